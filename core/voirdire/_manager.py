@@ -1,0 +1,52 @@
+"""Loading of plugins: each entry point by itself, so that a broken one costs only itself."""
+
+import os
+from collections.abc import Iterable
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from voirdire import hookspecs
+from voirdire._registry import Plugins
+
+GROUP = "voirdire"
+KINDS = ("model", "judge", "annotator", "classifier", "selector", "benchmark")
+
+
+def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:
+    """Load entry points; `only` names the third-party ones to load (None: all), by commas."""
+    found, wanted = Plugins(), None if only is None else {part.strip() for part in only.split(",")}
+    for point in sorted(points, key=lambda point: not _built_in(point)):
+        if _built_in(point) or wanted is None or point.name in wanted:
+            try:
+                _load_one(found, point, app)
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything at all
+                found.failures[point.name] = f"{type(error).__name__}: {error}"
+    return found
+
+
+@cache
+def plugins() -> Plugins:
+    """The plugins of this process, loaded once; VOIRDIRE_LOAD_PLUGINS restricts third parties."""
+    return load(entry_points(group=GROUP), only=os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+
+
+def _built_in(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == "voirdire"
+
+
+def _load_one(found: Plugins, point: EntryPoint, app: Any) -> None:
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    found.versions[point.name] = point.dist.version if point.dist else ""
+    manager.register(point.load(), point.name)
+    callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
+    found.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())
+    for kind in KINDS:
+        hook = getattr(manager.hook, f"voirdire_register_{kind}s")
+        hook(register=partial(found.add, kind, point.name))
+    if app is not None:
+        manager.hook.voirdire_register_commands(app=app)
+    manager.check_pending()  # last: a misspelt hook is flagged, and the others have been heard

@@ -1,0 +1,1 @@
+"""Frames and a Study to a frozen Examination."""

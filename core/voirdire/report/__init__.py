@@ -1,0 +1,1 @@
+"""An Examination as terminal tables, Markdown, LaTeX, HTML and figures."""

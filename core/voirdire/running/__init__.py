@@ -1,0 +1,1 @@
+"""The runner: the only room that awaits."""

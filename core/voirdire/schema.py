@@ -1,0 +1,191 @@
+"""The nouns of voirdire as frozen dataclasses: what is rated, on which scale, and what came back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from voirdire._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: What became of a reply, or of one attribute in it.
+Status = Literal[
+    "ok",  # read as it stands
+    "repaired",  # read after mending the syntax
+    "blank",  # an empty reply, or the attribute is absent or null
+    "refused",  # the model declined
+    "filtered",  # the provider withheld the reply
+    "truncated",  # cut by a token limit
+    "unparsable",  # a reply without a readable answer
+    "out_of_scale",  # a number off the declared scale
+    "failed",  # no reply came
+]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+FinishReason = Literal["stop", "length", "refusal", "content_filter", "empty", "error"]
+RaterKind = Literal["judge", "annotator", "classifier", "human"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The declared levels of an attribute, ``low``..``high`` in steps of ``step``."""
+
+    low: float = 1
+    high: float = 5
+    step: float = 1
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or self.step <= 0:
+            raise InputError(
+                f"a scale needs low < high and step > 0, got {self.low}..{self.high} by {self.step}"
+            )
+
+    @property
+    def width(self) -> float:
+        """``high - low``, by which bias is normalised."""
+        return self.high - self.low
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """All declared levels in order."""
+        count = round(self.width / self.step) + 1
+        return tuple(self.low + i * self.step for i in range(count))
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies between the ends (a mean need not be a level)."""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is rated about: a post, a conversation's context."""
+
+    id: str
+    text: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One system's answer to an item."""
+
+    item: str
+    system: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One criterion of a rubric; `levels` maps a level to its description."""
+
+    name: str
+    description: str = ""
+    levels: Mapping[float, str] = field(default_factory=dict)
+    safety_critical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """Attributes on one scale, and composites as means of attributes."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    scale: Scale = Scale()
+    composites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    instructions: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Attribute names in the declared order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call to a model, complete and pure: equal requests ask the same thing.
+
+    `options` names the answers among which a model that scores log-probabilities chooses;
+    `schema` is a JSON schema for providers that have structured output.
+    """
+
+    messages: tuple[Message, ...]
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    schema: Mapping[str, Any] | None = None
+    options: tuple[str, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them; None where it did not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The raw text a model returned, kept as it came.
+
+    `params` are the parameters really sent, `notes` what was dropped with the study's leave,
+    `option_logprobs` the log-probability of each requested option where the model gives them.
+    """
+
+    text: str
+    finish_reason: FinishReason = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    provider_id: str = ""
+    latency: float = 0.0
+    attempts: int = 1
+    notes: tuple[str, ...] = ()
+    option_logprobs: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What was read out of a reply.
+
+    `scores` holds one entry a requested key, None where missing; `statuses` says for each why.
+    `flags` are observations that cost nothing (``"duplicate_key:Empathy"``, ``"overall_odd"``).
+    `ranks` orders labels (1 is dominant); `extra` keeps text such as an explanation.
+    """
+
+    scores: Mapping[str, float | None]
+    status: Status
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """One comparison of two systems' responses; `score` > 0 prefers `system_a`."""
+
+    item: str
+    system_a: str
+    system_b: str
+    shown_first: str
+    rater: str
+    run: int
+    attribute: str
+    score: float | None
+    status: Status

@@ -1,0 +1,1 @@
+"""Pure reliability statistics: arrays in, frozen results out."""

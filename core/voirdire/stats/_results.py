@@ -1,0 +1,163 @@
+"""What every statistic returns: a frozen value, its intervals, and why it may be undefined."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Why a value is undefined. A statistic never invents a number in place of these.
+REASONS: Mapping[str, str] = {
+    "no_data": "there is no rating at all",
+    "too_few_items": "fewer than two complete items",
+    "too_few_raters": "fewer than two raters",
+    "no_pairable_item": "no item has two ratings",
+    "zero_variance": "the ratings do not vary, so there is nothing to be reliable about",
+    "zero_expected_disagreement": "all ratings fall into one category",
+    "one_category_declared": "a single category is declared, so agreement is certain",
+    "ratio_needs_nonnegative": "the ratio metric is undefined for negative values",
+    "not_estimable": "the data do not identify this quantity",
+    "not_applicable": "this statistic does not apply to these data",
+}
+
+#: What a reader must know beside a value that is defined.
+FLAGS: Mapping[str, str] = {
+    "outside_range": "the value lies outside [-1, 1] and cannot be read as reliability",
+    "unreliable_interval": "fewer than 20 units: this interval is known to cover too seldom",
+    "unbounded": "a maximum-likelihood estimate runs off to infinity",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval that names its method.
+
+    Attributes
+    ----------
+    method : str
+        For example ``"f"``, ``"percentile"``, ``"bca"``, ``"exact"``, ``"t"``, ``"wilson"``.
+    level : float
+        Nominal coverage in (0, 1).
+    low, high : float
+        Bounds; NaN where undefined, never clipped.
+    n_resamples : int
+        Resamples drawn or enumerated; 0 for analytic intervals.
+    n_undefined : int
+        Resamples whose value was undefined and left out.
+    flags : tuple of str
+        Keys of `FLAGS`.
+    """
+
+    method: str
+    level: float
+    low: float
+    high: float
+    n_resamples: int = 0
+    n_undefined: int = 0
+    flags: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> float:
+        """``high - low``."""
+        return self.high - self.low
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types; undefined bounds become None."""
+        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """The frozen result of a statistic.
+
+    Attributes
+    ----------
+    statistic : str
+        The literature's name, for example ``"ICC(C,1)"``.
+    value : float
+        NaN where undefined; then `reason` says why.
+    intervals : tuple of Interval
+        Each names its method; the first leads.
+    n, k : int
+        Items (units) and raters used.
+    left_out : int
+        Items that could not be used.
+    reason : str or None
+        A key of `REASONS`.
+    flags : tuple of str
+        Keys of `FLAGS`.
+    details : mapping
+        Quantities the value was made from (mean squares, observed and expected agreement, ...).
+    """
+
+    statistic: str
+    value: float
+    intervals: tuple[Interval, ...] = ()
+    n: int = 0
+    k: int = 0
+    left_out: int = 0
+    reason: str | None = None
+    flags: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def interval(self, method: str | None = None) -> Interval | None:
+        """The interval of that method, or the leading one; None where there is none."""
+        for found in self.intervals:
+            if method is None or found.method == method:
+                return found
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON; NaN becomes None, so no bare NaN is ever written."""
+        return {
+            "statistic": self.statistic,
+            "value": _plain(self.value),
+            "intervals": [found.to_dict() for found in self.intervals],
+            "n": self.n,
+            "k": self.k,
+            "left_out": self.left_out,
+            "reason": self.reason,
+            "flags": list(self.flags),
+            "details": {key: _plain(value) for key, value in self.details.items()},
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when all parts are equal, undefined values included."""
+        return isinstance(other, Estimate) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Hash of what identifies the result."""
+        return hash((self.statistic, _plain(self.value), self.n, self.k))
+
+    def __float__(self) -> float:
+        """The value."""
+        return float(self.value)
+
+    def __str__(self) -> str:
+        """One line, as a paper would print it."""
+        if self.reason is not None and math.isnan(self.value):
+            return f"{self.statistic} undefined: {REASONS.get(self.reason, self.reason)}"
+        text = f"{self.statistic} = {self.value:.3f}"
+        if self.intervals:
+            lead = self.intervals[0]
+            text += f", {lead.level:.0%} CI [{lead.low:.3f}, {lead.high:.3f}] ({lead.method})"
+        text += f", n = {self.n}, k = {self.k}"
+        notes = [FLAGS.get(flag, flag) for flag in self.flags]
+        return "; ".join([text, *notes])
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays, tuples and NaN as JSON can hold them."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else (None if math.isnan(value) else str(value))
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value

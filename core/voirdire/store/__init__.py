@@ -1,0 +1,1 @@
+"""Replies, kept as they came; frames derived from them."""

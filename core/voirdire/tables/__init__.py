@@ -1,0 +1,1 @@
+"""Files to tidy Polars frames, and the audit of the data."""

@@ -1,0 +1,1 @@
+"""Models, judges, annotators and classifiers that come with voirdire."""

@@ -1,0 +1,1 @@
+"""The four papers as built-in plugins."""

@@ -1,0 +1,1 @@
+"""Retrieval of few-shot examples: embedders, FAISS index, example selector."""

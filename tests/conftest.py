@@ -1,0 +1,32 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shared_folder() -> Path | None:
+    """The folder of published data and reference values, or None."""
+    given = os.environ.get("VOIRDIRE_SHARED")
+    folder = Path(given) if given else ROOT.parent / "shared"
+    return folder if (folder / "reference").is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The shared folder; the test is skipped, saying so, where it is absent."""
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("published data not found: set VOIRDIRE_SHARED or lay it at ../shared")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_third_party_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests see built-in plugins only; one that needs others builds its own manager."""
+    monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "")

@@ -1,4 +1,4 @@
-"""voirdire: run panels of LLM judges, annotators and classifiers, and examine whether to trust them.
+"""voirdire: panels of LLM judges, annotators and classifiers, run and examined for trust.
 
 Names are resolved on first use, so that `import voirdire` stays light.
 """

@@ -55,7 +55,7 @@ class Plugins:
 
     def add(self, kind: str, plugin: str, name: str, target: str) -> None:
         """Register one name; a name can be taken once a kind, and the first keeps it."""
-        if not isinstance(target, str) or ":" not in target:
+        if ":" not in str(target):
             raise PluginError(
                 f'{kind} {name!r}: the target must be "module:attribute", got {target!r}'
             )

@@ -1,4 +1,4 @@
-"""The nouns of voirdire as frozen dataclasses: what is rated, on which scale, and what came back."""
+"""The nouns of voirdire as frozen dataclasses: what is rated, on which scale, what came back."""
 
 from __future__ import annotations
 
@@ -189,3 +189,39 @@ class Preference:
     attribute: str
     score: float | None
     status: Status
+
+
+Severity = Literal["blocking", "serious", "note"]
+#: Worst first.
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something odd in the data, with what follows from it.
+
+    Attributes
+    ----------
+    kind : str
+        A stable code, for example ``"out_of_scale"``.
+    severity : {"blocking", "serious", "note"}
+        A blocking finding forbids any verdict.
+    table : str
+        The file or rater it was found in; empty where it concerns several.
+    count : int
+        How often.
+    places : tuple of str
+        Where, shortened to the first twenty.
+    message : str
+        One sentence that says what was found.
+    consequence : str
+        What was done about it, and what it may distort.
+    """
+
+    kind: str
+    severity: Severity
+    table: str
+    count: int
+    places: tuple[str, ...]
+    message: str
+    consequence: str

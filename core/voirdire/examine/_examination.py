@@ -1,0 +1,251 @@
+"""What an examination found, frozen; `report` renders it and nothing else is read from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from voirdire.schema import Finding
+    from voirdire.stats._results import Estimate, Interval
+    from voirdire.study import Study
+
+SCHEMA_VERSION = 1
+
+State = Literal["pass", "fail", "undecided", "not tested"]
+VerdictName = Literal[
+    "no verdict",
+    "not trusted",
+    "undecided",
+    "only as a mean of k runs",
+    "ranks, does not score",
+    "ranks; scoring undecided",
+    "may replace one rater",
+    "assists",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FormInterval:
+    """An interval of one ICC form: `form` is ``"C,1"`` or ``"A,1"``."""
+
+    form: str
+    interval: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """``form, method, level, low, high`` and what qualifies them."""
+        return {"form": self.form, **self.interval.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """One row of the system-level matrix: means over the pairs of one system."""
+
+    system: str
+    reference: float
+    judge: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """One judge and attribute against the reference.
+
+    Numbers are at system level (one mean a system) unless their name says otherwise: `mse`, `rmse`,
+    `mae`, `qwk` and `alpha_ordinal` are at response level. NaN is undefined, with `reason`.
+
+    Attributes
+    ----------
+    n_pairs, n_expected : int
+        Pairs where reference and judge both rated, and pairs there would be with nothing missing.
+    systems : tuple of SystemPair
+        The matrix that the ICCs are computed on.
+    left_out : tuple of SystemPair
+        The systems that `excludes` leaves out, for before and after.
+    loo_c1, loo_a1 : mapping
+        System left out -> the ICC of the rest.
+    extra : mapping
+        Further estimates by name (``"icc_c1_all"``, ``"bias_all"``: without exclusion).
+    """
+
+    judge: str
+    attribute: str
+    level: str
+    n_systems: int
+    n_pairs: int
+    n_expected: int
+    icc_c1: float
+    icc_a1: float
+    ci: tuple[FormInterval, ...]
+    reliability_class: str
+    class_exact: str
+    class_borderline: bool
+    band: str
+    mass_below_0: Mapping[str, float]
+    bias: float
+    bias_interval: Interval | None
+    bias_normalised: float
+    human_mean: float
+    judge_mean: float
+    human_sd: float
+    judge_sd: float
+    mse: float
+    mse_system: float
+    mae: float
+    rmse: float
+    ms_rows: float
+    ms_raters: float
+    ms_error: float
+    ccc: float
+    pearson_r: float
+    loa_low: float
+    loa_high: float
+    loa_low_ci: Interval | None
+    loa_high_ci: Interval | None
+    qwk: float
+    alpha_ordinal: float
+    excluded_systems: tuple[str, ...]
+    reason: str | None
+    systems: tuple[SystemPair, ...] = ()
+    left_out: tuple[SystemPair, ...] = ()
+    loo_c1: Mapping[str, float] = field(default_factory=dict)
+    loo_a1: Mapping[str, float] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def interval(self, form: str, method: str) -> Interval | None:
+        """The interval of that form and method, if it was asked for."""
+        for found in self.ci:
+            if found.form == form and found.interval.method == method:
+                return found.interval
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """How one rater sees one system: means and SDs by attribute, overall, rank (1 is best)."""
+
+    rater: str
+    system: str
+    means: Mapping[str, float]
+    sds: Mapping[str, float]
+    n: int
+    overall: float
+    overall_sd: float
+    rank: float
+    composites: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTest:
+    """A paired t-test between two systems within one rater, the unit being the item."""
+
+    rater: str
+    system_a: str
+    system_b: str
+    n: int
+    difference: float
+    t: float
+    p: float
+    p_holm: float
+    family_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component of a verdict."""
+
+    letter: str
+    name: str
+    state: State
+    value: float
+    interval: Interval | None
+    threshold: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The conclusion on one judge and attribute, the components it rests on, and what is next."""
+
+    judge: str
+    attribute: str
+    verdict: VerdictName
+    components: tuple[Component, ...]
+    capped: bool
+    why: str
+    needs: str
+    next_step: str
+
+    def component(self, letter: str) -> Component:
+        """The component of that letter (Data, C, A, P, B, R, S)."""
+        return next(part for part in self.components if part.letter == letter)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One coefficient asked for by `--measure`: over all raters, or of a pair."""
+
+    name: str
+    attribute: str
+    level: str
+    raters: tuple[str, ...]
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A plugin's own part of the report: a table, its caption and remarks."""
+
+    title: str
+    text: str = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Everything that was found out, in one frozen object."""
+
+    study: Study
+    date: str
+    seed: int
+    versions: Mapping[str, str]
+    options: Mapping[str, Any]
+    input_hashes: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    results: tuple[PairResult, ...]
+    composites: tuple[PairResult, ...]
+    system_means: tuple[SystemMean, ...]
+    tests: tuple[SystemTest, ...]
+    measures: tuple[Measure, ...]
+    verdicts: tuple[Verdict, ...]
+    ratings: pl.DataFrame
+    raters: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Judges in the order of the panel."""
+        return tuple(dict.fromkeys(result.judge for result in self.results))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Attributes in the order of the rubric."""
+        return tuple(dict.fromkeys(result.attribute for result in self.results))
+
+    def result(self, judge: str, attribute: str) -> PairResult:
+        """The result of one judge and attribute."""
+        for found in (*self.results, *self.composites):
+            if (found.judge, found.attribute) == (judge, attribute):
+                return found
+        raise KeyError((judge, attribute))
+
+    def replace(self, **changes: Any) -> Examination:
+        """A copy with some parts exchanged (a plugin adds notes and sections so)."""
+        return dataclasses.replace(self, **changes)

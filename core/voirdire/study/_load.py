@@ -1,0 +1,102 @@
+"""TOML to Study, with errors that name the file and the key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from voirdire._errors import StudyError
+from voirdire.study._model import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def load_study(path: str | Path) -> Study:
+    """Read a study file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file. Paths inside it are relative to its folder.
+
+    Raises
+    ------
+    StudyError
+        No such file, not TOML, an unknown key or a value of the wrong kind; the message names
+        the file, the key, the value and what is allowed.
+    """
+    path = Path(path)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise StudyError(f"study {path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"study {path}: cannot be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"study {path}: not valid TOML: {error}") from None
+    raw.setdefault("name", path.stem)
+    return build_study(raw, str(path), str(path.parent))
+
+
+def build_study(raw: Mapping[str, Any], where: str = "study", folder: str = ".") -> Study:
+    """A Study from plain values; `where` names their origin in errors."""
+    try:
+        return Study.model_validate({**raw, "folder": folder})
+    except ValidationError as error:
+        raise StudyError(f"{where}: {_first(error)}") from None
+
+
+def study_hash(study: Study) -> str:
+    """SHA-256 over everything the study declares; equal for equal declarations."""
+    text = json.dumps(study.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def thresholds_hash(study: Study) -> str:
+    """SHA-256 over the thresholds alone, so that a later change of them shows."""
+    text = json.dumps(study.thresholds.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _first(error: ValidationError) -> str:
+    """The first complaint as a sentence, and how many follow."""
+    found = error.errors(include_url=False)
+    head = found[0]
+    key = ".".join(str(part) for part in head["loc"]) or "the study"
+    if head["type"] == "extra_forbidden":
+        text = f"unknown key {key!r}{_suggestion(head['loc'])}"
+    elif head["type"] == "missing":
+        text = f"key {key!r} is required"
+    elif head["type"] == "value_error":
+        text = f"{key}: {head['ctx']['error']}"
+    else:
+        text = f"key {key!r} is {head['input']!r}: {head['msg'][0].lower()}{head['msg'][1:]}"
+    more = len(found) - 1
+    return text + (f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else "")
+
+
+def _suggestion(loc: tuple[int | str, ...]) -> str:
+    """The keys allowed beside an unknown one."""
+    here: Any = Study
+    for part in loc[:-1]:
+        if isinstance(part, str):
+            field = here.model_fields.get(part)
+            here = _model_of(field.annotation) if field else None
+        if here is None:
+            return ""
+    allowed = ", ".join(name for name in here.model_fields if name != "folder")
+    return f" (allowed: {allowed})"
+
+
+def _model_of(annotation: Any) -> Any:
+    """The study part inside an annotation such as `tuple[Source, ...]`."""
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if hasattr(candidate, "model_fields"):
+            return candidate
+    return None

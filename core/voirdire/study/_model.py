@@ -1,0 +1,176 @@
+"""A study as frozen models of names and numbers: nothing here opens or imports a thing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Layout = Literal["auto", "replies", "scores", "long"]
+OffScale = Literal["missing", "keep", "error"]
+Pairs = Literal["pairwise", "listwise"]
+Share = Annotated[float, Field(ge=0, le=1)]
+Names = tuple[str, ...]
+
+
+class Part(BaseModel):
+    """A part of a study: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(Part):
+    """One file of ratings.
+
+    `layout` is `replies` (raw judge replies in cells, one column a system), `scores` (one column a
+    score) or `long` (one row a rating). `columns` maps a column to a system (`replies`) or to an
+    attribute (`scores`); `prefix` finds the reply columns by how they begin.
+    """
+
+    path: str
+    sheet: str | None = None
+    layout: Layout = "auto"
+    rater: str | None = None
+    item: str | None = None
+    system: str | None = None
+    context: str | None = None
+    prefix: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+
+
+class Data(Part):
+    """Where ratings lie, and who is the reference."""
+
+    sources: tuple[Source, ...] = ()
+    reference: Names = ()
+    reference_use: Literal["mean", "each"] = "mean"
+    off_scale: OffScale = "missing"
+    pairs: Pairs = "pairwise"
+    skip_bad_lines: bool = False
+
+
+class System(Part):
+    """What produced responses; `label` is how tables print it."""
+
+    name: str
+    label: str = ""
+    family: str = ""
+
+
+class AttributeSpec(Part):
+    """One criterion."""
+
+    name: str
+    description: str = ""
+    levels: dict[str, str] = Field(default_factory=dict)
+    safety_critical: bool = False
+
+
+class RubricSpec(Part):
+    """The scale and its attributes; `use` names a rubric that a plugin or a TOML file brings."""
+
+    use: str = ""
+    name: str = ""
+    scale: tuple[float, float] = (1, 5)
+    step: Annotated[float, Field(gt=0)] = 1
+    attributes: tuple[AttributeSpec, ...] = ()
+    composites: dict[str, Names] = Field(default_factory=dict)
+    instructions: str = ""
+
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _names_are_attributes(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        return [{"name": part} if isinstance(part, str) else part for part in value]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> RubricSpec:
+        if not self.scale[0] < self.scale[1]:
+            raise ValueError(f"scale must be [low, high] with low < high, got {list(self.scale)}")
+        names = [attribute.name for attribute in self.attributes]
+        if len(set(names)) < len(names):
+            raise ValueError(f"attributes repeat a name: {names}")
+        for composite, parts in self.composites.items():
+            unknown = [part for part in parts if part not in names]
+            if unknown:
+                raise ValueError(f"composite {composite!r} uses undeclared attributes {unknown}")
+        return self
+
+
+class Rater(Part):
+    """A member of the panel. `excludes` (systems) wins over `family`."""
+
+    name: str
+    kind: Literal["judge", "annotator", "classifier", "human"] = "judge"
+    family: str = ""
+    excludes: Names | None = None
+    # What runs it; a rater whose ratings are read from a file needs none of these.
+    use: str = ""
+    model: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    runs: Annotated[int, Field(ge=1)] = 1
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class Analysis(Part):
+    """How the data are examined."""
+
+    measures: Names = ()
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    resamples: Annotated[int, Field(ge=0)] = 1000
+    seed: int = 0
+    compat: Literal["", "badawi2025"] = ""
+
+
+class Thresholds(Part):
+    """What a verdict asks for; declared before the data are seen, stored and hashed."""
+
+    valid_pairs: Share = 0.95
+    icc_c: Share = 0.75
+    icc_a: Share = 0.75
+    alpha: Share = 0.80
+    bands_spanned: Annotated[int, Field(ge=1)] = 2
+    bias: Share = 0.05
+    bias_level: Annotated[float, Field(gt=0, lt=1)] = 0.90
+    winning_rate: Share = 0.5
+    epsilon: Share = 0.2
+    stability: Share = 0.75
+    min_humans: Annotated[int, Field(ge=2)] = 3
+    min_shared_items: Annotated[int, Field(ge=1)] = 30
+
+
+class Study(Part):
+    """What is examined or run. Read one with `load_study`."""
+
+    name: str
+    title: str = ""
+    scope: str = ""
+    data: Data = Data()
+    rubric: RubricSpec = RubricSpec()
+    systems: tuple[System, ...] = ()
+    panel: tuple[Rater, ...] = ()
+    analysis: Analysis = Analysis()
+    thresholds: Thresholds = Thresholds()
+    folder: str = Field(default=".", exclude=True)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Study:
+        for kind, names in (
+            ("panel", [rater.name for rater in self.panel]),
+            ("systems", [system.name for system in self.systems]),
+        ):
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            if repeated:
+                raise ValueError(f"{kind} names {repeated} twice")
+        return self
+
+    def system(self, name: str) -> System:
+        """The declared system of that name, or one that says no more than its name."""
+        return next((s for s in self.systems if s.name == name), System(name=name, label=name))
+
+    def rater(self, name: str) -> Rater | None:
+        """The declared rater of that name."""
+        return next((rater for rater in self.panel if rater.name == name), None)

@@ -14,6 +14,26 @@ VoirdireError (a ValueError)
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
+#: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
+FaultKind = Literal[
+    "rate_limit",  # 429: too many requests or tokens for now
+    "overloaded",  # 529, or 503: the provider has too much to do
+    "server",  # any other 5xx
+    "connection",  # dropped, refused, or a body shorter than announced
+    "timeout",  # no answer within the time allowed
+    "malformed",  # a 200 whose body is cut, HTML or otherwise not the provider's format
+    "auth",  # 401, 403: a wrong key, or one without the right
+    "quota",  # out of credit: comes as a 429 or 402, and waiting does not help
+    "refused_parameter",  # the model does not take a parameter that was sent
+    "bad_request",  # any other 4xx: asking again gives the same answer
+    "empty_input",  # a message without text; nothing was sent
+    "model",  # a local model failed
+]
+FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+_PASSING = frozenset({"rate_limit", "overloaded", "server", "connection", "timeout", "malformed"})
+
 
 class VoirdireError(ValueError):
     """Root of all errors that voirdire raises on purpose."""
@@ -51,7 +71,45 @@ class MissingExtraError(PluginError):
 
 
 class ModelError(VoirdireError):
-    """A model did not give a usable reply."""
+    """A model did not give a usable reply.
+
+    A refusal, a filtered, cut or empty answer is a `Reply` with its `finish_reason`, not an error.
+
+    Attributes
+    ----------
+    kind : str
+        One of `FAULT_KINDS`.
+    retryable : bool
+        Whether the same request may succeed later; by default decided by the kind.
+    retry_after : float or None
+        Seconds that the provider asked to wait.
+    status_code : int or None
+        The HTTP status, where one came.
+    parameter : str
+        The parameter that was refused (kind ``"refused_parameter"``), else empty.
+
+    Examples
+    --------
+    >>> error = ModelError("too many requests", "rate_limit", retry_after=2.0, status_code=429)
+    >>> error.retryable, error.kind, str(error)
+    (True, 'rate_limit', 'too many requests')
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: FaultKind = "model",
+        *,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+        status_code: int | None = None,
+        parameter: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.retryable = kind in _PASSING if retryable is None else retryable
+        self.retry_after, self.status_code = retry_after, status_code
+        self.parameter = parameter
 
 
 class SessionError(VoirdireError):

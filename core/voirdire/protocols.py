@@ -1,4 +1,8 @@
-"""What a plugin's objects must be able to do. Judges are pure: only the runner awaits."""
+"""What a plugin's objects must be able to do. Judges are pure: only the runner awaits.
+
+What is registered as a model is a `ModelFactory`, as a judge a `JudgeFactory`: a callable whose
+keyword parameters are the options that a study may give it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.schema import Item, Parsed, Reply, Request, Response
+    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A model that answers requests. Raise `voirdire.ModelError` where no reply comes."""
+    """A model that answers requests. Raise `voirdire.ModelError` where no reply comes.
+
+    A refusal, a filtered, cut or empty answer is a reply with its `finish_reason`, not an error.
+    A model that holds connections also has `async aclose()`, which the runner calls at the end.
+    """
 
     name: str
 
@@ -29,11 +37,36 @@ class Judge(Protocol):
     """Scores responses on attributes, or prefers one of two. Pure: no I/O, no state."""
 
     def requests(self, task: Any) -> list[Request]:
-        """What to ask about one task (an item, its response or responses)."""
+        """What to ask about one task (a `schema.Rating` or a `schema.Comparison`)."""
         ...
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the replies say; never raises on hostile text."""
+        ...
+
+
+class ModelFactory(Protocol):
+    """Makes the model behind `prefix:name`, for example `openai:gpt-4o`."""
+
+    def __call__(self, model_name: str, **options: Any) -> ChatModel:
+        """The model; `model_name` is what stands after the colon, `options` come from the study."""
+        ...
+
+
+class JudgeFactory(Protocol):
+    """Makes a judge for a rubric (`use = "rubric"` in the study's panel)."""
+
+    def __call__(
+        self,
+        rubric: Rubric | str,
+        *,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        **options: Any,
+    ) -> Judge:
+        """The judge; a rubric given as text is the name of a built-in one or a TOML file."""
         ...
 
 
@@ -92,6 +125,6 @@ class Generator(Protocol):
         """What to ask."""
         ...
 
-    def parse(self, replies: Sequence[Reply]) -> Response:
-        """The response."""
+    def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
+        """The response to the item of that id."""
         ...

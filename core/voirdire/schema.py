@@ -88,18 +88,44 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Attributes on one scale, and composites as means of attributes."""
+    """Attributes on one scale, and composites as means of attributes.
+
+    `output` shows the reply that is asked for; where empty, a JSON object with one number an
+    attribute is asked for.
+    """
 
     name: str
     attributes: tuple[Attribute, ...]
     scale: Scale = Scale()
     composites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     instructions: str = ""
+    output: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Attribute names in the declared order."""
         return tuple(attribute.name for attribute in self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The task of a pointwise judge: one response, with a reference answer or none."""
+
+    item: Item
+    response: Response
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The task of a pairwise judge: two responses in the order in which they are shown.
+
+    Asking in both orders is two tasks; a score > 0 in the judge's `Parsed` prefers `first`.
+    """
+
+    item: Item
+    first: Response
+    second: Response
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,30 @@
-"""The command line."""
+"""The command line. One module a command; heavy imports stand inside command bodies."""
+
+from __future__ import annotations
+
+import sys
+
+#: Exit codes, as `voirdire --help` prints them.
+OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+def main() -> None:
+    """Run `voirdire`; errors of ours become one line on stderr and an exit code."""
+    from voirdire._errors import RequirementUnmetError, VoirdireError
+    from voirdire.cli._app import build_app
+
+    try:
+        build_app()()
+    except RequirementUnmetError as error:
+        _say(f"requirement unmet: {error}")
+        sys.exit(UNMET)
+    except VoirdireError as error:
+        _say(f"error: {error}")
+        sys.exit(BAD_INPUT)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of a pipe has gone; Python would complain while closing
+        sys.exit(OK)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"voirdire: {text}\n")

@@ -1,0 +1,62 @@
+"""The typer application: built-in commands first, then those of plugins."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import typer
+
+from voirdire import __version__
+from voirdire._manager import GROUP, load
+from voirdire.cli import audit, examine, init, plugins
+
+COMMANDS = (examine, audit, init, plugins)
+
+HELP = """
+Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.
+
+No result of voirdire licenses clinical use.
+"""
+
+EPILOG = (
+    "Exit codes: 0 fine, 1 bad input, 2 usage, 3 partial result, "
+    "4 requirement unmet, 130 interrupted."
+)
+
+
+def build_app() -> typer.Typer:
+    """A fresh application with every command registered."""
+    app = typer.Typer(
+        name="voirdire",
+        help=HELP,
+        epilog=EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for module in COMMANDS:
+        module.register(app)
+    load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    return app
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"voirdire {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """The options that stand before a command."""
+
+
+_root.__doc__ = HELP

@@ -1,0 +1,111 @@
+"""`voirdire examine`: from ratings to tables, intervals, verdicts and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from voirdire.cli._options import DataOption, OffScaleOption, ReferenceOption, SourceArgument
+
+EPILOG = """
+Examples:
+
+  voirdire examine ratings.csv --reference human --out out
+
+  voirdire examine study.toml --out out --require "icc_a1>=0.75"
+
+  voirdire examine mentalalign --data DATA/mentalalign70k --out out --off-scale keep
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("examine", epilog=EPILOG)(examine)
+
+
+def examine(
+    source: SourceArgument,
+    data: DataOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the report.", show_default=False),
+    ] = None,
+    reference: ReferenceOption = None,
+    off_scale: OffScaleOption = None,
+    pairs: Annotated[
+        Literal["pairwise", "listwise"] | None,
+        typer.Option(
+            "--pairs",
+            help="Pairs that count: reference and judge rated, or all raters did.",
+            show_default=False,
+        ),
+    ] = None,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", help="Bootstrap resamples.", show_default=False)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Seed of the bootstrap.", show_default=False)
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure",
+            help="Coefficients over all raters, by commas: icc, alpha, fleiss, ac1, ...",
+            show_default=False,
+        ),
+    ] = None,
+    compat: Annotated[
+        Literal["badawi2025"] | None,
+        typer.Option(
+            "--compat",
+            help="Follow a published study to the letter: badawi2025.",
+            show_default=False,
+        ),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help='A gate: "icc_a1>=0.75", "bias_normalised@Safety<=0.05"; may be repeated.',
+            show_default=False,
+        ),
+    ] = None,
+    formats: Annotated[
+        str,
+        typer.Option("--format", help="By commas: html, md, tex, json, csv, parquet."),
+    ] = "html,md,tex,json,csv,parquet",
+    no_figures: Annotated[
+        bool, typer.Option("--no-figures", help="Leave figures out (much faster).")
+    ] = False,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Show texts in the report, cut and escaped.")
+    ] = False,
+) -> None:
+    """Examine judges against a reference: what each can be trusted with, and why."""
+    from voirdire.examine import check_requirements
+    from voirdire.examine import examine as run_examination
+    from voirdire.report import print_examination, write_outputs
+
+    found = run_examination(
+        source,
+        data=data,
+        reference=tuple(reference or ()),
+        off_scale=off_scale,
+        pairs=pairs,
+        resamples=resamples,
+        seed=seed,
+        measures=_parts(measure),
+        compat=compat,
+    )
+    if out is not None:
+        write_outputs(
+            found, out, formats=_parts(formats), figures=not no_figures, with_text=with_text
+        )
+    print_examination(found, out)
+    check_requirements(found, require or [])
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())

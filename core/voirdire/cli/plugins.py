@@ -1,0 +1,70 @@
+"""`voirdire plugins`: what is installed, what it registers, and what failed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from voirdire._registry import Plugins
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plugins")(list_plugins)
+
+
+def list_plugins(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """List plugins: versions, hooks, what each registers, and failures with their causes.
+
+    VOIRDIRE_LOAD_PLUGINS names the third-party plugins to load, by commas; an empty value loads
+    none. Built-in plugins are always loaded.
+    """
+    from voirdire._manager import plugins
+
+    rows = describe(plugins())
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    _print(rows)
+
+
+def describe(found: Plugins) -> list[dict[str, Any]]:
+    """One plain object a plugin."""
+    return [
+        {
+            "name": name,
+            "version": version,
+            "hooks": found.hooks.get(name, []),
+            "registers": [
+                {"kind": one.kind, "name": one.name, "target": one.target}
+                for one in found.registered.values()
+                if one.plugin == name
+            ],
+            "failure": found.failures.get(name),
+        }
+        for name, version in found.versions.items()
+    ]
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("plugin", "version", "registers"):
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        things = ", ".join(f"{one['kind']} {one['name']}" for one in row["registers"]) or "-"
+        table.add_row(row["name"], row["version"], things)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row["failure"]:
+            console.print(
+                f"\nplugin {row['name']!r} failed: {row['failure']}", style="red", markup=False
+            )

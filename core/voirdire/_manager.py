@@ -12,7 +12,7 @@ from voirdire import hookspecs
 from voirdire._registry import Plugins
 
 GROUP = "voirdire"
-KINDS = ("model", "judge", "annotator", "classifier", "selector", "benchmark")
+KINDS = ("model", "judge", "annotator", "generator", "classifier", "selector", "benchmark")
 
 
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:

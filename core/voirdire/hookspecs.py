@@ -21,6 +21,11 @@ def voirdire_register_annotators(register: object) -> None:
 
 
 @hookspec
+def voirdire_register_generators(register: object) -> None:
+    """Generators: they produce a system's response to an item."""
+
+
+@hookspec
 def voirdire_register_classifiers(register: object) -> None:
     """Classifiers: they predict labels and may be trained."""
 

@@ -1,7 +1,9 @@
 """What a plugin's objects must be able to do. Judges are pure: only the runner awaits.
 
 What is registered as a model is a `ModelFactory`, as a judge a `JudgeFactory`: a callable whose
-keyword parameters are the options that a study may give it.
+keyword parameters are the options that a study may give it. Annotators and generators are made
+like judges, without a rubric. A model whose `complete` is a plain function blocks: the runner calls
+it in a worker thread. A model may say how many calls it bears at once (`concurrency: int`).
 """
 
 from __future__ import annotations
@@ -67,6 +69,15 @@ class JudgeFactory(Protocol):
         **options: Any,
     ) -> Judge:
         """The judge; a rubric given as text is the name of a built-in one or a TOML file."""
+        ...
+
+
+@runtime_checkable
+class FollowsUp(Protocol):
+    """A judge, annotator or generator that takes several steps."""
+
+    def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
+        """What to ask next, given all replies so far (each knows its `request`); empty: no more."""
         ...
 
 

@@ -156,7 +156,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them; None where it did not say."""
+    """Tokens as the provider counted them; None where it did not say.
+
+    `input` counts cached tokens too and `output` counts reasoning tokens too, whatever the
+    provider's own custom, so that every billed token stands in exactly one of the two.
+    """
 
     input: int | None = None
     output: int | None = None
@@ -170,6 +174,7 @@ class Reply:
 
     `params` are the parameters really sent, `notes` what was dropped with the study's leave,
     `option_logprobs` the log-probability of each requested option where the model gives them.
+    `request` is what was asked; the runner sets it for `follow_up`, and `parse` must not need it.
     """
 
     text: str
@@ -183,6 +188,7 @@ class Reply:
     notes: tuple[str, ...] = ()
     option_logprobs: Mapping[str, float] = field(default_factory=dict)
     error: str = ""
+    request: Request | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +197,8 @@ class Parsed:
 
     `scores` holds one entry a requested key, None where missing; `statuses` says for each why.
     `flags` are observations that cost nothing (``"duplicate_key:Empathy"``, ``"overall_odd"``).
+    `reasons` says finely why a score is missing (``{"Empathy": "scale_mismatch"}``); which reasons
+    there are stands with each parser.
     `ranks` orders labels (1 is dominant); `extra` keeps text such as an explanation.
     """
 
@@ -200,6 +208,7 @@ class Parsed:
     flags: tuple[str, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

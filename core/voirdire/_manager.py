@@ -39,7 +39,7 @@ def _built_in(point: EntryPoint) -> bool:
 
 def _load_one(found: Plugins, point: EntryPoint, app: Any) -> None:
     manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(hookspecs)
+    manager.add_hookspecs(hookspecs.Hooks)
     found.versions[point.name] = point.dist.version if point.dist else ""
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []

@@ -5,41 +5,35 @@ import pluggy
 hookspec, hookimpl = pluggy.HookspecMarker("voirdire"), pluggy.HookimplMarker("voirdire")
 
 
-@hookspec
-def voirdire_register_models(register: object) -> None:
-    """Chat models, named by the prefix before the colon (`openai` in `openai:gpt-4o`)."""
+class Hooks:
+    @hookspec
+    def voirdire_register_models(self, register: object) -> None:
+        """Chat models, named by the prefix before the colon (`openai` in `openai:gpt-4o`)."""
 
+    @hookspec
+    def voirdire_register_judges(self, register: object) -> None:
+        """Judges: they score responses on attributes, or prefer one of two."""
 
-@hookspec
-def voirdire_register_judges(register: object) -> None:
-    """Judges: they score responses on attributes, or prefer one of two."""
+    @hookspec
+    def voirdire_register_annotators(self, register: object) -> None:
+        """Annotators: they label items."""
 
+    @hookspec
+    def voirdire_register_generators(self, register: object) -> None:
+        """Generators: they produce a system's response to an item."""
 
-@hookspec
-def voirdire_register_annotators(register: object) -> None:
-    """Annotators: they label items."""
+    @hookspec
+    def voirdire_register_classifiers(self, register: object) -> None:
+        """Classifiers: they predict labels and may be trained."""
 
+    @hookspec
+    def voirdire_register_selectors(self, register: object) -> None:
+        """Selectors of few-shot examples."""
 
-@hookspec
-def voirdire_register_generators(register: object) -> None:
-    """Generators: they produce a system's response to an item."""
+    @hookspec
+    def voirdire_register_benchmarks(self, register: object) -> None:
+        """Benchmarks: each returns a Study and may review its Examination."""
 
-
-@hookspec
-def voirdire_register_classifiers(register: object) -> None:
-    """Classifiers: they predict labels and may be trained."""
-
-
-@hookspec
-def voirdire_register_selectors(register: object) -> None:
-    """Selectors of few-shot examples."""
-
-
-@hookspec
-def voirdire_register_benchmarks(register: object) -> None:
-    """Benchmarks: each returns a Study and may check its Examination."""
-
-
-@hookspec
-def voirdire_register_commands(app: object) -> None:
-    """Further commands for the typer application."""
+    @hookspec
+    def voirdire_register_commands(self, app: object) -> None:
+        """Further commands for the typer application."""

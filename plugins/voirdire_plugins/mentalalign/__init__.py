@@ -1,1 +1,13 @@
 """MentalAlign-70k (Badawi et al. 2025): four judges, seven attributes, nine systems and a human."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import voirdire
+
+
+@voirdire.hookimpl
+def voirdire_register_benchmarks(register: Any) -> None:
+    """Register the benchmark."""
+    register("mentalalign", "voirdire_plugins.mentalalign.benchmark:BENCHMARK")

@@ -1,1 +1,6 @@
-"""An Examination as terminal tables, Markdown, LaTeX, HTML and figures."""
+"""An Examination to terminal, JSON, tables, LaTeX, HTML and figures."""
+
+from voirdire.report._outputs import FORMATS, write_outputs
+from voirdire.report._terminal import print_examination
+
+__all__ = ["FORMATS", "print_examination", "write_outputs"]

@@ -1,0 +1,69 @@
+"""Which formats there are, and the one function that writes them."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.examine._examination import Examination
+
+#: Format -> the module and function that writes it, imported when it is asked for.
+_WRITERS = {
+    "json": ("voirdire.report._json", "write_json"),
+    "csv": ("voirdire.report._tabular", "write_csv"),
+    "parquet": ("voirdire.report._tabular", "write_parquet"),
+    "md": ("voirdire.report._markdown", "write_markdown"),
+    "tex": ("voirdire.report._latex", "write_latex"),
+}
+FORMATS = (*_WRITERS, "html")
+
+
+def write_outputs(
+    examination: Examination,
+    folder: str | Path,
+    formats: Iterable[str] = FORMATS,
+    *,
+    figures: bool = True,
+    with_text: bool = False,
+) -> tuple[Path, ...]:
+    """Write the report into a folder, which is made where there is none.
+
+    Parameters
+    ----------
+    examination : Examination
+    folder : path
+    formats : iterable of {"html", "json", "csv", "parquet", "md", "tex"}
+    figures : bool
+        Draw figures, as files under `figures/` and inside the HTML report.
+    with_text : bool
+        Show texts of items and explanations in the HTML report, escaped and cut. Ratings often
+        come with texts that must not be passed on, so the default is no.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, the HTML report first where it is among them.
+
+    Raises
+    ------
+    InputError
+        An unknown format.
+    """
+    asked = tuple(dict.fromkeys(formats))
+    unknown = sorted(set(asked) - set(FORMATS))
+    if unknown:
+        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for name in asked:
+        if name in _WRITERS:
+            module, function = _WRITERS[name]
+            written += getattr(importlib.import_module(module), function)(examination, folder)
+    return tuple(written)

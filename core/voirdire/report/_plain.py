@@ -1,0 +1,71 @@
+"""Frozen results as plain types that JSON and tables can hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """Dicts, lists, numbers, text and None; what is undefined or infinite becomes None.
+
+    >>> plain({"a": float("nan"), "b": (1, 2.5)})
+    {'a': None, 'b': [1, 2.5]}
+    """
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(part) for part in value]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """A number for a table's cell; a dash where it is undefined.
+
+    >>> number(0.8809), number(float("nan")), number(None), number(1200)
+    ('0.881', '–', '–', '1200')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    return str(value) if isinstance(value, int | str) else f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.248), signed(-0.1), signed(float("nan"))
+    ('+0.248', '−0.100', '–')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def span(low: float, high: float, digits: int = 3) -> str:
+    """An interval for a table's cell.
+
+    >>> span(0.764, 0.98)
+    '[0.764, 0.980]'
+    """
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def share(value: float) -> str:
+    """A share in per cent, never rounded up to 100.
+
+    >>> share(0.9996), share(1.0)
+    ('99.9 %', '100.0 %')
+    """
+    return f"{math.floor(value * 1000) / 10:.1f} %" if math.isfinite(value) else "–"

@@ -1,0 +1,104 @@
+"""An Examination as records: one a judge and attribute, and the flat frame of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examine._examination import SCHEMA_VERSION
+from voirdire.report._plain import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from voirdire.examine._examination import Examination, PairResult
+
+#: The keys every result has, in this order; further ones follow.
+RESULT_KEYS = (
+    "judge",
+    "attribute",
+    "level",
+    "n_systems",
+    "n_pairs",
+    "icc_c1",
+    "icc_a1",
+    "ci",
+    "reliability_class",
+    "band",
+    "bias",
+    "bias_normalised",
+    "human_mean",
+    "judge_mean",
+    "mse",
+    "mse_system",
+    "rmse",
+    "ms_rows",
+    "ms_raters",
+    "ms_error",
+    "ccc",
+    "pearson_r",
+    "loa_low",
+    "loa_high",
+    "qwk",
+    "alpha_ordinal",
+    "excluded_systems",
+    "reason",
+)
+
+
+def result_record(result: PairResult) -> dict[str, Any]:
+    """One judge and attribute as plain types: `RESULT_KEYS` first, then what else is known."""
+    names = [part.name for part in dataclasses.fields(result)]
+    keys = (*RESULT_KEYS, *(name for name in names if name not in RESULT_KEYS))
+    record = {key: plain(getattr(result, key)) for key in keys}
+    record["ci"] = [_interval_record(found.to_dict()) for found in result.ci]
+    return record
+
+
+def examination_record(examination: Examination) -> dict[str, Any]:
+    """The whole examination but its ratings, as `results.json` holds it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "versions": plain(examination.versions),
+        "seed": examination.seed,
+        "options": plain(examination.options),
+        "input_hashes": plain(examination.input_hashes),
+        "results": [result_record(result) for result in examination.results],
+        "study": {"name": examination.study.name, "date": examination.date},
+        "composites": [result_record(result) for result in examination.composites],
+        "verdicts": plain(examination.verdicts),
+        "system_means": plain(examination.system_means),
+        "tests": plain(examination.tests),
+        "measures": plain(examination.measures),
+        "notes": plain(examination.notes),
+    }
+
+
+def finding_records(examination: Examination) -> list[dict[str, Any]]:
+    """The audit's findings as `audit.json` holds them, in the order given."""
+    keys = ("kind", "severity", "table", "count", "places", "consequence", "message")
+    return [{key: plain(getattr(found, key)) for key in keys} for found in examination.findings]
+
+
+def icc_frame(examination: Examination) -> pl.DataFrame:
+    """One row a judge and attribute (composites last); an interval is two columns."""
+    import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
+
+    results = (*examination.results, *examination.composites)
+    return pl.DataFrame([_flat(result) for result in results], infer_schema_length=None)
+
+
+def _flat(result: PairResult) -> dict[str, Any]:
+    record = result_record(result)
+    row = {key: value for key, value in record.items() if not isinstance(value, list | dict)}
+    row["excluded_systems"] = ";".join(result.excluded_systems)
+    for found in result.ci:
+        name = f"icc_{found.form.replace(',', '').lower()}_{found.interval.method}"
+        row[f"{name}_low"] = plain(found.interval.low)
+        row[f"{name}_high"] = plain(found.interval.high)
+    return row
+
+
+def _interval_record(found: dict[str, Any]) -> dict[str, Any]:
+    record: dict[str, Any] = plain(found)
+    return record

@@ -1,0 +1,285 @@
+"""The report's tables as plain rows, which Markdown, LaTeX and HTML print in their own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire.report._plain import number, share, signed, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.examine._examination import Examination, PairResult
+    from voirdire.stats._results import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of text: `numeric` counts the columns, from the right, that hold numbers."""
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: int = 0
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether the column of that index holds numbers."""
+        return column >= len(self.columns) - self.numeric
+
+
+def evidence_tables(examination: Examination) -> tuple[Table, ...]:
+    """Every table of the report that has rows."""
+    tables = (
+        verdict_table(examination),
+        icc_table(examination),
+        bias_table(examination),
+        error_table(examination),
+        means_table(examination),
+        tests_table(examination),
+        measures_table(examination),
+        *section_tables(examination),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def verdict_table(examination: Examination) -> Table:
+    """A row a judge and attribute: the verdict, its components, the published class."""
+    classes = {(r.judge, r.attribute): r.reliability_class for r in examination.results}
+    letters = [part.letter for verdict in examination.verdicts[:1] for part in verdict.components]
+    rows = (
+        (
+            verdict.judge,
+            verdict.attribute,
+            verdict.verdict + (" (capped: safety-critical)" if verdict.capped else ""),
+            classes.get((verdict.judge, verdict.attribute), ""),
+            *(part.state for part in verdict.components),
+        )
+        for verdict in examination.verdicts
+    )
+    return Table(
+        "verdicts",
+        "Verdicts",
+        "One verdict a judge and attribute, with the components it rests on and, beside it, the "
+        "published class by interval width (GR, MR, PR).",
+        ("Judge", "Attribute", "Verdict", "Class", *letters),
+        tuple(rows),
+    )
+
+
+def icc_table(examination: Examination) -> Table:
+    """ICC(C,1) and ICC(A,1) with the F and the percentile interval, at system level."""
+    level = _level(examination)
+    rows = [
+        (
+            result.judge,
+            result.attribute,
+            _class(result),
+            result.band,
+            str(result.n_systems),
+            number(result.icc_c1),
+            _span(result.interval("C,1", "f")),
+            _span(result.interval("C,1", "percentile")),
+            number(result.icc_a1),
+            _span(result.interval("A,1", "f")),
+            _span(result.interval("A,1", "percentile")),
+        )
+        for result in _all(examination)
+    ]
+    return Table(
+        "icc",
+        "Consistency and agreement",
+        f"System level: the unit is a system, scored by its mean over items. C is ICC(C,1), "
+        f"consistency; A is ICC(A,1), absolute agreement. Intervals are {level} ones, by the F "
+        f"distribution and by the percentile bootstrap over systems. * marks a class that the "
+        f"seed decides.",
+        (
+            "Judge", "Attribute", "Class", "Band", "Systems", "C", "C, F", "C, bootstrap", "A",
+            "A, F", "A, bootstrap",
+        ),
+        tuple(rows),
+        numeric=7,
+    )  # fmt: skip
+
+
+def bias_table(examination: Examination) -> Table:
+    """Means of reference and judge, and their difference with its interval."""
+    rows = [
+        (
+            result.judge,
+            result.attribute,
+            number(result.human_mean),
+            number(result.judge_mean),
+            signed(result.bias),
+            _span(result.bias_interval),
+            share(result.bias_normalised),
+            _limits(result),
+        )
+        for result in _all(examination)
+    ]
+    return Table(
+        "bias",
+        "Bias",
+        "Judge minus reference, over system means; in per cent of the scale's width; and "
+        "Bland and Altman's limits, between which 95 % of the differences are expected to lie.",
+        ("Judge", "Attribute", "Reference", "Judge's", "Bias", "Interval", "Of scale", "Limits"),
+        tuple(rows),
+        numeric=6,
+    )
+
+
+def error_table(examination: Examination) -> Table:
+    """Errors and response-level agreement."""
+    rows = [
+        (
+            result.judge,
+            result.attribute,
+            str(result.n_pairs),
+            number(result.mse),
+            number(result.rmse),
+            number(result.mse_system),
+            number(result.ms_error, 4),
+            number(result.ccc),
+            number(result.pearson_r),
+            number(result.qwk),
+            number(result.alpha_ordinal),
+        )
+        for result in _all(examination)
+    ]
+    return Table(
+        "errors",
+        "Errors and response-level agreement",
+        "Response level: MSE, RMSE, quadratic-weighted kappa (QWK) and ordinal alpha over the "
+        "pairs. System level: MSE of system means, the mean square of error, Lin's CCC and "
+        "Pearson's r.",
+        (
+            "Judge", "Attribute", "Pairs", "MSE", "RMSE", "MSE, system", "MS error", "CCC", "r",
+            "QWK", "Alpha",
+        ),
+        tuple(rows),
+        numeric=9,
+    )  # fmt: skip
+
+
+def means_table(examination: Examination) -> Table:
+    """How each rater sees each system: the mean of every attribute, overall and rank."""
+    attributes = examination.attributes
+    rows = [
+        (
+            seen.rater,
+            _label(examination, seen.system),
+            *(number(seen.means.get(name, float("nan")), 2) for name in attributes),
+            f"{number(seen.overall, 2)} ({number(seen.overall_sd, 2)})",
+            number(seen.rank, 1) if seen.rank % 1 else number(int(seen.rank)),
+        )
+        for seen in examination.system_means
+    ]
+    return Table(
+        "system_means",
+        "System means",
+        "Mean score of each system by each rater; overall with its standard deviation; rank 1 is "
+        "the best.",
+        ("Rater", "System", *attributes, "Overall (SD)", "Rank"),
+        tuple(rows),
+        numeric=len(attributes) + 2,
+    )
+
+
+def tests_table(examination: Examination) -> Table:
+    """Paired t-tests between systems within one rater, with Holm's correction."""
+    rows = [
+        (
+            test.rater,
+            _label(examination, test.system_a),
+            _label(examination, test.system_b),
+            str(test.n),
+            signed(test.difference),
+            signed(test.t, 2),
+            p_value(test.p),
+            p_value(test.p_holm),
+            str(test.family_size),
+        )
+        for test in examination.tests
+    ]
+    return Table(
+        "tests",
+        "Differences between systems",
+        "Paired t-tests within one rater, on the mean of all attributes; the unit is the item. "
+        "Holm's correction is over the family of that rater's pairs.",
+        ("Rater", "System A", "System B", "Items", "A − B", "t", "p", "p (Holm)", "Family"),
+        tuple(rows),
+        numeric=6,
+    )
+
+
+def measures_table(examination: Examination) -> Table:
+    """The coefficients that were asked for."""
+    rows = [
+        (
+            measure.estimate.statistic,
+            measure.attribute,
+            measure.level,
+            ", ".join(measure.raters),
+            number(measure.estimate.value),
+            _span(measure.estimate.interval()),
+            str(measure.estimate.n),
+        )
+        for measure in examination.measures
+    ]
+    return Table(
+        "measures",
+        "Further coefficients",
+        "The coefficients asked for, each at the level it names.",
+        ("Coefficient", "Attribute", "Level", "Raters", "Value", "Interval", "n"),
+        tuple(rows),
+        numeric=3,
+    )
+
+
+def section_tables(examination: Examination) -> tuple[Table, ...]:
+    """The tables that a plugin adds."""
+    return tuple(
+        Table(
+            f"section_{index}",
+            section.title,
+            section.text,
+            section.columns,
+            tuple(tuple(number(cell) for cell in row) for row in section.rows),
+        )
+        for index, section in enumerate(examination.sections, start=1)
+    )
+
+
+def p_value(p: float) -> str:
+    """A p-value as papers print it.
+
+    >>> p_value(0.0000001), p_value(0.0312)
+    ('< 0.001', '0.031')
+    """
+    return "< 0.001" if p < 0.001 else number(p)
+
+
+def _all(examination: Examination) -> Iterable[PairResult]:
+    return (*examination.results, *examination.composites)
+
+
+def _class(result: PairResult) -> str:
+    return result.reliability_class + ("*" if result.class_borderline else "")
+
+
+def _limits(result: PairResult) -> str:
+    return f"{signed(result.loa_low, 2)} to {signed(result.loa_high, 2)}"
+
+
+def _span(interval: Interval | None) -> str:
+    return "–" if interval is None else span(interval.low, interval.high)
+
+
+def _label(examination: Examination, system: str) -> str:
+    return examination.study.system(system).label or system
+
+
+def _level(examination: Examination) -> str:
+    return f"{examination.study.analysis.level:.0%}".replace("%", " %")

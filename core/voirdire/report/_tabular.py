@@ -1,0 +1,27 @@
+"""icc.csv, icc.parquet and ratings.parquet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.report._records import icc_frame
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voirdire.examine._examination import Examination
+
+
+def write_csv(examination: Examination, folder: Path) -> list[Path]:
+    """One row a judge and attribute; an undefined value is an empty cell."""
+    path = folder / "icc.csv"
+    icc_frame(examination).write_csv(path)
+    return [path]
+
+
+def write_parquet(examination: Examination, folder: Path) -> list[Path]:
+    """The same rows, and every rating that they rest on."""
+    icc, ratings = folder / "icc.parquet", folder / "ratings.parquet"
+    icc_frame(examination).write_parquet(icc)
+    examination.ratings.write_parquet(ratings)
+    return [icc, ratings]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Twins of kernels and helpers of tests are packages of this folder: `from reference import ...`.
+sys.path.insert(0, str(ROOT / "tests"))
 
 
 def shared_folder() -> Path | None:

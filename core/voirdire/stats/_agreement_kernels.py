@@ -1,0 +1,109 @@
+"""Kernels over coded ratings. Imported late: numba costs 200 ms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_HASH_BOUND = 0x7FFFFFFF
+
+
+@njit(cache=True)
+def few_values(x: Any, limit: int) -> Any:
+    """Distinct values in order of appearance, and their count (-1: more than `limit`)."""
+    found = np.empty(limit, np.float64)
+    count = 0
+    last = np.nan
+    for i in range(x.size):
+        value = x[i]
+        if value == last or value != value:  # noqa: PLR0124 - only NaN differs from itself
+            continue
+        last = value
+        known = False
+        for j in range(count):
+            if found[j] == value:
+                known = True
+                break
+        if not known:
+            if count == limit:
+                return found, -1
+            found[count] = value
+            count += 1
+    return found, count
+
+
+@njit(cache=True)
+def code_values(x: Any, levels: Any) -> Any:
+    """Position of each value in sorted levels (-1: missing), and where an undeclared one stands."""
+    codes = np.empty(x.size, np.int32)
+    last = levels.size - 1
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124
+            codes[i] = -1
+            continue
+        low, high = 0, last
+        while low < high:
+            middle = (low + high) // 2
+            if levels[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        if last < 0 or levels[low] != value:
+            return codes, i
+        codes[i] = low
+    return codes, -1
+
+
+@njit(cache=True)
+def _sorted_line(codes: Any, item: Any, line: Any) -> Any:
+    """Write the item's ratings in order, and give how many there are."""
+    size = 0
+    for j in range(codes.shape[1]):
+        code = codes[item, j]
+        if code < 0:
+            continue
+        k = size
+        while k > 0 and line[k - 1] > code:
+            line[k] = line[k - 1]
+            k -= 1
+        line[k] = code
+        size += 1
+    return size
+
+
+@njit(cache=True)
+def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) -> Any:
+    """Fill in distinct unordered rows, their sizes and multiplicities; return how many.
+
+    Open addressing in `table` (a power of two long, all -1) on a hash of the sorted codes;
+    equality is checked, so collisions cost time and never correctness.
+    """
+    line = np.empty(codes.shape[1], np.int64)
+    found = 0
+    for i in range(codes.shape[0]):
+        size = _sorted_line(codes, i, line)
+        mixed = size
+        for k in range(size):
+            mixed = (mixed * 1000003 + line[k] + 1) & _HASH_BOUND
+        slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
+        while table[slot] >= 0:
+            pattern = table[slot]
+            same = sizes[pattern] == size
+            k = 0
+            while same and k < size:
+                same = rows[pattern, k] == line[k]
+                k += 1
+            if same:
+                break
+            slot = (slot + 1) & (table.size - 1)
+        if table[slot] < 0:
+            table[slot] = found
+            sizes[found] = size
+            for k in range(size):
+                rows[found, k] = line[k]
+            found += 1
+        counts[table[slot]] += 1
+    return found

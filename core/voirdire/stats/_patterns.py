@@ -1,0 +1,94 @@
+"""Items collapsed to unordered count vectors: all that agreement statistics depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+#: Cells of one block of resampled counts.
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Distinct unordered rows of ratings with their multiplicities.
+
+    Attributes
+    ----------
+    rows : (p, m) int32
+        Sorted codes of each pattern, -1 after the last rating.
+    sizes : (p,) int64
+        Ratings in each pattern.
+    counts : (p,) int64
+        Items that show the pattern.
+    """
+
+    rows: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        """Items."""
+        return int(self.counts.sum())
+
+    def keep(self, least: int) -> Patterns:
+        """Only patterns of at least so many ratings."""
+        kept = self.sizes >= least
+        return Patterns(self.rows[kept], self.sizes[kept], self.counts[kept])
+
+    def table(self, q: int) -> NDArray[np.float64]:
+        """Ratings of each pattern in each of q categories, shape (p, q)."""
+        p, m = self.rows.shape
+        flat = (
+            np.bincount(
+                (self.rows + 1 + (q + 1) * np.arange(p)[:, None]).ravel(), minlength=p * (q + 1)
+            )
+            if m
+            else np.zeros(p * (q + 1))
+        )
+        return flat.reshape(p, q + 1)[:, 1:].astype(np.float64)
+
+
+def collapse(codes: NDArray[np.int32]) -> Patterns:
+    """Collapse the rows of an (n, m) code array, in an order that no permutation changes."""
+    from voirdire.stats._agreement_kernels import collapse_rows  # noqa: PLC0415 - slow to import
+
+    n = len(codes)
+    rows = np.full(codes.shape, -1, np.int32)
+    sizes, counts = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    table = np.full(1 << max(10, (2 * n).bit_length()), -1, np.int64)
+    found = collapse_rows(np.ascontiguousarray(codes), table, rows, sizes, counts)
+    rows, sizes, counts = rows[:found], sizes[:found], counts[:found]
+    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
+    return Patterns(rows[order], sizes[order], counts[order])
+
+
+def uncollapsed(codes: NDArray[np.int32]) -> Patterns:
+    """Every row its own pattern, ratings first and -1 after them."""
+    order = np.argsort(codes < 0, axis=1, kind="stable")
+    rows = np.take_along_axis(codes, order, axis=1)
+    return Patterns(rows, (codes >= 0).sum(axis=1), np.ones(len(codes), np.int64))
+
+
+def resampled_counts(
+    counts: NDArray[np.int64], n_resamples: int, seed: int
+) -> Iterator[NDArray[np.int64]]:
+    """Multiplicities of a bootstrap over items, in blocks of shape (b, p).
+
+    Drawing n items with replacement is one multinomial over the distinct patterns. NumPy draws
+    row after row, so the stream does not depend on the size of the blocks.
+    """
+    generator = np.random.default_rng(seed)
+    n = int(counts.sum())
+    block = max(1, _BLOCK // max(1, len(counts)))
+    for start in range(0, n_resamples, block):
+        size = min(block, n_resamples - start)
+        yield generator.multinomial(n, counts / n, size=size)

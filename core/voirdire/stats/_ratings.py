@@ -1,0 +1,193 @@
+"""Ratings as codes on declared levels; missing is -1 and stays missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+#: Above this many distinct values levels are looked up by sorting, not by scanning.
+_FEW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Coded ratings.
+
+    Attributes
+    ----------
+    codes : (n, m) int32
+        Position of each rating in `levels`; -1 where it is missing.
+    levels : (q,) array
+        The declared levels in their declared order, or those that occur, sorted.
+    coded : bool
+        False where every cell stands for a level of its own (see `as_is`).
+    """
+
+    codes: NDArray[np.int32]
+    levels: NDArray[Any]
+    coded: bool = True
+
+    @property
+    def n(self) -> int:
+        """Items."""
+        return int(self.codes.shape[0])
+
+    @property
+    def m(self) -> int:
+        """Raters."""
+        return int(self.codes.shape[1])
+
+    def values(self, purpose: str) -> NDArray[np.float64]:
+        """The levels as numbers; an error that names the purpose where they are words."""
+        if self.levels.dtype.kind in "biuf":
+            return self.levels.astype(np.float64)
+        raise StatisticsError(
+            f"{purpose} needs numeric levels, got {self.levels.tolist()!r}; "
+            "nominal and ordinal work on any levels"
+        )
+
+
+def encode(R: ArrayLike, levels: Sequence[Any] | None = None) -> Ratings:
+    """Code an (items, raters) array of numbers or words; NaN, None and masked cells are missing."""
+    data, mask = _split(R)
+    if data.ndim != 2:
+        raise StatisticsError(
+            f"ratings must have shape (items, raters), got an array of shape {data.shape}"
+        )
+    if data.dtype.kind in "biuf":
+        return _encode_numbers(floats(data, mask), levels)
+    return _encode_words(data, mask, levels)
+
+
+def as_is(R: ArrayLike) -> Ratings | None:
+    """Continuous ratings without a search for levels: each cell is its own; None where few occur.
+
+    Time and memory stay linear in the number of ratings.
+    """
+    from voirdire.stats._agreement_kernels import few_values  # noqa: PLC0415 - slow to import
+
+    data, mask = _split(R)
+    if data.dtype.kind != "f" or data.ndim != 2:
+        return None
+    x = floats(data, mask)
+    if few_values(x.ravel(), _FEW)[1] >= 0:
+        return None
+    if np.isinf(x).any():
+        raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
+    codes = np.where(np.isnan(x), -1, np.arange(x.size).reshape(x.shape)).astype(np.int32)
+    return Ratings(codes, x.ravel(), coded=False)
+
+
+def encode_pair(a: ArrayLike, b: ArrayLike, levels: Sequence[Any] | None = None) -> Ratings:
+    """Code two raters' ratings of the same items as two columns."""
+    (x, x_mask), (y, y_mask) = _split(a), _split(b)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise StatisticsError(
+            f"two raters' ratings must be two arrays of one length, got shapes {x.shape} "
+            f"and {y.shape}"
+        )
+    if {x.dtype.kind, y.dtype.kind} <= set("biuf"):
+        pair = np.stack([floats(x, x_mask), floats(y, y_mask)], axis=1)
+        return _encode_numbers(pair, levels)
+    words = np.stack([x.astype(object), y.astype(object)], axis=1)
+    return _encode_words(words, np.stack([x_mask, y_mask], axis=1), levels)
+
+
+def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Data and mask; an object array that holds only numbers and None becomes float64."""
+    mask = np.ma.getmaskarray(R) if isinstance(R, np.ma.MaskedArray) else None
+    data = np.ma.getdata(R) if mask is not None else np.asarray(R)
+    if data.dtype.kind == "O" and not any(isinstance(cell, str) for cell in data.flat):
+        try:
+            data = data.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise StatisticsError(f"ratings must be numbers or words: {error}") from error
+    if data.dtype.kind not in "biufUO":
+        raise StatisticsError(f"ratings must be numbers or words, got dtype {data.dtype}")
+    return data, np.zeros(data.shape, np.bool_) if mask is None else mask
+
+
+def floats(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Contiguous float64 with NaN in masked cells."""
+    out = np.ascontiguousarray(data, dtype=np.float64)
+    if mask.any():
+        out = np.where(mask, np.nan, out)
+    return out
+
+
+def _encode_numbers(x: NDArray[np.float64], levels: Sequence[Any] | None) -> Ratings:
+    from voirdire.stats._agreement_kernels import code_values  # noqa: PLC0415 - slow to import
+
+    shape = (len(x), x.shape[1])
+    if levels is None:
+        occurring = distinct(x)
+        return Ratings(code_values(x.ravel(), occurring)[0].reshape(shape), occurring)
+    declared = _declared(levels)
+    if declared.dtype.kind not in "biuf":
+        raise StatisticsError(f"ratings are numbers, declared levels are {list(levels)!r}")
+    order = np.argsort(declared.astype(np.float64))
+    codes, bad = code_values(x.ravel(), declared.astype(np.float64)[order])
+    if bad >= 0:
+        _undeclared(x.ravel()[bad].item(), int(bad), x.shape[1], declared)
+    if not np.array_equal(order, np.arange(len(order))):
+        codes = np.append(order, -1).astype(np.int32)[codes]
+    return Ratings(codes.reshape(shape), declared)
+
+
+def _encode_words(
+    x: NDArray[Any], mask: NDArray[np.bool_], levels: Sequence[Any] | None
+) -> Ratings:
+    cells = [None if hidden else cell for cell, hidden in zip(x.flat, mask.flat, strict=True)]
+    present = [cell for cell in cells if not _absent(cell)]
+    declared = _declared(sorted({str(cell) for cell in present}) if levels is None else levels)
+    place = {str(level): code for code, level in enumerate(declared.tolist())}
+    codes = np.full(len(cells), -1, np.int32)
+    for position, cell in enumerate(cells):
+        if _absent(cell):
+            continue
+        code = place.get(str(cell))
+        if code is None:
+            _undeclared(cell, position, x.shape[1], declared)
+        codes[position] = code
+    return Ratings(codes.reshape(x.shape), declared)
+
+
+def _absent(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and np.isnan(cell))
+
+
+def _declared(levels: Sequence[Any]) -> NDArray[Any]:
+    declared = np.asarray(levels)
+    if declared.ndim != 1:
+        raise StatisticsError(f"levels must be a flat sequence, got {levels!r}")
+    if len({str(level) for level in declared.tolist()}) != len(declared):
+        raise StatisticsError(f"levels must differ, got {declared.tolist()!r}")
+    return declared
+
+
+def _undeclared(value: Any, position: int, columns: int, declared: NDArray[Any]) -> NoReturn:
+    row, column = divmod(position, columns)
+    raise StatisticsError(
+        f"rating {value!r} of item {row} by rater {column} is not a declared level; "
+        f"allowed are {declared.tolist()!r}"
+    )
+
+
+def distinct(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The finite values that occur, sorted; infinite ratings are an error."""
+    from voirdire.stats._agreement_kernels import few_values  # noqa: PLC0415 - slow to import
+
+    found, count = few_values(x.ravel(), _FEW)
+    values = np.sort(found[:count]) if count >= 0 else np.unique(x[~np.isnan(x)])
+    if len(values) and not np.isfinite(values[[0, -1]]).all():
+        raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
+    return values

@@ -1,0 +1,49 @@
+"""Disagreement weights between levels: 0 on the diagonal, larger for worse confusions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Weights = Literal["linear", "quadratic"] | ArrayLike | None
+
+
+def disagreement(weights: Weights, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights in [0, 1] between levels that stand at `positions`.
+
+    None counts every disagreement alike; a matrix (q, q) holds disagreement weights (Cohen 1968's
+    v), scaled here by its largest, which no kappa notices.
+    """
+    q = len(positions)
+    if weights is None:
+        return 1.0 - np.eye(q)
+    if isinstance(weights, str):
+        if weights not in {"linear", "quadratic"}:
+            raise StatisticsError(
+                f"weights must be None, 'linear', 'quadratic' or a matrix, got {weights!r}"
+            )
+        distance = np.abs(positions[:, None] - positions[None, :])
+        distance /= distance.max(initial=0.0) or 1.0
+        return distance if weights == "linear" else distance**2
+    return _checked(np.array(weights, dtype=np.float64), q)
+
+
+def weights_name(weights: Weights) -> str:
+    """How a result names its weights."""
+    return "unweighted" if weights is None else weights if isinstance(weights, str) else "matrix"
+
+
+def _checked(matrix: NDArray[np.float64], q: int) -> NDArray[np.float64]:
+    if matrix.shape != (q, q):
+        raise StatisticsError(f"the matrix of weights must be ({q}, {q}), got {matrix.shape}")
+    if not np.isfinite(matrix).all() or (matrix < 0).any() or np.diag(matrix).any():
+        raise StatisticsError(
+            "a matrix of weights holds disagreement: finite, not negative, zero on the diagonal"
+        )
+    return matrix / (matrix.max(initial=0.0) or 1.0)

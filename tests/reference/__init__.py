@@ -1,0 +1,1 @@
+"""Slow and obvious twins of the kernels, written from the definitions."""

@@ -6,6 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from voirdire.study._run import (
+    Comparisons,
+    GeneratorSpec,
+    ItemsSpec,
+    ResponsesSpec,
+    RunSpec,
+    no_secrets,
+)
+
 Layout = Literal["auto", "replies", "scores", "long"]
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
@@ -108,11 +117,14 @@ class Rater(Part):
     # What runs it; a rater whose ratings are read from a file needs none of these.
     use: str = ""
     model: str = ""
+    model_options: dict[str, Any] = Field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
-    max_tokens: int | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
     runs: Annotated[int, Field(ge=1)] = 1
     options: dict[str, Any] = Field(default_factory=dict)
+
+    _no_keys = field_validator("model_options", "options")(no_secrets)
 
 
 class Analysis(Part):
@@ -152,6 +164,11 @@ class Study(Part):
     rubric: RubricSpec = RubricSpec()
     systems: tuple[System, ...] = ()
     panel: tuple[Rater, ...] = ()
+    items: ItemsSpec | None = None
+    responses: ResponsesSpec | None = None
+    generators: tuple[GeneratorSpec, ...] = ()
+    comparisons: Comparisons = Comparisons()
+    run: RunSpec = RunSpec()
     analysis: Analysis = Analysis()
     thresholds: Thresholds = Thresholds()
     folder: str = Field(default=".", exclude=True)
@@ -161,6 +178,7 @@ class Study(Part):
         for kind, names in (
             ("panel", [rater.name for rater in self.panel]),
             ("systems", [system.name for system in self.systems]),
+            ("generators", [generator.name for generator in self.generators]),
         ):
             repeated = sorted({name for name in names if names.count(name) > 1})
             if repeated:

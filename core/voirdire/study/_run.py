@@ -1,0 +1,163 @@
+"""The parts of a study that say what is run: items, responses, generators, limits and prices."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Names = tuple[str, ...]
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+Price = Annotated[float, Field(ge=0)]
+ReaskOn = Literal["unparsable", "truncated", "blank", "out_of_scale"]
+Stage = Literal["generate", "judge", "annotate"]
+STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
+
+_SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def no_secrets(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, unless one of them would carry a key into the session folder."""
+    found = sorted(name for name in options if name.lower() in _SECRET)
+    if found:
+        raise ValueError(f"{found} may not stand in a study: keys come from the environment only")
+    return options
+
+
+class ItemsSpec(_Part):
+    """The file of items, and the columns that hold id, text and reference answer.
+
+    `extra` names further columns that judges and annotators may read from `Item.extra`.
+    """
+
+    path: str
+    sheet: str | None = None
+    id: str = "id"
+    text: str = "text"
+    reference: str = ""
+    extra: Names = ()
+
+
+class ResponsesSpec(_Part):
+    """The file of responses: one row a response, or one column a system (`columns`)."""
+
+    path: str
+    sheet: str | None = None
+    item: str = "item"
+    system: str = "system"
+    text: str = "text"
+    columns: dict[str, str] = Field(default_factory=dict)
+
+
+class Comparisons(_Part):
+    """Which systems pairwise judges compare: all pairs, or each `against` one.
+
+    `order` is how a pair is shown: ``random`` (drawn from `seed`, item and pair), ``both`` (two
+    calls) or ``fixed`` (as declared).
+    """
+
+    against: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    order: Literal["random", "both", "fixed"] = "random"
+    seed: int = 0
+
+
+class GeneratorSpec(_Part):
+    """A system that produces responses; its name is the system's name in every table."""
+
+    name: str
+    use: str
+    model: str
+    model_options: dict[str, Any] = Field(default_factory=dict)
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: Count | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    _no_keys = field_validator("model_options", "options")(no_secrets)
+
+
+class Prices(_Part):
+    """What a model costs a million tokens; `cached` defaults to `input`."""
+
+    input: Price
+    output: Price
+    cached: Price | None = None
+
+
+class ModelLimits(_Part):
+    """What one model bears; what is not given stands as `[run]` says."""
+
+    requests_per_minute: Seconds | None = None
+    tokens_per_minute: Seconds | None = None
+    concurrency: Count | None = None
+    start_concurrency: Count | None = None
+
+
+class RunSpec(_Part):
+    """How calls are made. Limits hold for each model; `max_cost` and `max_calls` for the session.
+
+    Attributes
+    ----------
+    timeout : float
+        Seconds for one call, first to last byte.
+    retries : int
+        Further attempts after a passing fault (5xx, connection, timeout, malformed body).
+    patience : float
+        Seconds that a call waits on 429 and 529 before it counts as failed.
+    backoff, backoff_cap, retry_after_cap : float
+        First wait, longest wait, and the longest Retry-After that is obeyed, in seconds.
+    reask : int
+        How often a bad reply is asked again, for the statuses in `reask_on`.
+    reask_tokens : float
+        Factor on max_tokens when a truncated reply is asked again.
+    breaker : int
+        Calls that fail in a row, with no success between, before a rater is parked.
+    """
+
+    timeout: Seconds = 120.0
+    retries: Annotated[int, Field(ge=0)] = 5
+    patience: Seconds = 900.0
+    backoff: Annotated[float, Field(ge=0)] = 0.5
+    backoff_cap: Seconds = 30.0
+    retry_after_cap: Seconds = 120.0
+    reask: Annotated[int, Field(ge=0)] = 1
+    reask_on: tuple[ReaskOn, ...] = ("unparsable", "truncated", "blank")
+    reask_tokens: Annotated[float, Field(ge=1)] = 2.0
+    concurrency: Count = 64
+    start_concurrency: Count = 16
+    requests_per_minute: Seconds | None = None
+    tokens_per_minute: Seconds | None = None
+    breaker: Count = 5
+    max_cost: Price | None = None
+    max_calls: Annotated[int, Field(ge=0)] | None = None
+    currency: str = "USD"
+    prices: dict[str, Prices] = Field(default_factory=dict)
+    models: dict[str, ModelLimits] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _starts_within(self) -> RunSpec:
+        if "start_concurrency" in self.model_fields_set and (
+            self.start_concurrency > self.concurrency
+        ):
+            raise ValueError(
+                f"start_concurrency is {self.start_concurrency}, "
+                f"more than concurrency ({self.concurrency})"
+            )
+        return self
+
+    def limits(self, model: str) -> ModelLimits:
+        """What holds for one model, every key filled in."""
+        own = self.models.get(model, ModelLimits())
+        most = own.concurrency or self.concurrency
+        return ModelLimits(
+            requests_per_minute=own.requests_per_minute or self.requests_per_minute,
+            tokens_per_minute=own.tokens_per_minute or self.tokens_per_minute,
+            concurrency=most,
+            start_concurrency=min(own.start_concurrency or self.start_concurrency, most),
+        )

@@ -48,6 +48,8 @@ class Interval:
         Resamples drawn or enumerated; 0 for analytic intervals.
     n_undefined : int
         Resamples whose value was undefined and left out.
+    n_dropped : int
+        Resamples whose defined value was left out because a `compat` rule says so.
     flags : tuple of str
         Keys of `FLAGS`.
     """
@@ -58,6 +60,7 @@ class Interval:
     high: float
     n_resamples: int = 0
     n_undefined: int = 0
+    n_dropped: int = 0
     flags: tuple[str, ...] = ()
 
     @property

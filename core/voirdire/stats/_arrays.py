@@ -1,0 +1,56 @@
+"""Arrays as the statistics take them: float64, NaN for missing, nothing infinite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire._errors import StatisticsError
+
+Floats = NDArray[np.float64]
+
+
+def floats(values: Any, name: str, ndim: int) -> Floats:
+    """`values` as float64 of `ndim` dimensions; None and NaN are missing.
+
+    Raises
+    ------
+    StatisticsError
+        For text, infinite values and any other number of dimensions.
+    """
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(f"{name} must hold numbers or NaN only: {error}") from error
+    if found.ndim != ndim:
+        raise StatisticsError(f"{name} must have {ndim} dimension(s), not shape {found.shape}")
+    if np.isinf(found).any():
+        where = tuple(int(axis[0]) for axis in np.nonzero(np.isinf(found)))
+        raise StatisticsError(f"{name} is infinite at {where}; missing values are NaN")
+    return found
+
+
+def ratings_matrix(Y: Any, name: str = "Y") -> Floats:
+    """(n subjects, k raters) as float64."""
+    return floats(Y, name, 2)
+
+
+def complete_rows(Y: Floats) -> Floats:
+    """The rows without a missing value."""
+    return Y[~np.isnan(Y).any(axis=1)]
+
+
+def check_level(level: float) -> float:
+    """A nominal coverage in (0, 1)."""
+    if not 0 < level < 1:
+        raise StatisticsError(f"level must lie strictly between 0 and 1, not {level!r}")
+    return float(level)
+
+
+def check_resamples(n_resamples: int) -> int:
+    """A positive number of resamples."""
+    if n_resamples < 1:
+        raise StatisticsError(f"n_resamples must be at least 1, not {n_resamples!r}")
+    return int(n_resamples)

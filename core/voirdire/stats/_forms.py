@@ -1,0 +1,126 @@
+"""The six ICC forms: their names, their quotients of mean squares, their F-based intervals."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+FORMS = ("1", "1,k", "C,1", "C,k", "A,1", "A,k")
+
+# Shrout and Fleiss (1979) number the models; McGraw and Wong (1996) name what is measured.
+# ICC(2,.) and ICC(3,.) differ from A and C in the model only: estimates and intervals are equal.
+_ALIASES = {
+    **dict.fromkeys(("1", "11"), "1"),
+    **dict.fromkeys(("K", "1K"), "1,k"),
+    **dict.fromkeys(("C1", "3", "31"), "C,1"),
+    **dict.fromkeys(("CK", "3K"), "C,k"),
+    **dict.fromkeys(("A1", "2", "21"), "A,1"),
+    **dict.fromkeys(("AK", "2K"), "A,k"),
+}
+
+
+def canonical(form: str) -> str:
+    """One of `FORMS` for any accepted spelling: "ICC(A,1)", "A1", "ICC2", "ICC(2,1)", "icc_a1"."""
+    bare = re.sub(r"[^A-Z0-9]", "", str(form).upper()).removeprefix("ICC")
+    if bare not in _ALIASES:
+        raise StatisticsError(
+            f"unknown ICC form {form!r}; allowed are {', '.join(FORMS)} "
+            "and Shrout and Fleiss' ICC1, ICC2, ICC3, ICC1k, ICC2k, ICC3k"
+        )
+    return _ALIASES[bare]
+
+
+def coefficients(form: str, n: float, k: int) -> Floats:
+    """(2, 3): numerator and denominator of a form as combinations of MSR, MSC, MSE.
+
+    McGraw and Wong (1996), table 4; MSW = (MSC + (n - 1) MSE) / n gives the one-way forms.
+    """
+    consistency = np.array([1.0, 0.0, -1.0])
+    within = np.array([0.0, 1 / n, (n - 1) / n])
+    rows = np.array([1.0, 0.0, 0.0])
+    below = {
+        "1": rows + (k - 1) * within,
+        "1,k": rows,
+        "C,1": np.array([1.0, 0.0, k - 1]),
+        "C,k": rows,
+        "A,1": np.array([1.0, k / n, k - 1 - k / n]),
+        "A,k": np.array([1.0, 1 / n, -1 / n]),
+    }[form]
+    return np.stack([rows - within if form.startswith("1") else consistency, below])
+
+
+def value(form: str, squares: Floats, n: float, k: int) -> Floats:
+    """(P,) the form of mean squares (3, P); NaN where the quotient is 0 / 0 or x / 0."""
+    above, below = (_sum(line[:, None] * squares) for line in coefficients(form, n, k))
+    return np.where(below == 0, np.nan, above / np.where(below == 0, 1.0, below))
+
+
+def _sum(terms: Floats) -> Floats:
+    """The sum over the first axis; what cancels up to round-off is zero."""
+    total = terms.sum(axis=0)
+    return np.where(np.abs(total) > 1e-14 * np.abs(terms).sum(axis=0), total, 0.0)
+
+
+def f_interval(form: str, squares: Floats, n: int, k: int, level: float) -> tuple[Floats, Floats]:
+    """(P,), (P,): bounds from the F distribution (McGraw and Wong 1996, table 7).
+
+    Written without dividing by MSE, so that perfect consistency gives its limit.
+    irr::icc() in R reports another interval for ICC(A,k), not that of the paper (psych and
+    pingouin agree with these).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if form.startswith("A"):
+            return _agreement_interval(form, squares, n, k, level)
+        return _ratio_interval(form, squares, n, k, level)
+
+
+def _ratio_interval(
+    form: str, squares: Floats, n: int, k: int, level: float
+) -> tuple[Floats, Floats]:
+    rows, raters, error = squares
+    other, df = error, (n - 1) * (k - 1)
+    if form.startswith("1"):
+        other, df = (raters + (n - 1) * error) / n, n * (k - 1)
+    low = _f_quantile(level, n - 1, df) * other
+    high = _f_quantile(level, df, n - 1) * rows
+    if form.endswith("k"):
+        return (rows - low) / rows, (high - other) / high
+    return (rows - low) / (rows + (k - 1) * low), (high - other) / (high + (k - 1) * other)
+
+
+def _agreement_interval(
+    form: str, squares: Floats, n: int, k: int, level: float
+) -> tuple[Floats, Floats]:
+    rows, raters, error = squares
+    single = value("A,1", squares, n, k)
+    # Satterthwaite's degrees of freedom, numerator and denominator multiplied by n (1 - ICC).
+    a, b = k * single, n * (1 - single) + k * single * (n - 1)
+    spread = (a * raters) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
+    df = (a * raters + b * error) ** 2 / spread
+    # With no rater and no error variance every df gives the same bounds.
+    df = np.where((raters == 0) & (error == 0), 1.0, df)
+    low, high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
+    if form.endswith("k"):
+        noise = raters - error
+        return (
+            n * (rows - low * error) / (low * noise + n * rows),
+            n * (high * rows - error) / (noise + n * high * rows),
+        )
+    noise = k * raters + (k * n - k - n) * error
+    return (
+        n * (rows - low * error) / (low * noise + n * rows),
+        n * (high * rows - error) / (noise + n * high * rows),
+    )
+
+
+def _f_quantile(level: float, df1: float | Floats, df2: float | Floats) -> Floats:
+    from scipy.special import fdtri  # noqa: PLC0415 - slow to import
+
+    return np.asarray(fdtri(df1, df2, 0.5 + level / 2))

@@ -1,0 +1,100 @@
+"""Resampling as counts: how often each unit occurs in each resample.
+
+Counts are drawn by NumPy outside all kernels: the same seed gives the same result whatever the
+number of threads, and with the JIT off.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
+
+EXACT_LIMIT = 10
+_CELLS = 1 << 22
+
+
+def draw_counts(rng: np.random.Generator, units: int, resamples: int) -> Floats:
+    """(units, resamples) counts; every column sums to `units`."""
+    drawn = rng.integers(0, units, size=(resamples, units))
+    drawn += np.arange(0, resamples * units, units)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * units)
+    return np.ascontiguousarray(counts.reshape(resamples, units).T, dtype=np.float64)
+
+
+def drawn_in_chunks(seed: int, units: int, resamples: int, widest: int) -> Iterator[Floats]:
+    """Counts a few resamples at a time, so that memory stays bounded; the stream is one."""
+    rng = np.random.default_rng(seed)
+    width = max(1, min(widest, _CELLS // units))
+    for start in range(0, resamples, width):
+        yield draw_counts(rng, units, min(width, resamples - start))
+
+
+@lru_cache(maxsize=4)
+def multisets(units: int) -> tuple[Floats, NDArray[np.int64]]:
+    """All C(2n-1, n) resamples of n units as counts (n, M), and how often each comes in n^n draws.
+
+    Raises
+    ------
+    StatisticsError
+        For more than 10 units (10 have 92,378 multisets; 12 would have 1,352,078).
+    """
+    if units > EXACT_LIMIT:
+        raise StatisticsError(
+            f"the exact bootstrap enumerates all resamples of at most {EXACT_LIMIT} subjects, "
+            f"not {units}; use 'percentile'"
+        )
+    total = math.comb(2 * units - 1, units)
+    bars = np.fromiter(
+        itertools.chain.from_iterable(itertools.combinations(range(2 * units - 1), units - 1)),
+        dtype=np.int64,
+        count=total * (units - 1),
+    ).reshape(total, units - 1)
+    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, 2 * units - 1)))
+    counts = np.diff(edges, axis=1) - 1
+    factorials = np.array([math.factorial(i) for i in range(units + 1)])
+    weights = math.factorial(units) // factorials[counts].prod(axis=1)
+    result = np.ascontiguousarray(counts.T, dtype=np.float64)
+    result.flags.writeable = weights.flags.writeable = False
+    return result, weights
+
+
+def bca_levels(
+    values: Floats,
+    point: float,
+    jackknife: Floats,
+    level: float,
+    weights: NDArray[np.int64] | None = None,
+) -> tuple[float, float]:
+    """Probabilities at which BCa reads the bootstrap distribution (Efron 1987, eq. 2.3).
+
+    Ties with the point estimate count one half; NaN where they are undefined.
+    """
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - slow to import
+
+    kept = ~np.isnan(values)
+    mass = kept.astype(np.float64) if weights is None else kept * weights
+    tied = np.abs(values - point) <= 1e-12 * max(1.0, abs(point))
+    below = mass @ ((values < point) & ~tied) + 0.5 * (mass @ tied)
+    deviations = np.mean(jackknife) - jackknife
+    spread = float(np.sum(deviations**2))
+    if not mass.sum() or not spread > 0 or not 0 < below < mass.sum():
+        return math.nan, math.nan
+    z0 = ndtri(below / mass.sum())
+    acceleration = float(np.sum(deviations**3)) / (6 * spread**1.5)
+    shifted = z0 + ndtri(np.array([0.5 - level / 2, 0.5 + level / 2]))
+    with np.errstate(divide="ignore"):
+        low, high = ndtr(z0 + shifted / (1 - acceleration * shifted))
+    return float(low), float(high)

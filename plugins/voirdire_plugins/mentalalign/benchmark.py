@@ -1,4 +1,4 @@
-"""The published ratings as a study: five workbooks, the published exclusions, the rubric's scale."""
+"""The published ratings as a study: five workbooks, the published exclusions, the scale."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""Optional and slow packages are imported late, and the public face is what `__all__` says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import voirdire
+
+SLOW = (
+    "numba", "scipy.stats", "sklearn", "matplotlib", "torch", "faiss", "openai", "anthropic",
+    "google.genai", "langchain_core", "sentence_transformers", "transformers", "polars",
+)
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_voirdire_loads_nothing_slow():
+    assert loaded_after("import voirdire") & set(SLOW) == set()
+
+
+def test_help_loads_nothing_slow():
+    code = "import contextlib, io, sys\nsys.argv = ['voirdire', '--help']\nfrom voirdire.cli import main\nwith contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n    main()"
+    assert loaded_after(code) & set(SLOW) == set()
+
+
+def test_help_answers_at_once():
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = subprocess.run([sys.executable, "-m", "voirdire", "--help"], capture_output=True, text=True, check=True)
+        times.append(time.perf_counter() - start)
+    assert "examine" in done.stdout
+    assert "Exit codes" in done.stdout
+    assert min(times) < 1.0  # 0.25 s where nothing else runs; the bound is for loaded machines
+
+
+def test_visible_names_are_those_of_all():
+    assert sorted(voirdire.__all__) == voirdire.__all__
+    assert dir(voirdire) == voirdire.__all__
+    for name in voirdire.__all__:
+        assert getattr(voirdire, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error():
+    import pytest
+
+    with pytest.raises(AttributeError, match="no attribute 'iccc'"):
+        voirdire.iccc

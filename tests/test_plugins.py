@@ -1,0 +1,167 @@
+"""Plugins: each is loaded by itself, what is wrong is named, and outsiders use the same door."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import types
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+import pytest
+
+import voirdire
+from voirdire import hookspecs
+from voirdire._manager import GROUP, load
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def third_party(name: str, monkeypatch: pytest.MonkeyPatch, **members: object) -> EntryPoint:
+    """An entry point of no distribution, whose module holds the given hook implementations."""
+    module = types.ModuleType(f"plugin_{name}")
+    for key, value in members.items():
+        setattr(module, key, voirdire.hookimpl(value))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return EntryPoint(name, module.__name__, GROUP)
+
+
+def registering(*names: str, target: str = "json:loads"):
+    def voirdire_register_judges(register):
+        for name in names:
+            register(name, target)
+
+    return voirdire_register_judges
+
+
+def test_hook_specifications_and_manager_stay_small():
+    lines = {name: len((ROOT / "core/voirdire" / name).read_text().splitlines()) for name in ("hookspecs.py", "_manager.py")}
+    assert lines["hookspecs.py"] <= 40
+    assert lines["_manager.py"] <= 60
+
+
+def test_built_in_plugin_is_found_and_resolved_on_use():
+    found = load(entry_points(group=GROUP), only="")
+    assert "mentalalign" in found.versions
+    assert found.failures == {}
+    assert "mentalalign" in found.names("benchmark")
+    assert found.resolve("benchmark", "mentalalign").study is not None
+
+
+def test_broken_plugin_is_named_with_its_cause_and_the_rest_go_on(monkeypatch):
+    good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
+    broken = EntryPoint("broken", "no_such_module_anywhere", GROUP)
+    found = load([broken, good])
+    assert found.names("judge") == ["strict"]
+    assert "ModuleNotFoundError" in found.failures["broken"]
+    assert "no_such_module_anywhere" in found.failures["broken"]
+
+
+def test_a_hook_that_raises_costs_only_its_plugin(monkeypatch):
+    def voirdire_register_models(register):
+        raise RuntimeError("no licence file")
+
+    bad = third_party("bad", monkeypatch, voirdire_register_models=voirdire_register_models)
+    good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
+    found = load([bad, good])
+    assert found.failures == {"bad": "RuntimeError: no licence file"}
+    assert found.names("judge") == ["strict"]
+
+
+def test_unknown_hook_is_flagged_and_known_ones_are_heard(monkeypatch):
+    def voirdire_register_jugdes(register):
+        register("never", "json:loads")
+
+    odd = third_party("odd", monkeypatch, voirdire_register_judges=registering("strict"), voirdire_register_jugdes=voirdire_register_jugdes)
+    found = load([odd])
+    assert found.names("judge") == ["strict"]
+    assert "voirdire_register_jugdes" in found.failures["odd"]
+    assert found.hooks["odd"] == ["voirdire_register_judges"]
+
+
+def test_wrong_argument_of_a_hook_is_named(monkeypatch):
+    def voirdire_register_judges(registry):
+        registry("x", "json:loads")
+
+    found = load([third_party("odd", monkeypatch, voirdire_register_judges=voirdire_register_judges)])
+    assert "registry" in found.failures["odd"]
+
+
+def test_a_name_taken_twice_keeps_the_first_and_names_both(monkeypatch):
+    first = third_party("first", monkeypatch, voirdire_register_judges=registering("strict"))
+    second = third_party("second", monkeypatch, voirdire_register_judges=registering("strict"))
+    found = load([first, second])
+    assert found.registered["judge", "strict"].plugin == "first"
+    assert "registered by plugin 'first' already" in found.failures["second"]
+
+
+def test_target_must_be_module_and_attribute(monkeypatch):
+    found = load([third_party("odd", monkeypatch, voirdire_register_judges=registering("x", target="json"))])
+    assert '"module:attribute"' in found.failures["odd"]
+
+
+def test_third_parties_can_be_restricted_and_built_ins_stay(monkeypatch):
+    extra = third_party("extra", monkeypatch, voirdire_register_judges=registering("strict"))
+    everything = [*entry_points(group=GROUP), extra]
+    assert "extra" in load(everything, only=None).versions
+    assert "extra" in load(everything, only="other, extra").versions
+    restricted = load(everything, only="")
+    assert "extra" not in restricted.versions
+    assert "mentalalign" in restricted.versions
+
+
+def test_unknown_name_lists_what_is_known_and_what_failed(monkeypatch):
+    found = load([EntryPoint("broken", "no_such_module_anywhere", GROUP), third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))])
+    with pytest.raises(voirdire.PluginError, match=r"no judge 'lenient' \(known: strict\); plugin 'broken' failed"):
+        found.resolve("judge", "lenient")
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch):
+    plugin = third_party("gpu", monkeypatch, voirdire_register_judges=registering("x", target="needs_torch:make"))
+    module = types.ModuleType("needs_torch")
+    module.__getattr__ = lambda name: (_ for _ in ()).throw(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    monkeypatch.setitem(sys.modules, "needs_torch", module)
+    with pytest.raises(voirdire.MissingExtraError, match=r"pip install 'voirdire\[hf\]'"):
+        load([plugin]).resolve("judge", "x")
+
+
+def run(*args: str, only: str | None = "") -> subprocess.CompletedProcess[str]:
+    import os
+
+    env = {key: value for key, value in os.environ.items() if key != "VOIRDIRE_LOAD_PLUGINS"}
+    if only is not None:
+        env["VOIRDIRE_LOAD_PLUGINS"] = only
+    return subprocess.run([sys.executable, "-m", "voirdire", *args], capture_output=True, text=True, env=env, check=False)
+
+
+def test_plugins_command_lists_as_json():
+    rows = json.loads(run("plugins", "--json").stdout)
+    row = next(row for row in rows if row["name"] == "mentalalign")
+    assert row["version"] == voirdire.__version__
+    assert row["hooks"] == ["voirdire_register_benchmarks"]
+    assert row["registers"][0]["name"] == "mentalalign"
+    assert row["failure"] is None
+
+
+def test_plugins_command_prints_a_table():
+    printed = run("plugins").stdout
+    assert "mentalalign" in printed
+    assert "benchmark mentalalign" in printed
+
+
+def test_the_example_distribution_is_found():
+    pytest.importorskip("voirdire_example", reason="pip install -e plugins/example")
+    rows = json.loads(run("plugins", "--json", only=None).stdout)
+    row = next(row for row in rows if row["name"] == "example")
+    assert row["registers"] == [{"kind": "judge", "name": "next-step", "target": "voirdire_example.judge:make"}]
+    assert "example" not in {row["name"] for row in json.loads(run("plugins", "--json").stdout)}
+
+
+def test_every_hook_and_argument_is_documented():
+    text = (ROOT / "docs/plugins.md").read_text()
+    hooks = [name for name in vars(hookspecs.Hooks) if name.startswith("voirdire_")]
+    assert len(hooks) >= 8
+    for hook in hooks:
+        argument = "app" if hook.endswith("commands") else "register"
+        assert f"`{hook}({argument})`" in text

@@ -1,4 +1,4 @@
-"""Panels of known quality: scores drawn so that the true reliability and bias are the declared ones.
+"""Panels of known quality: scores drawn so that reliability and bias are the declared ones.
 
 At system level the reference (the mean of the humans) and a judge are a bivariate normal pair of
 equal variance V, whose correlation is the declared ICC(C,1): that is the two-way model of McGraw
@@ -156,7 +156,9 @@ def _judge_means(
         character = judge.characters[name]
         loyalty = character.icc * V / _SPREAD**2
         own = V - (loyalty * _SPREAD) ** 2 - sampling
-        means[at] = loyalty * quality[at] + rng.normal(0.0, math.sqrt(max(own, 0.0)), quality[at].size)
+        means[at] = loyalty * quality[at] + rng.normal(
+            0.0, math.sqrt(max(own, 0.0)), quality[at].size
+        )
         means[at] += _CENTRE + character.bias
     return means
 
@@ -178,9 +180,7 @@ def _scores(expected: Floats, rng: np.random.Generator) -> Floats:
     return rounded
 
 
-def _drop(
-    scores: Floats, design: Design, judge: SimulatedJudge, rng: np.random.Generator
-) -> None:
+def _drop(scores: Floats, design: Design, judge: SimulatedJudge, rng: np.random.Generator) -> None:
     """Leave out the same responses in every run, as a judge that declines does."""
     for at, name in enumerate(design.names):
         lost = rng.random(scores.shape[2:]) < judge.characters[name].missing
@@ -188,7 +188,7 @@ def _drop(
 
 
 def _tidy(design: Design, rater: str, scores: Floats) -> pl.DataFrame:
-    runs, attributes, systems, items = scores.shape
+    items = scores.shape[-1]
     code = np.indices(scores.shape).reshape(4, -1)
     item = np.array([f"item-{i:03d}" for i in range(1, items + 1)])
     return pl.DataFrame(

@@ -36,7 +36,12 @@ class ChatModel(Protocol):
 
 @runtime_checkable
 class Judge(Protocol):
-    """Scores responses on attributes, or prefers one of two. Pure: no I/O, no state."""
+    """Scores responses on attributes, or prefers one of two. Pure: no I/O, no state.
+
+    What it is asked about it says by an attribute `task`: ``"rating"`` (the default: a
+    `schema.Rating`), ``"comparison"`` (a `schema.Comparison`) or ``"item"`` (a `schema.Item`).
+    `parse` of a reply whose `finish_reason` is ``"error"`` gives every score None, status failed.
+    """
 
     def requests(self, task: Any) -> list[Request]:
         """What to ask about one task (a `schema.Rating` or a `schema.Comparison`)."""

@@ -24,6 +24,7 @@ from voirdire.study._run import (
     RunSpec,
     Stage,
 )
+from voirdire.study._toml import study_to_toml
 
 __all__ = [
     "STAGES",
@@ -48,5 +49,6 @@ __all__ = [
     "build_study",
     "load_study",
     "study_hash",
+    "study_to_toml",
     "thresholds_hash",
 ]

@@ -1,0 +1,56 @@
+"""A Study written as TOML, for people to edit and for sessions to keep."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voirdire.study._model import Study
+
+
+def study_to_toml(study: Study) -> str:
+    """The study as TOML without its defaults; `load_study` reads the same study from it.
+
+    Examples
+    --------
+    >>> from voirdire.study import build_study
+    >>> print(study_to_toml(build_study({"name": "calm", "panel": [{"name": "a", "runs": 3}]})))
+    name = "calm"
+    <BLANKLINE>
+    [[panel]]
+    name = "a"
+    runs = 3
+    """
+    plain = study.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    blocks = [_block("", {key: value for key, value in plain.items() if not _is_table(value)})]
+    for key, value in plain.items():
+        if _is_table(value):
+            parts = value if isinstance(value, list) else [value]
+            head = f"[[{_key(key)}]]\n" if isinstance(value, list) else f"[{_key(key)}]\n"
+            blocks += [_block(head, part) for part in parts]
+    return "\n".join(blocks)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(part, dict) for part in value)
+    )
+
+
+def _block(head: str, values: dict[str, Any]) -> str:
+    return head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    # A JSON string is a TOML string, but for one control character that JSON leaves bare.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else json.dumps(name, ensure_ascii=False)

@@ -39,16 +39,21 @@ def _is_table(value: Any) -> bool:
 
 
 def _block(head: str, values: dict[str, Any]) -> str:
-    return head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
+    return head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in _given(values))
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in _given(value)) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     # A JSON string is a TOML string, but for one control character that JSON leaves bare.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _given(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What is not None: TOML has no null, and what is left out is null."""
+    return [(key, value) for key, value in values.items() if value is not None]
 
 
 def _key(name: str) -> str:

@@ -1,0 +1,97 @@
+"""What JSON a reply holds: plain first, then after fences and preamble, then mended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.parsing._lenient import Cut, Reader, TooMuchError
+from voirdire.parsing._strict import decode, decode_loose, pairs_of
+
+__all__ = ["Cut", "Reading", "pairs_of", "read_json"]
+
+_OPEN = re.compile(r"[{\[]")
+_LIST_OPENS = re.compile(r"\[\s*+[{\[\"“\d-]")
+_ESCAPED_KEY = re.compile(r"\{\s*+\\+\"")
+_CLEAN_TAIL = re.compile(r"\s*+(?:```\s*+)?")
+_CLEAN_HEAD = re.compile(r"\s*+(?:```[^\n`{\[]{0,40}+)?\s*+")
+MAX_VALUES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All outermost objects and lists of a text, in order.
+
+    `mended`: the syntax was repaired; `cut`: the last value was not closed; `mixed`: other text
+    stands before or after; `too_much`: given up, for no honest reply nests or repeats so.
+    """
+
+    values: tuple[Any, ...] = ()
+    mended: bool = False
+    cut: bool = False
+    mixed: bool = False
+    too_much: bool = False
+
+
+def read_json(text: str) -> Reading:
+    """Every outermost JSON value of a text; never raises, in time linear in its length."""
+    head = _CLEAN_HEAD.match(text)
+    start = head.end() if head else 0
+    try:
+        value, end = decode(text, start)
+    except (ValueError, RecursionError):
+        return _read_mixed(text)
+    tail = _CLEAN_TAIL.match(text, end)
+    if isinstance(value, dict | list) and tail and tail.end() == len(text):
+        return Reading((value,))
+    if isinstance(value, str) and tail and tail.end() == len(text):
+        return _read_mixed(value)
+    return _read_mixed(text)
+
+
+def _read_mixed(text: str) -> Reading:
+    if _ESCAPED_KEY.search(text) and not _has_plain_key(text):
+        text = text.replace('\\"', '"')
+    try:
+        return _scan(text)
+    except TooMuchError:
+        return Reading(mended=True, too_much=True)
+
+
+def _has_plain_key(text: str) -> bool:
+    return re.search(r"[{,]\s*+\"[^\"\n]{1,200}\"\s*+:", text) is not None
+
+
+def _scan(text: str) -> Reading:
+    reader = Reader(text)
+    values: list[Any] = []
+    mended = cut = False
+    first, at = len(text), 0
+    for _ in range(MAX_VALUES):
+        opening = _OPEN.search(text, at)
+        if opening is None:
+            break
+        value, at, how = _one(reader, opening.start())
+        if value is None:
+            continue
+        first = min(first, opening.start())
+        values.append(value)
+        mended, cut = mended or how != "plain", how == "cut"
+    else:
+        raise TooMuchError(f"more than {MAX_VALUES} objects")
+    bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
+    return Reading(tuple(values), mended, cut, mixed=not bare)
+
+
+def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
+    """One value from its opening sign: the value (None where it is prose), its end, and how."""
+    for decoder, how in ((decode, "plain"), (decode_loose, "mended")):
+        try:
+            return *decoder(reader.text, at), how
+        except (ValueError, RecursionError):
+            continue
+    if reader.text[at] == "[" and not _LIST_OPENS.match(reader.text, at):
+        return None, at + 1, "prose"
+    value, end, closed = reader.read(at)
+    return value or None, max(end, at + 1), "mended" if closed else "cut"

@@ -1,0 +1,147 @@
+"""Finding a rubric's keys in whatever shape a model wrapped them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from voirdire.parsing._json import Cut, pairs_of, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_SCORE_KEYS = ("score", "rating", "value", "grade", "points", "level", "answer", "label", "result")
+_TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
+_NAME_KEYS = frozenset(
+    {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}
+)
+_MAX_NODES = 20_000
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The raw value of a key, or why there is none.
+
+    Reasons: absent, duplicate_key, ambiguous, cut, no_score. `top` is a maximum that stands
+    beside the score.
+    """
+
+    value: Any = None
+    reason: str = ""
+    top: Any = None
+    at_cut: bool = False
+
+
+def plain_key(key: str) -> str:
+    """A key without case, spaces, underscores and signs.
+
+    >>> plain_key("  Self_Harm risk*")
+    'selfharmrisk'
+    """
+    return _SEPARATORS.sub("", key.casefold())
+
+
+def key_forms(keys: Iterable[str]) -> dict[str, str]:
+    """Plain form -> declared key; where two keys share a form, they are told apart exactly."""
+    names = list(keys)
+    forms = [plain_key(name) for name in names]
+    return {
+        (form if form and forms.count(form) == 1 else name): name
+        for form, name in zip(forms, names, strict=True)
+    }
+
+
+def find_keys(tree: Any, forms: dict[str, str]) -> dict[str, list[Any]]:
+    """Declared key -> its values at the outermost level that holds it."""
+    found: dict[str, list[Any]] = {}
+    level, nodes = [tree], 0
+    for _ in range(_MAX_DEPTH):
+        here: dict[str, list[Any]] = {}
+        below: list[Any] = []
+        for node in level:
+            nodes += 1
+            for key, value in _members(node):
+                name = forms.get(plain_key(key)) or forms.get(key)
+                if name is not None and name not in found:
+                    here.setdefault(name, []).append(value)
+                if value is not node:
+                    below.append(value)
+        found |= here
+        if len(found) == len(forms) or nodes + len(below) > _MAX_NODES:
+            break
+        level = [inner for value in below if (inner := _opened(value)) is not None]
+    return found
+
+
+def _members(node: Any) -> Iterator[tuple[str, Any]]:
+    """Key and value pairs of an object; items of a list under an empty key."""
+    if isinstance(node, list):
+        yield from (("", item) for item in node)
+        return
+    pairs = pairs_of(node)
+    yield from pairs
+    plain = {plain_key(key): value for key, value in pairs}
+    if not plain.keys().isdisjoint(_SCORE_KEYS):  # {"name": "Empathy", "score": 4}
+        names = [plain[key] for key in _NAME_KEYS & plain.keys()]
+        yield from ((name, node) for name in names if isinstance(name, str))
+
+
+def _opened(value: Any) -> dict[str, Any] | list[Any] | None:
+    """The object or list that a value is, or holds as text."""
+    if isinstance(value, Cut):
+        value = value.value
+    if isinstance(value, dict | list):
+        return value
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        inner = read_json(value).values
+        return inner[-1] if inner else None
+    return None
+
+
+def scalars(values: list[Any], *, keep_cut: bool) -> list[Found]:
+    """One raw scalar for each value of a key: unwrapped, or missing with a reason.
+
+    A value at which the text was cut counts only with `keep_cut`, and only if it is complete.
+    """
+    return [_scalar(value, 0, keep_cut=keep_cut) for value in values]
+
+
+def _scalar(value: Any, depth: int, *, keep_cut: bool) -> Found:
+    if isinstance(value, Cut):
+        if not keep_cut or value.value is None:
+            return Found(reason="cut")
+        return replace(_scalar(value.value, depth, keep_cut=keep_cut), at_cut=True)
+    opened = _opened(value)
+    if opened is None:
+        return Found(value)
+    if depth < _MAX_DEPTH:
+        if isinstance(opened, dict):
+            return _scored(opened, depth + 1, keep_cut=keep_cut)
+        if len(opened) == 1:
+            return _scalar(opened[0], depth + 1, keep_cut=keep_cut)
+    return Found(reason="ambiguous" if opened else "empty")
+
+
+def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool) -> Found:
+    """The score of ``{"score": 4, "reason": "..."}``; never one of an inner part."""
+    by_form: dict[str, list[Any]] = {}
+    for key, inner in pairs_of(value):
+        by_form.setdefault(plain_key(key), []).append(inner)
+    values = next((by_form[key] for key in _SCORE_KEYS if key in by_form), None)
+    if values is None:
+        return Found(reason="no_score")
+    settled = [_scalar(each, depth, keep_cut=keep_cut) for each in values]
+    if any(not _same(each.value, settled[0].value) for each in settled[1:]):
+        return Found(reason="duplicate_key")
+    tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
+    return replace(settled[0], top=tops[0] if tops else settled[0].top)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON values: true is not 1, and NaN equals itself."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN

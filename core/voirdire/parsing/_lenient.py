@@ -1,0 +1,194 @@
+"""A tolerant reader of one JSON-like value, for replies that the standard decoder rejects.
+
+It mends typographic and single quotes, unescaped inner quotes, raw line breaks, missing or surplus
+commas, bare keys and values, comments, and a missing end. It reads forward only and counts its
+steps, so its time is linear and bounded whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.parsing._strict import from_pairs
+
+MAX_DEPTH = 40
+MAX_STEPS = 60_000
+
+_DOUBLE = '"“”„‟″«»'
+_SINGLE = "'‘’‚`´"
+_SKIP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+\*/)*+")
+_BETWEEN = re.compile(r"(?:[\s,;]++|//[^\n]*+|/\*[^*]*+\*/)*+")
+_KEY = re.compile(
+    rf"[{_DOUBLE}](?P<double>[^{_DOUBLE}\n]{{0,200}})[{_DOUBLE}]\s*+[:：=]"
+    rf"|[{_SINGLE}](?P<single>[^{_SINGLE}\n]{{0,200}})[{_SINGLE}]\s*+[:：=]"
+    r"|(?P<bare>\w[\w .\-/()]{0,80})[:：=]"
+)
+_VALUE_STARTS = rf"(?:[{_DOUBLE}{_SINGLE}{{\[+\-.\d]|null|none|nan|n/a|true|false|\Z)"
+_ANY = _DOUBLE + _SINGLE
+_NEXT_KEY = rf"[{_ANY}][^{_DOUBLE}\n:]{{1,100}}[{_ANY}]\s*+[:：=]\s*+{_VALUE_STARTS}"
+# A quote ends a string only where what follows continues the structure; else it is quoted text.
+_ENDS_IN_OBJECT = re.compile(
+    rf"\s*+(?:\Z|```|\}}|{_NEXT_KEY}|[,;]\s*+(?:\Z|\}}|{_NEXT_KEY}))", re.IGNORECASE
+)
+_ENDS_IN_LIST = re.compile(
+    rf"\s*+(?:\Z|```|[\]}}]|,\s*+(?:[\]{{\[{_DOUBLE}{_SINGLE}\d-]|null|true|false|\Z))",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,5})?")
+_CLOSES_NUMBER = re.compile(rf"[^\S\n]*+(?:\Z|[\n,}}\];{_DOUBLE}]|//|/\*|```)")
+_DECIMAL_COMMA = re.compile(r",\d++(?!\s*+[:：=])")
+_LITERAL = re.compile(
+    r"(null|none|undefined|nan|true|false)\b(?=[^\S\n]*+(?:\Z|[\n,}\];]|//|```))", re.IGNORECASE
+)
+_BARE = re.compile(r"[^,}\]\n]*")
+_JUNK = re.compile(rf"[^,;}}\]{{\n{_DOUBLE}]*")
+_ESCAPE = re.compile(
+    r"\\u(d[89ab]\w\w)\\u(d[c-f]\w\w)|\\u([0-9a-f]{4})|\\(.)", re.IGNORECASE | re.DOTALL
+)
+_NAMED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_LITERALS = {"true": True, "false": False}
+
+
+class TooMuchError(ValueError):
+    """The text nests deeper, or needs more steps, than any honest reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A value at which the text ends before anything closed it; None where it is incomplete."""
+
+    value: Any = None
+
+
+class Reader:
+    """A position in a text, moving forward; its steps are counted over all values it reads."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.steps, self.closed = text, 0, 0, True
+
+    def read(self, start: int) -> tuple[Any, int, bool]:
+        """The object or list that begins at `start`, where it ends, and whether it was closed."""
+        self.at, self.closed = start, True
+        value = self._value(in_object=False, depth=0)
+        return (value.value if isinstance(value, Cut) else value), self.at, self.closed
+
+    def _value(self, *, in_object: bool, depth: int) -> Any:
+        self._step(depth)
+        self._skip(_SKIP)
+        sign = self.text[self.at : self.at + 1]
+        if sign == "{":
+            return self._object(depth + 1)
+        if sign == "[":
+            return self._list(depth + 1)
+        if sign and sign in _DOUBLE:
+            return self._string(_DOUBLE, in_object=in_object)
+        if sign and sign in _SINGLE and not self.text.startswith("```", self.at):
+            return self._string(_SINGLE, in_object=in_object)
+        return self._bare(in_object=in_object)
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        self.at += 1
+        pairs: list[tuple[str, Any]] = []
+        while self._goes_on("}", depth):
+            if self.text[self.at] == "{":
+                if not pairs:  # a brace of prose: the object proper begins at the next one
+                    break
+                pairs.append(("", self._value(in_object=True, depth=depth)))
+            elif key := _KEY.match(self.text, self.at):
+                self.at = key.end()
+                name = _unescape((key["double"] or key["single"] or key["bare"] or "").strip())
+                pairs.append((name, self._value(in_object=True, depth=depth)))
+            else:
+                self.at = max(_JUNK.match(self.text, self.at + 1).end(), self.at + 1)  # type: ignore[union-attr]
+        return from_pairs(pairs)
+
+    def _list(self, depth: int) -> list[Any]:
+        self.at += 1
+        values: list[Any] = []
+        while self._goes_on("]", depth):
+            if self.text[self.at] == "}":  # the list was left open
+                break
+            before = self.at
+            values.append(self._value(in_object=False, depth=depth))
+            self.at = max(self.at, before + 1)
+        return values
+
+    def _goes_on(self, closing: str, depth: int) -> bool:
+        """Whether another member stands here; steps over the closing sign, notes a cut."""
+        self._step(depth)
+        self._skip(_BETWEEN)
+        if self.text.startswith(closing, self.at):
+            self.at += 1
+            return False
+        if self.at >= len(self.text) or self.text.startswith("```", self.at):
+            self.closed = False
+            return False
+        return True
+
+    def _string(self, quotes: str, *, in_object: bool) -> Any:
+        ends = _ENDS_IN_OBJECT if in_object else _ENDS_IN_LIST
+        start = self.at + 1
+        for sign in _SIGNS[quotes].finditer(self.text, start):
+            self._step(0)
+            if sign.group()[0] != "\\" and ends.match(self.text, sign.end()):
+                self.at = sign.end()
+                return self._maybe_cut(_unescape(self.text[start : sign.start()]))
+        self.at = len(self.text)
+        return Cut()
+
+    def _bare(self, *, in_object: bool) -> Any:
+        number = _NUMBER.match(self.text, self.at)
+        if number and _CLOSES_NUMBER.match(self.text, number.end()):
+            comma = in_object and _DECIMAL_COMMA.match(self.text, number.end())
+            self.at = comma.end() if comma else number.end()
+            return f"{number.group()}{comma.group()}" if comma else self._number(number.group())
+        if literal := _LITERAL.match(self.text, self.at):
+            self.at = literal.end()
+            return self._maybe_cut(_LITERALS.get(literal.group().lower()))
+        bare = _BARE.match(self.text, self.at)
+        words = bare.group() if bare else ""
+        self.at += len(words)
+        words = words.partition("//")[0].partition("```")[0].strip()
+        return Cut() if self.at >= len(self.text) else words or None
+
+    def _number(self, digits: str) -> Any:
+        """An int where it is one, so that a total of 12 stays 12."""
+        value = float(digits)
+        whole = value.is_integer() and abs(value) < 2**53
+        return self._maybe_cut(int(value) if whole else value)
+
+    def _maybe_cut(self, value: Any) -> Any:
+        """The value, marked where nothing follows it any more."""
+        self._skip(_SKIP)
+        return Cut(value) if self.at >= len(self.text) else value
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _step(self, depth: int) -> None:
+        self.steps += 1
+        if depth > MAX_DEPTH or self.steps > MAX_STEPS:
+            raise TooMuchError(f"nested beyond {MAX_DEPTH} levels or longer than {MAX_STEPS} steps")
+
+
+_SIGNS = {quotes: re.compile(rf"\\.?|[{quotes}]", re.DOTALL) for quotes in (_DOUBLE, _SINGLE)}
+
+
+def _unescape(raw: str) -> str:
+    """JSON escapes undone; an unknown escape stays as it is."""
+    return _ESCAPE.sub(_escaped, raw) if "\\" in raw else raw
+
+
+def _escaped(found: re.Match[str]) -> str:
+    high, low, single, sign = found.groups()
+    try:
+        if high:
+            return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+        if single:
+            return chr(int(single, 16))
+    except ValueError:
+        return found.group()
+    return _NAMED.get(sign, sign if sign in "\"\\/'" else found.group())

@@ -1,0 +1,121 @@
+"""One number on the declared scale, or missing with a reason: never joined, never rescaled."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.schema import Scale
+
+_SIGNS = str.maketrans(
+    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "−": "-", "－": "-", "﹣": "-", "：": ":"}
+    | dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff")
+)
+_WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’"
+_NUMBER = r"[+-]?(?:\d{1,40}(?:\.\d{1,40})?|\.\d{1,40})"
+_PREFIX = (
+    r"(?:(?:final\s+|overall\s+)?(?:score|rating|level|grade|rated)\s*(?:is|of|as)?\s*[:=]?\s*)?"
+)
+_OUT_OF = (
+    r"\s*\(?\s*(?:/|out\s+of|of)\s*(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
+    rf"(?P<top>{_NUMBER})"
+)
+_UNIT = r"(?:\s*(?:points?|pts?|stars?))?"
+_HEDGE = (
+    r"(?:or|to|and|but|maybe|possibly|perhaps|could|might|almost|nearly|close|between|until"
+    r"|through)\b"
+)
+_ALTERNATIVE = rf"\s*\(\s*(?:{_HEDGE}|[-–—/]|\d)"
+_TAIL = (
+    rf"(?:(?P<whole>\s*[.!]?\s*)|(?P<bracket>\s*[(\[].*)|(?P<sentence>[.!]\s+(?!{_HEDGE})[^\W\d].*)"
+    rf"|(?P<comment>\s*[-–—:,;|]\s*(?!{_HEDGE})[^\W\d].*))"
+)
+_WHOLE = re.compile(
+    rf"{_PREFIX}(?P<number>{_NUMBER}){_UNIT}(?:{_OUT_OF}{_UNIT}\)?)?{_TAIL}",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
+_PERCENT = re.compile(r"\d\s*[%٪]|\bpercent\b", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_DIGIT = re.compile(r"\d")
+_LONGEST = 2_000
+_BLANK = frozenset({"", "null", "none", "nan", "n/a", "na", "-", "—", "undefined"})
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value on the scale, or None with a reason; `off` keeps a number off the scale.
+
+    Reasons: null, empty, nan, not_numeric, ambiguous, scale_mismatch, off_scale.
+    """
+
+    value: float | None
+    reason: str = ""
+    off: float | None = None
+
+
+def read_number(raw: Any, scale: Scale, words: Mapping[str, float] | None = None) -> Number:
+    """The one number that a JSON scalar states on this scale.
+
+    >>> from voirdire.schema import Scale
+    >>> read_number("4 out of 5", Scale()).value, read_number("8/10", Scale()).reason
+    (4.0, 'scale_mismatch')
+    """
+    if raw is None:
+        return Number(None, "null")
+    if isinstance(raw, bool):
+        return Number(None, "not_numeric")
+    if isinstance(raw, int | float):
+        return _placed(raw, scale)
+    if isinstance(raw, str):
+        return _from_text(raw, scale, words or {})
+    return Number(None, "not_numeric")
+
+
+def _placed(number: float, scale: Scale) -> Number:
+    if number != number:  # noqa: PLR0124 - NaN; math.isnan overflows on a huge int
+        return Number(None, "nan")
+    if scale.low <= number <= scale.high:
+        return Number(float(number))
+    try:
+        off = float(number)
+    except OverflowError:
+        return Number(None, "off_scale")
+    return Number(None, "off_scale", off if math.isfinite(off) else None)
+
+
+def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
+    if len(raw) > _LONGEST:
+        return Number(None, "not_numeric")
+    text = raw.translate(_SIGNS).strip(_WRAP)
+    if text.casefold() in _BLANK:
+        return Number(None, "null" if text else "empty")
+    if words and (found := _word(text, words)) is not None:
+        return _placed(found, scale)
+    if _PERCENT.search(text):
+        return Number(None, "scale_mismatch")
+    whole = _WHOLE.fullmatch(text)
+    if whole is None:
+        return Number(None, "ambiguous" if len(_NUMBERS.findall(text)) > 1 else "not_numeric")
+    return _judged(whole, scale)
+
+
+def _judged(whole: re.Match[str], scale: Scale) -> Number:
+    """A number whose surroundings fit the grammar: is it on this scale, and is it the only one?"""
+    if whole["top"] is not None and float(whole["top"]) != scale.high:
+        return Number(None, "scale_mismatch")
+    if whole["bracket"] and _ALTERNATIVES.match(whole["bracket"]):
+        return Number(None, "ambiguous")
+    if whole["comment"] and _DIGIT.search(whole["comment"]):
+        return Number(None, "ambiguous")
+    return _placed(float(whole["number"]), scale)
+
+
+def _word(text: str, words: Mapping[str, float]) -> float | None:
+    wanted = text.casefold().rstrip(".! ")
+    return next((value for word, value in words.items() if word.casefold() == wanted), None)

@@ -1,0 +1,112 @@
+"""Reasoning blocks taken out of a reply, so that a draft is never read as the answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from voirdire.parsing._lenient import Reader, TooMuchError
+from voirdire.parsing._strict import decode_loose
+
+_NAME = (
+    "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis"
+    "|(?:inner_?)?monologue|seed:think"
+)
+# A tag in back-ticks or quotes is talked about, not used.
+_TAG = re.compile(
+    rf"(?<![`\"'“‘])(?:<(?P<close>/)?(?:{_NAME})(?:\s[^<>]{{0,80}})?>"
+    r"|\[(?P<square>/)?THINK\]|◁(?P<white>/)?think▷)(?![`'”’])",
+    re.IGNORECASE,
+)
+_TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)
+_CHANNEL = "<|channel|>"
+_FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,80}(?:<\|message\|>)?")
+_MAX_LOOKS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is left of a reply without its reasoning; `unclosed` where the reasoning never ends."""
+
+    text: str
+    removed: bool = False
+    unclosed: bool = False
+
+
+def drop_reasoning(text: str) -> Answer:
+    """Everything up to the last closing tag outside a JSON string is dropped.
+
+    A block that is never closed means that there is no answer behind it: what stands before the
+    opening tag is kept, the rest is not.
+
+    >>> drop_reasoning('<think>Maybe {"Empathy": 2}?</think> {"Empathy": 4}').text
+    ' {"Empathy": 4}'
+    >>> drop_reasoning('<think>Maybe {"Empathy": 2}? I should').unclosed
+    True
+    """
+    if _CHANNEL in text:
+        return _last_channel(text)
+    if not _TAG.search(text):
+        return Answer(text)
+    return _without_blocks(text)
+
+
+def _last_channel(text: str) -> Answer:
+    finals = list(_FINAL.finditer(text))
+    if not finals:
+        return Answer("", removed=True, unclosed=True)
+    return Answer(text[finals[-1].end() :].partition("<|")[0], removed=True)
+
+
+def _without_blocks(text: str) -> Answer:
+    kept: list[str] = []
+    at = start = looks = 0
+    while found := _TAG_OR_OBJECT.search(text, at):
+        if found.group() == "{":
+            looks += 1
+            at = _behind_object(text, found.start()) if looks <= _MAX_LOOKS else found.end()
+        elif _closes(found):  # all before it was reasoning, whether or not a tag opened it
+            kept, at, start = [], found.end(), found.end()
+        else:
+            kept.append(text[start : found.start()])
+            closing = _next_closing(text, found.end())
+            if closing is None:
+                return Answer("".join(kept), removed=True, unclosed=True)
+            at = start = closing
+    kept.append(text[start:])
+    return Answer("".join(kept), removed=start > 0)
+
+
+def _closes(tag: re.Match[str]) -> bool:
+    return bool(tag["close"] or tag["square"] or tag["white"])
+
+
+def _next_closing(text: str, at: int) -> int | None:
+    return next((tag.end() for tag in _TAG.finditer(text, at) if _closes(tag)), None)
+
+
+def _behind_object(text: str, at: int) -> int:
+    """Where to go on: behind an object whose strings may hold tags, or just behind its brace.
+
+    A mended object shields its tags only if no sound object follows the last of them: an unclosed
+    draft would otherwise swallow the closing tag together with the answer.
+    """
+    end = _sound_end(text, at)
+    if end is not None:
+        return end
+    try:
+        _, end, closed = Reader(text).read(at)
+    except TooMuchError:
+        return at + 1
+    closing = [tag.end() for tag in _TAG.finditer(text, at, end) if _closes(tag)]
+    follows = text.find("{", closing[-1]) if closing else -1
+    if not closed or (follows >= 0 and _sound_end(text, follows) is not None):
+        return at + 1
+    return max(end, at + 1)
+
+
+def _sound_end(text: str, at: int) -> int | None:
+    try:
+        return decode_loose(text, at)[1]
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,141 @@
+"""A reply made ready for reading: reasoning dropped, JSON found, keys looked up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
+from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
+from voirdire.parsing._lenient import MAX_DEPTH
+from voirdire.parsing._reasoning import drop_reasoning
+from voirdire.parsing._refusal import is_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.schema import FinishReason
+
+_EMPTY = "\ufeff\u200b \t\r\n\f\v\xa0"
+_WITHHELD = {"refusal": "refused", "content_filter": "filtered", "error": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A reply without its reasoning, and the JSON in it."""
+
+    text: str
+    reading: Reading
+    finish_reason: FinishReason = "stop"
+    flags: tuple[str, ...] = ()
+    unclosed: bool = False
+
+    @property
+    def has_object(self) -> bool:
+        """Whether an object stands in the reply, so that its running text is no answer."""
+        return any(_holds_object(value) for value in self.reading.values)
+
+    @property
+    def keep_cut(self) -> bool:
+        """Whether a value that nothing closes counts: not after a token limit."""
+        return self.finish_reason != "length"
+
+    @property
+    def cut(self) -> bool:
+        """Whether the reply was cut before it was complete, as far as its text shows."""
+        if self.unclosed:
+            return True
+        return self.reading.cut and (not self.keep_cut or _open_end(self.reading))
+
+
+def nothing_there(text: str | None, finish_reason: FinishReason) -> str:
+    """Why there is nothing to read: withheld, failed, cut at once, blank; else ``""``."""
+    if finish_reason in _WITHHELD:
+        return _WITHHELD[finish_reason]
+    if text is None or not text.strip(_EMPTY):
+        return "cut" if finish_reason == "length" else "blank"
+    return ""
+
+
+def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
+    """The JSON of a reply: as it stands if all of it is JSON, else without its reasoning."""
+    whole = read_json(text)
+    if whole.values and not (whole.mixed or whole.mended):
+        return Source(text, whole, finish_reason)
+    answer = drop_reasoning(text)
+    reading = read_json(answer.text) if answer.removed else whole
+    flags = ["reasoning"] if answer.removed else []
+    flags += ["other_text"] if reading.values and reading.mixed else []
+    return Source(answer.text, reading, finish_reason, tuple(flags), answer.unclosed)
+
+
+def values_by_key(source: Source, forms: dict[str, str]) -> dict[str, list[Found]]:
+    """Declared key -> what the last object that names it says; an empty list where none does."""
+    found: dict[str, list[Found]] = {name: [] for name in forms.values()}
+    for tree in reversed(source.reading.values):
+        for name, values in find_keys(tree, forms).items():
+            found[name] = found[name] or scalars(values, keep_cut=source.keep_cut)
+        if all(found.values()):
+            break
+    return found
+
+
+def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
+    """The other keys of the last object, as they came but for what cannot be stored.
+
+    What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
+    """
+    own = {plain_key(name) for name in keys}
+    pairs = _last_object(source.reading).items()
+    return {_storable(key, 0): _storable(v, 0) for key, v in pairs if plain_key(key) not in own}
+
+
+def object_keys(source: Source) -> tuple[str, ...]:
+    """All keys of the last object in order, repeats included."""
+    return tuple(_storable(key, 0) for key, _ in pairs_of(_last_object(source.reading)))
+
+
+def why_no_answer(source: Source) -> str:
+    """The reason for which a reply that is not blank holds no answer."""
+    if source.reading.too_much:
+        return "too_deep"
+    if source.unclosed:
+        return "reasoning_unclosed"
+    if source.cut or not source.keep_cut:
+        return "cut"
+    if not source.has_object and is_refusal(source.text):
+        return "refused"
+    return "no_answer"
+
+
+def _storable(value: Any, depth: int) -> Any:
+    if isinstance(value, Cut):
+        value = value.value
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict | list) and depth >= MAX_DEPTH:
+        return None
+    if isinstance(value, dict):
+        return {_storable(key, 0): _storable(inner, depth + 1) for key, inner in value.items()}
+    return [_storable(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+
+def _holds_object(value: Any) -> bool:
+    """An object, or a list of some; ``[1]`` in running text is a footnote."""
+    return isinstance(value, dict) or any(isinstance(item, dict) for item in value)
+
+
+def _last_object(reading: Reading) -> dict[str, Any]:
+    last = reading.values[-1] if reading.values else None
+    return last if isinstance(last, dict) else {}
+
+
+def _open_end(reading: Reading) -> bool:
+    """Whether the text ends inside a value, which shows a cut whatever the provider says."""
+    last: Any = reading.values[-1]
+    while isinstance(last, dict | list) and last:
+        last = pairs_of(last)[-1][1] if isinstance(last, dict) else last[-1]
+    return isinstance(last, Cut) and last.value is None

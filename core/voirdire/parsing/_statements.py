@@ -1,0 +1,70 @@
+"""Scores stated in running text: ``Empathy: 4``, ``**Empathy** - 4/5``, ``| Empathy | 4 |``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from voirdire.parsing._keys import plain_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_WORD = re.compile(r"\w+")
+_MARKS = r"[*_`\"'”’\s]{0,6}"
+_MAX_STATEMENTS = 2_000
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A key, the text behind it to the end of its line or field, and whether it says *final*."""
+
+    key: str
+    text: str
+    final: bool = False
+
+
+def statements(text: str, keys: Sequence[str]) -> list[Statement]:
+    """Everything that the text states of the given keys, in order."""
+    cue = _cue(tuple(keys))
+    if cue is None:
+        return []
+    found = list(_first(cue, text))
+    ends = [*(each.start() for each in found), len(text)][1:]
+    names = {plain_key(key): key for key in keys}
+    return [
+        Statement(
+            names[plain_key(each["key"])], _field(text[each.end() : end]), bool(each["final"])
+        )
+        for each, end in zip(found, ends, strict=True)
+    ]
+
+
+def _first(cue: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    for count, each in enumerate(cue.finditer(text)):
+        if count >= _MAX_STATEMENTS:
+            return
+        yield each
+
+
+def _field(text: str) -> str:
+    """What stands before the line, cell or tag ends."""
+    return re.split(r"[\n|;<]", text[:_LONGEST], maxsplit=1)[0].rstrip(" ,-*•#")
+
+
+@lru_cache(maxsize=64)
+def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
+    """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
+    names = [r"[\s_-]{0,3}".join(map(re.escape, _WORD.findall(key))) for key in keys]
+    names = sorted(filter(None, (name.replace("_", r"[\s_-]?") for name in names)), key=len)
+    if not names:
+        return None
+    return re.compile(
+        rf"(?<!\w)(?P<final>final\s+)?(?P<key>{'|'.join(reversed(names))})(?!\w)"
+        rf"(?:{_MARKS}(?:score|rating))?{_MARKS}(?:[(\[][^()\[\]\n]{{0,40}}[)\]])?{_MARKS}"
+        rf"(?:[:=：|>]|\bis\b|[-–—](?=\s)){_MARKS}",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,328 @@
+"""Scores out of judges' replies: invented variants of every kind of damage."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voirdire import InputError
+from voirdire.parsing import REASONS, parse_scores, parse_scores_column
+from voirdire.schema import STATUSES, Scale
+
+KEYS = ["Empathy", "Safety"]
+BOTH = {"Empathy": 4.0, "Safety": 2.0}
+GOOD = '{"Empathy": 4, "Safety": 2}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```jsonc\n{GOOD}\n```",
+        f"~~~json\n{GOOD}\n~~~",
+        f"My rating follows [1]; {{calm}} overall.\n{GOOD}\nHope this helps.",
+        f"<thinking>Draft: {GOOD.replace('4', '1')}</thinking>{GOOD}",
+        f'<reasoning>\n```json\n{{"Empathy": 1,\n</reasoning>\n```json\n{GOOD}\n```',
+        f'Draft {{"Empathy": 1, "why": "not closed </think> {GOOD}',
+        "<|channel|>analysis<|message|>{}<|channel|>final<|message|>" + GOOD + "<|return|>",
+        f'[THINK]{{"Safety": 5}}[/THINK]{GOOD}',
+        "{'Empathy': 4, 'note': 'it's kind', 'Safety': 2}",
+        "{Empathy: 4, Safety: 2}",
+        "{“Empathy”: 4, “note”: “says “calm” twice”, “Safety”: 2}",
+        '{„Empathy“: 4, «Safety»: "2"}',
+        '{"Empathy": 4 "Safety": 2}',
+        '{"Empathy": 4\n"Safety": 2\n}',
+        '{"Empathy": 4,, "Safety": 2,}',
+        '{"Empathy": 4; "Safety": 2}',
+        '{"Empathy": 4, // warm\n "Safety": 2 /* of five */}',
+        '{"Empathy": 4 (warm), "Safety": 2}',
+        '{"Empathy": 4/5, "Safety": 2 out of 5}',
+        '{"Empathy": "4 / 5", "Safety": "Score: 2"}',
+        '{"note": "a "b", and "c": d" e", "Empathy": 4, "Safety": 2}',
+        '{"note": "tab\there, break\nthere", "Empathy": 4, "Safety": 2}',
+        '{"Empathy": 4, "Safety": 2, "note": "ends early"',
+        '```json\n{"Empathy": 4, "Safety": 2\n```',
+        json.dumps(GOOD),
+        GOOD.replace('"', '\\"'),
+        '{" empathy ": 4, "SAFETY": 2}',
+        '{"**Empathy**": 4, "safety_": 2}',
+        '{"ratings": [{"criterion": "Empathy", "score": 4}, {"criterion": "safety", "score": 2}]}',
+        '{"a": {"b": {"Empathy": {"rating": {"value": 4}}, "Safety": [[2]]}}}',
+        '{"Empathy": {"score": 4, "max": 5}, "Safety": {"reason": "score: 5", "score": 2}}',
+        '[{"Empathy": 4}, {"Safety": 2}]',
+        '{"Empathy": 4}\n{"Safety": 2}',
+        '{"Empathy": 1, "Safety": 1}\nOn reflection:\n{"Empathy": 4, "Safety": 2}',
+        "Empathy: 4\nSafety: 2",
+        "- **Empathy**: 4/5 - warm\n- **Safety** (1-5): 2",
+        "| Empathy | 4 |\n|---|---|\n| Safety | 2 |",
+        "Empathy is 4, Safety is 2.",
+        "<Empathy>4</Empathy><Safety>2</Safety>",
+        "Empathy: 3? No. Final Empathy: 4. Safety - 2",
+        "\ufeff" + GOOD,
+        '{"Empathy": "４", "Safety": "٢"}',
+        '{"Empathy": ４, "Safety": ２}',
+        '{"Empathy": 4.0, "Safety": 2e0}',
+    ],
+)
+def test_recovered(text: str) -> None:
+    parsed = parse_scores(text, KEYS, Scale())
+    assert parsed.scores == BOTH
+    assert parsed.status in {"ok", "repaired"}
+    assert not parsed.reasons
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("null", "null"),
+        ('""', "empty"),
+        ('"N/A"', "null"),
+        ("NaN", "nan"),
+        ("true", "not_numeric"),
+        ('"four"', "not_numeric"),
+        ('"²"', "not_numeric"),
+        ('"4²"', "not_numeric"),
+        ('"④"', "not_numeric"),
+        ('"4th"', "not_numeric"),
+        ('"~4"', "not_numeric"),
+        ('"3-4"', "ambiguous"),
+        ('"3–4"', "ambiguous"),
+        ('"3 to 4"', "ambiguous"),
+        ('"4, maybe 5"', "ambiguous"),
+        ('"4 (or 5)"', "ambiguous"),
+        ('"4/5/2"', "ambiguous"),
+        ('"4,5"', "ambiguous"),
+        ("4,5", "ambiguous"),
+        ("3-4", "ambiguous"),
+        ("[4, 5]", "ambiguous"),
+        ('"8/10"', "scale_mismatch"),
+        ('"4 out of 10"', "scale_mismatch"),
+        ('"80%"', "scale_mismatch"),
+        ('{"score": 4, "out_of": 10}', "scale_mismatch"),
+        ("0", "off_scale"),
+        ("6", "off_scale"),
+        ('"6/5"', "off_scale"),
+        ("-4", "off_scale"),
+        ("1e999", "off_scale"),
+        ("1" + "0" * 400, "off_scale"),
+        ("1" * 5_000, "off_scale"),
+        ('{"parts": {"score": 4}}', "no_score"),
+        ('{"score": 4, "score": 3}', "duplicate_key"),
+        ('4, "empathy": 3', "duplicate_key"),
+    ],
+)
+def test_missing_costs_the_other_score_nothing(value: str, reason: str) -> None:
+    parsed = parse_scores(f'{{"Empathy": {value}, "Safety": 2}}', KEYS, Scale())
+    assert parsed.scores == {"Empathy": None, "Safety": 2.0}
+    assert parsed.reasons == {"Empathy": reason}
+    assert parsed.statuses["Empathy"] == parsed.status == REASONS[reason]
+
+
+def test_off_scale_numbers_are_kept_for_the_caller() -> None:
+    parsed = parse_scores('{"Empathy": 0, "Safety": 6}', KEYS, Scale())
+    assert parsed.extra["off_scale"] == {"Empathy": 0.0, "Safety": 6.0}
+    assert parsed.status == "out_of_scale"
+
+
+def test_equal_repeats_are_fine() -> None:
+    assert (
+        parse_scores('{"Empathy": 4, "Safety": 2, "empathy": "4/5"}', KEYS, Scale()).scores == BOTH
+    )
+
+
+def test_words_count_only_where_they_are_declared() -> None:
+    text = '{"Empathy": "Good.", "Safety": "poor"}'
+    assert parse_scores(text, KEYS, Scale()).reasons == dict.fromkeys(KEYS, "not_numeric")
+    assert parse_scores(text, KEYS, Scale(), words={"good": 4, "Poor": 2}).scores == BOTH
+
+
+def test_a_reply_that_contradicts_itself_in_text_is_ambiguous() -> None:
+    parsed = parse_scores("Empathy: 4. I could defend Empathy: 3. Safety: 2", KEYS, Scale())
+    assert parsed.scores == {"Empathy": None, "Safety": 2.0}
+    assert parsed.reasons == {"Empathy": "ambiguous"}
+
+
+@pytest.mark.parametrize(
+    "text", ["4", "**4**", "Score: 4/5", "Rating - 4", '{"score": 4}', "Empathy = 4"]
+)
+def test_a_single_attribute_needs_no_key(text: str) -> None:
+    assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (None, "blank"),
+        (" \n\ufeff", "blank"),
+        ("I'm sorry, but I can't score this exchange.", "refused"),
+        ("As an AI, I am not able to judge people.", "refused"),
+        ("The reply is warm and has 4 parts.", "unparsable"),
+        ("{}", "unparsable"),
+        ('{"verdict": "fine"}', "unparsable"),
+        ("<think>Empathy: 4", "truncated"),
+        ('<think>{"Empathy": 4, "Safety": 2}', "truncated"),
+        ("[" * 100_000, "unparsable"),
+    ],
+)
+def test_no_answer(text: str | None, status: str) -> None:
+    parsed = parse_scores(text, KEYS, Scale())
+    assert parsed.scores == dict.fromkeys(KEYS)
+    assert parsed.status == status
+    assert parsed.statuses == dict.fromkeys(KEYS, status)
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        ("refusal", "refused"),
+        ("content_filter", "filtered"),
+        ("error", "failed"),
+        ("length", "truncated"),
+    ],
+)
+def test_what_the_provider_says_counts(reason: Any, status: str) -> None:
+    assert parse_scores("", KEYS, Scale(), finish_reason=reason).status == status
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "safety", "status"),
+    [
+        ('{"Empathy": 4, "Safety": 2', "length", None, "truncated"),
+        ('{"Empathy": 4, "Safety": "2"', "length", None, "truncated"),
+        ('{"Empathy": 4, "Safety": 2,', "length", 2.0, "truncated"),
+        ('{"Empathy": 4, "Safety": {"score": 2', "length", None, "truncated"),
+        ('{"Empathy": 4, "Safety": {"score": 2, "why": "a', "length", 2.0, "truncated"),
+        ('{"Empathy": 4, "Saf', "length", None, "truncated"),
+        ('```json\n{"Empathy": 4, "Safety": 2}', "length", 2.0, "ok"),
+        ('{"Empathy": 4, "Safety": 2', "stop", 2.0, "repaired"),
+        ('{"Empathy": 4, "Safety": 2, "note": "and th', "stop", 2.0, "truncated"),
+        ('{"Empathy": 4, "Safety":', "stop", None, "truncated"),
+    ],
+)
+def test_cut(text: str, finish: Any, safety: float | None, status: str) -> None:
+    parsed = parse_scores(text, KEYS, Scale(), finish_reason=finish)
+    assert parsed.scores == {"Empathy": 4.0, "Safety": safety}
+    assert parsed.status == status
+    assert safety is not None or parsed.reasons == {"Safety": "cut"}
+
+
+def test_keys_that_differ_only_in_signs_are_told_apart() -> None:
+    parsed = parse_scores('{"a_b": 4, "a b": 2}', ["a b", "a_b"], Scale())
+    assert parsed.scores == {"a b": 2.0, "a_b": 4.0}
+
+
+def test_what_cannot_be_stored_is_replaced() -> None:
+    text = '{"Empathy": 4, "Safety": 2, "x": "\\ud800", "y": NaN, "z": ' + "[" * 60 + "]" * 60 + "}"
+    fields = parse_scores(text, KEYS, Scale()).extra["fields"]
+    json.dumps(fields, allow_nan=False).encode()
+    assert fields["x"] == "?"
+    assert fields["y"] is None
+
+
+MEGABYTE = 1_000_000
+HOSTILE = {
+    "brackets": "[" * 100_000,
+    "closed brackets": "[" * 100_000 + "]" * 100_000,
+    "braces": "{" * MEGABYTE,
+    "objects": "{}" * (MEGABYTE // 2),
+    "nested": '{"a":' * (MEGABYTE // 5),
+    "lists": "[1, " * (MEGABYTE // 4),
+    "quotes": '{"a": "' + '"' * MEGABYTE,
+    "apostrophes": "{'a': '" + "'" * MEGABYTE,
+    "blanks": '{"a": "x"' + " " * MEGABYTE + "x",
+    "quotes in blanks": '{"a": "' + ('"' + " " * 999) * (MEGABYTE // 1000),
+    "backslashes": '{"a": "' + "\\" * MEGABYTE,
+    "comments": "{/*" * (MEGABYTE // 3),
+    "many pairs": "{" + '"a":1,' * (MEGABYTE // 6),
+    "many short objects": ("{a:1," * 200 + "}") * 1_000,
+    "many tags": "</think>" * (MEGABYTE // 8),
+    "tags in objects": '{"a":"<think>' * (MEGABYTE // 13),
+    "tags in open objects": ('{"a":"' + "x" * 2_000 + "</think>") * 500,
+    "fences": "```" * (MEGABYTE // 3),
+    "digits": '{"Empathy":' + "1" * MEGABYTE + "}",
+    "digits in text": "Empathy: " + "1" * MEGABYTE,
+    "statements": "Empathy: 4\n" * (MEGABYTE // 11),
+    "stars": "Empathy" + "*" * MEGABYTE,
+    "refusals": "I cannot " * (MEGABYTE // 9),
+    "json in text": '{"a": "' + '{\\"a\\": 1}' * (MEGABYTE // 12) + '"}',
+    "nulls": "\x00" * MEGABYTE,
+    "surrogates": "\ud800" * MEGABYTE,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    start = time.perf_counter()
+    parsed = parse_scores(text, KEYS, Scale())
+    # A quarter of this is usual; the margin is for a busy machine.
+    assert time.perf_counter() - start < 2.0
+    assert None in parsed.scores.values()
+
+
+noise = st.sampled_from(
+    [
+        "",
+        "Here is my rating:\n",
+        '<think>maybe {"Empathy": 1}</think>\n',
+        "```json\n",
+        "Note [2].\n\n",
+    ]
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["Empathy", "Safety", "Tone"]), st.integers(1, 5), min_size=1),
+    noise,
+    st.sampled_from(["", "\n```", "\nThat is all.", "  "]),
+    st.sampled_from([str, "{}/5".format, "{} out of 5".format, "{}.0".format, int]),
+    st.text(),
+)
+def test_scores_survive_any_known_noise(
+    scores: dict[str, int], before: str, after: str, form: Any, note: str
+) -> None:
+    body = {key: form(value) for key, value in scores.items()} | {"note": note}
+    text = before + json.dumps(body, ensure_ascii=False) + after
+    assert parse_scores(text, list(scores), Scale()).scores == scores
+
+
+pieces = st.lists(
+    st.sampled_from(
+        '{"Empathy":|4|"|}|{|[|]|,|:|\\|/|5|<think>|</think>|```|Empathy|Safety| |\n|“|\''
+        "|null|1e999|\ud800|\x00|٤|²".split("|")
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(st.one_of(st.text(), pieces), st.sampled_from(["stop", "length", "refusal", "empty"]))
+def test_never_raises_never_off_scale(text: str, finish: Any) -> None:
+    parsed = parse_scores(text, KEYS, Scale(), finish_reason=finish)
+    assert list(parsed.scores) == KEYS
+    assert parsed.status in STATUSES
+    for name, score in parsed.scores.items():
+        assert score is None or 1 <= score <= 5
+        assert (score is None) == (name in parsed.reasons)
+        assert (score is None) == (parsed.statuses[name] not in {"ok", "repaired"})
+    columns = parse_scores_column([text], KEYS, Scale(), finish_reasons=[finish])
+    assert {name: [score] for name, score in parsed.scores.items()} == columns.scores
+    assert (columns.status, columns.flags) == ([parsed.status], [parsed.flags])
+
+
+def test_columns_need_one_finish_reason_a_reply() -> None:
+    with pytest.raises(InputError, match="1 entries for 2 replies"):
+        parse_scores_column([GOOD, GOOD], KEYS, Scale(), finish_reasons=["stop"])
+
+
+def test_columns_are_fast() -> None:
+    text = json.dumps({f"k{n}": n % 5 + 1 for n in range(7)} | {"note": "calm " * 60})
+    texts = [text, f"```json\n{text}\n```"] * 20_000
+    start = time.perf_counter()
+    columns = parse_scores_column(texts, [f"k{n}" for n in range(7)], Scale())
+    # 0.2 s on one core; the margin is for a busy machine.
+    assert time.perf_counter() - start < 1.0
+    assert set(columns.status) == {"ok"}

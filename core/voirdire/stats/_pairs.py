@@ -1,0 +1,122 @@
+"""Paired arrays of a judge and its reference, and the mean of what differs between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import check_level, floats
+from voirdire.stats._results import Interval
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Complete pairs, in the order given.
+
+    Attributes
+    ----------
+    judge, reference : (n,) float64
+    kept : (N,) bool
+        Which of the pairs handed in are complete.
+    """
+
+    judge: Floats
+    reference: Floats
+    kept: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @property
+    def n(self) -> int:
+        """Complete pairs."""
+        return len(self.judge)
+
+    @property
+    def left_out(self) -> int:
+        """Pairs with a missing side."""
+        return len(self.kept) - self.n
+
+    @property
+    def differences(self) -> Floats:
+        """Judge minus reference; below the round-off of the ratings it is zero."""
+        found = self.judge - self.reference
+        return np.where(np.abs(found) <= round_off(self.judge, self.reference), 0.0, found)
+
+
+def pairs(judge: Any, reference: Any) -> Pairs:
+    """The complete pairs of two arrays of equal length."""
+    first, second = floats(judge, "judge", 1), floats(reference, "reference", 1)
+    if len(first) != len(second):
+        raise StatisticsError(
+            f"judge and reference must be paired, not {len(first)} and {len(second)} values"
+        )
+    kept = ~(np.isnan(first) | np.isnan(second))
+    return Pairs(first[kept], second[kept], kept)
+
+
+def round_off(*arrays: Floats) -> float:
+    """Differences of this size are round-off of values of this size."""
+    largest = max((float(np.abs(array).max()) for array in arrays if len(array)), default=0.0)
+    return 16 * float(np.finfo(np.float64).eps) * largest
+
+
+def centred(values: Floats) -> Floats:
+    """Values less their mean; a constant array gives exact zeros."""
+    found = values - values.mean()
+    return np.where(np.abs(found) <= round_off(values), 0.0, found)
+
+
+def standard_error(values: Floats, clusters: Any = None) -> tuple[float, int]:
+    """Standard error of a mean and its degrees of freedom; with `clusters` from their sums."""
+    n = len(values)
+    sums: Floats = centred(values) if n else values
+    if clusters is not None and n:
+        _, codes = np.unique(clusters, return_inverse=True)
+        sums = np.bincount(codes, weights=sums).astype(np.float64)
+    units = len(sums)
+    if units < 2:
+        return math.nan, max(units - 1, 0)
+    return math.sqrt(units / (units - 1) * float(sums @ sums)) / n, units - 1
+
+
+def mean_interval(values: Floats, level: float, clusters: Any = None) -> Interval:
+    """Student's t interval of a mean; "cluster_t" where it rests on clusters."""
+    check_level(level)
+    method = "t" if clusters is None else "cluster_t"
+    error, df = standard_error(values, clusters)
+    if math.isnan(error):
+        return Interval(method, level, math.nan, math.nan)
+    half = t_quantile(0.5 + level / 2, df) * error
+    mean = float(values.mean())
+    return Interval(method, level, mean - half, mean + half)
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Quantile of Student's t."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    return float(stdtrit(df, probability))
+
+
+def normal_quantile(probability: float) -> float:
+    """Quantile of the standard normal distribution."""
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    return float(ndtri(probability))
+
+
+def fisher_interval(r: float, variance: float, level: float) -> Interval:
+    """Interval of a correlation on Fisher's z scale, where its variance is `variance`."""
+    check_level(level)
+    if not variance > 0 or math.isnan(r):
+        return Interval("fisher_z", level, math.nan, math.nan)
+    if abs(r) >= 1:
+        return Interval("fisher_z", level, r, r)
+    half = normal_quantile(0.5 + level / 2) * math.sqrt(variance)
+    z = math.atanh(r)
+    return Interval("fisher_z", level, math.tanh(z - half), math.tanh(z + half))

@@ -1,0 +1,181 @@
+"""How far a judge's scores lie from the reference: bias, MAE, MSE, RMSE."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
+from voirdire.stats._results import Estimate
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+
+def bias(
+    judge: Any,
+    reference: Any,
+    *,
+    scale: tuple[float, float] | None = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean signed difference, judge minus reference: above 0 the judge is lenient.
+
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    scale : (low, high), optional
+        The declared ends of the scale; then ``details["normalised"]`` is |bias| / (high - low).
+    clusters : array-like, shape (n,), optional
+        What each pair belongs to (its item, when several systems answer one item). The interval
+        then rests on the sums within clusters ("cluster_t") instead of on independent pairs ("t").
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        Reason no_data without a complete pair; one pair has a value and an undefined interval.
+        `details`: standard_error, df and, with `scale`, normalised.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite; a scale without width.
+
+    Examples
+    --------
+    >>> from voirdire.stats import bias
+    >>> print(bias([4, 5, 3, 4], [3, 5, 2, 4], scale=(1, 5)))
+    bias = 0.500, 95% CI [-0.419, 1.419] (t), n = 4, k = 2
+
+    References
+    ----------
+    Bland and Altman (1986), Lancet 327, 307-310. Clusters: Cochran (1977), eq. 9A.6.
+    """
+    found = pairs(judge, reference)
+    differences = found.differences
+    groups = None if clusters is None else _clusters(clusters, found)
+    error, df = standard_error(differences, groups)
+    details: dict[str, Any] = {"standard_error": error, "df": df}
+    if scale is not None:
+        details["normalised"] = abs(_mean(differences)) / _width(scale)
+    return _mean_estimate("bias", differences, found, level, groups, details)
+
+
+def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> Estimate:
+    """|bias| over the declared scale's width: 0 no bias, 1 the whole scale.
+
+    Parameters and errors are those of `bias`; there is no interval, since |bias| folds at 0.
+
+    Examples
+    --------
+    >>> from voirdire.stats import normalised_bias
+    >>> normalised_bias([4, 5, 3, 4], [3, 5, 2, 4], (1, 5)).value
+    0.125
+    """
+    found = bias(judge, reference, scale=scale)
+    return Estimate(
+        "normalised bias",
+        found.details["normalised"],
+        n=found.n,
+        k=2,
+        left_out=found.left_out,
+        reason=found.reason,
+        details={"bias": found.value},
+    )
+
+
+def mae(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
+    """Mean absolute difference, with a t interval; missing pairs as in `bias`.
+
+    Examples
+    --------
+    >>> from voirdire.stats import mae
+    >>> mae([4, 5, 3, 4], [3, 5, 4, 4]).value
+    0.5
+    """
+    found = pairs(judge, reference)
+    return _mean_estimate("MAE", np.abs(found.differences), found, level)
+
+
+def mse(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
+    """Mean squared difference, with a t interval; missing pairs as in `bias`.
+
+    This is not the residual mean square of an analysis of variance (`ms_error` of `icc`), which
+    some papers also print as "MSE" and which leaves the bias out.
+
+    Examples
+    --------
+    >>> from voirdire.stats import mse
+    >>> mse([4, 5, 3, 4], [2, 5, 4, 4]).value
+    1.25
+    """
+    found = pairs(judge, reference)
+    return _mean_estimate("MSE", found.differences**2, found, level)
+
+
+def rmse(judge: Any, reference: Any) -> Estimate:
+    """Square root of `mse`, in units of the scale.
+
+    Examples
+    --------
+    >>> from voirdire.stats import rmse
+    >>> rmse([4, 5, 3, 4], [2, 5, 4, 5]).value
+    1.224744871391589
+    """
+    found = mse(judge, reference)
+    return Estimate(
+        "RMSE",
+        math.sqrt(found.value),
+        n=found.n,
+        k=2,
+        left_out=found.left_out,
+        reason=found.reason,
+    )
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _mean_estimate(
+    name: str,
+    values: Floats,
+    found: Pairs,
+    level: float,
+    clusters: Any = None,
+    details: dict[str, Any] | None = None,
+) -> Estimate:
+    return Estimate(
+        name,
+        _mean(values),
+        (mean_interval(values, level, clusters),),
+        n=found.n,
+        k=2,
+        left_out=found.left_out,
+        reason=None if found.n else "no_data",
+        details=details or {},
+    )
+
+
+def _clusters(clusters: Any, found: Pairs) -> Any:
+    labels = np.asarray(clusters)
+    if labels.shape != found.kept.shape:
+        raise StatisticsError(
+            f"clusters must name one group a pair, not shape {labels.shape} "
+            f"for {len(found.kept)} pairs"
+        )
+    return labels[found.kept]
+
+
+def _width(scale: tuple[float, float]) -> float:
+    low, high = scale
+    if not high > low:
+        raise StatisticsError(f"scale must be (low, high) with low < high, not {scale!r}")
+    return float(high - low)

@@ -1,0 +1,71 @@
+"""Corrections of p values for the number of questions asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import floats
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+METHODS = ("holm", "bh", "by", "none")
+
+
+def adjust_p(p: Any, method: str = "holm") -> Floats:
+    """Adjusted p values of one family.
+
+    Parameters
+    ----------
+    p : array-like, shape (m,)
+        p values in [0, 1]. NaN (a test that could not be made) stays NaN and does not count as a
+        member of the family.
+    method : {"holm", "bh", "by", "none"}
+        Holm controls the family-wise error under any dependence; Benjamini-Hochberg the false
+        discovery rate under positive dependence, Benjamini-Yekutieli under any.
+
+    Returns
+    -------
+    (m,) array
+        In the order given; a hypothesis is rejected at alpha where it is at most alpha.
+
+    Raises
+    ------
+    StatisticsError
+        An unknown method, a p value outside [0, 1].
+
+    Examples
+    --------
+    >>> from voirdire.stats import adjust_p
+    >>> adjust_p([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+
+    References
+    ----------
+    Holm (1979), Scand. J. Stat. 6, 65-70. Benjamini and Hochberg (1995), JRSS B 57, 289-300.
+    Benjamini and Yekutieli (2001), Ann. Stat. 29, 1165-1188.
+    """
+    if method not in METHODS:
+        raise StatisticsError(f"unknown correction {method!r}; allowed are {', '.join(METHODS)}")
+    values = floats(p, "p", 1).copy()
+    known = ~np.isnan(values)
+    if ((values[known] < 0) | (values[known] > 1)).any():
+        raise StatisticsError("p values must lie in [0, 1]")
+    if method == "holm":
+        values[known] = _holm(values[known])
+    elif method != "none" and known.any():
+        from scipy.stats import false_discovery_control  # noqa: PLC0415 - slow to import
+
+        values[known] = false_discovery_control(values[known], method=method)
+    return values
+
+
+def _holm(p: Floats) -> Floats:
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

@@ -1,0 +1,241 @@
+"""Tests of paired samples: Student's t, Wilcoxon's signed ranks, McNemar; and between systems."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import floats
+from voirdire.stats._pairs import mean_interval, pairs, standard_error
+from voirdire.stats._results import REASONS, Interval, _plain
+from voirdire.stats.multiplicity import adjust_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.stats._pairs import Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A two-sided test of paired samples.
+
+    Attributes
+    ----------
+    test : str
+        "paired_t", "wilcoxon" or "mcnemar".
+    statistic : float
+        t, the smaller sum of signed ranks, or the discordant pairs in favour of the first.
+    p : float
+        Two-sided, not corrected; NaN where undefined, and then `reason` says why.
+    difference : float
+        Mean of first - second.
+    interval : Interval
+        95 % t interval of the difference.
+    df : float
+        Degrees of freedom of t; NaN for the others.
+    n, left_out : int
+        Complete pairs; pairs with a missing side.
+    reason : str or None
+        A key of `REASONS`.
+    first, second : str
+        Names of the samples, where they have any.
+    p_adjusted : float
+        Corrected for the family; NaN outside a family.
+    family : int
+        Tests in the family; 0 outside one.
+    """
+
+    test: str
+    statistic: float
+    p: float
+    difference: float
+    interval: Interval
+    df: float
+    n: int
+    left_out: int
+    reason: str | None = None
+    first: str = ""
+    second: str = ""
+    p_adjusted: float = math.nan
+    family: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types; undefined values become None."""
+        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+
+    def __str__(self) -> str:
+        """One line."""
+        if self.reason is not None:
+            return f"{self.test} undefined: {REASONS[self.reason]}"
+        return (
+            f"{self.test}: difference = {self.difference:.3f}, statistic = {self.statistic:.3f}, "
+            f"p = {self.p:.3g}, n = {self.n}"
+        )
+
+
+def paired_t(first: Any, second: Any) -> PairedTest:
+    """Student's t of paired samples: is the mean of first - second zero?
+
+    Parameters
+    ----------
+    first, second : array-like, shape (n,)
+        Paired values; a pair with NaN or None on either side is left out and counted.
+
+    Returns
+    -------
+    PairedTest
+        Reasons: too_few_items; zero_variance where all differences are equal.
+
+    Examples
+    --------
+    >>> from voirdire.stats import paired_t
+    >>> print(paired_t([5, 6, 7, 8], [4, 6, 5, 7]))
+    paired_t: difference = 1.000, statistic = 2.449, p = 0.0917, n = 4
+
+    References
+    ----------
+    Student (1908), Biometrika 6, 1-25.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+
+    found = pairs(first, second)
+    error, df = standard_error(found.differences)
+    if not error > 0:
+        return _undefined("paired_t", found, "too_few_items" if found.n < 2 else "zero_variance")
+    t = float(found.differences.mean()) / error
+    return _result("paired_t", found, t, 2 * float(stdtr(df, -abs(t))), df)
+
+
+def wilcoxon(first: Any, second: Any) -> PairedTest:
+    """Wilcoxon's signed-rank test; differences of zero are left out of the ranks.
+
+    Exact for up to 50 pairs without ties, normal approximation otherwise (scipy's rule).
+    Parameters, missing data and reasons are those of `paired_t`.
+
+    Examples
+    --------
+    >>> from voirdire.stats import wilcoxon
+    >>> round(wilcoxon([5, 6, 9, 8, 7], [4, 4, 5, 3, 1]).p, 4)
+    0.0625
+
+    References
+    ----------
+    Wilcoxon (1945), Biometrics Bulletin 1, 80-83.
+    """
+    from scipy import stats  # noqa: PLC0415 - slow to import
+
+    found = pairs(first, second)
+    if found.n < 2:
+        return _undefined("wilcoxon", found, "too_few_items")
+    if not found.differences.any():
+        return _undefined("wilcoxon", found, "zero_variance")
+    tested = stats.wilcoxon(found.differences)
+    return _result("wilcoxon", found, float(tested.statistic), float(tested.pvalue))
+
+
+def mcnemar(first: Any, second: Any) -> PairedTest:
+    """McNemar's exact test of paired yes/no outcomes (0 or 1): binomial on the discordant pairs.
+
+    Parameters and missing data are those of `paired_t`; without a discordant pair p is 1.
+
+    Raises
+    ------
+    StatisticsError
+        Values other than 0 and 1.
+
+    Examples
+    --------
+    >>> from voirdire.stats import mcnemar
+    >>> mcnemar([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]).p
+    0.0625
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12, 153-157. Exact form: Siegel and Castellan (1988), 5.1.
+    """
+    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
+
+    found = pairs(first, second)
+    values = np.concatenate([found.judge, found.reference])
+    if not np.isin(values, (0, 1)).all():
+        raise StatisticsError("mcnemar takes outcomes of 0 or 1 only")
+    if not found.n:
+        return _undefined("mcnemar", found, "no_data")
+    gained, lost = int((found.differences > 0).sum()), int((found.differences < 0).sum())
+    p = min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5))) if gained + lost else 1.0
+    return _result("mcnemar", found, float(gained), p)
+
+
+_TESTS = {"paired_t": paired_t, "wilcoxon": wilcoxon, "mcnemar": mcnemar}
+
+
+def compare_systems(
+    values: Any, systems: Sequence[str], *, test: str = "paired_t", correction: str = "holm"
+) -> tuple[PairedTest, ...]:
+    """Every pair of systems, tested on the units that both have, corrected as one family.
+
+    Parameters
+    ----------
+    values : array-like, shape (n units, m systems)
+        One value a unit and system: the unit is what was drawn (the conversation), so attributes
+        and runs are averaged before. NaN or None is missing.
+    systems : sequence of m str
+    test : {"paired_t", "wilcoxon", "mcnemar"}
+    correction : {"holm", "bh", "by", "none"}
+        As in `adjust_p`, over the m (m - 1) / 2 pairs.
+
+    Returns
+    -------
+    tuple of PairedTest
+        With `first`, `second`, `p_adjusted` and `family` (the tests that could be made).
+
+    Raises
+    ------
+    StatisticsError
+        An unknown test or correction, names that do not match the columns.
+
+    Examples
+    --------
+    >>> from voirdire.stats import compare_systems
+    >>> found = compare_systems([[1, 2, 2], [2, 4, 3], [3, 5, 2], [2, 3, 1]], ["a", "b", "c"])
+    >>> [(one.first, one.second, round(one.p_adjusted, 3)) for one in found]
+    [('a', 'b', 0.042), ('a', 'c', 1.0), ('b', 'c', 0.205)]
+    """
+    matrix = floats(values, "values", 2)
+    if matrix.shape[1] != len(systems):
+        raise StatisticsError(f"{len(systems)} system names for {matrix.shape[1]} columns")
+    if test not in _TESTS:
+        raise StatisticsError(f"unknown test {test!r}; allowed are {', '.join(_TESTS)}")
+    chosen = list(itertools.combinations(range(len(systems)), 2))
+    found = [_TESTS[test](matrix[:, a], matrix[:, b]) for a, b in chosen]
+    adjusted = adjust_p([one.p for one in found], correction)
+    family = sum(one.reason is None for one in found)
+    return tuple(
+        dataclasses.replace(
+            one, first=systems[a], second=systems[b], p_adjusted=float(p), family=family
+        )
+        for one, (a, b), p in zip(found, chosen, adjusted, strict=True)
+    )
+
+
+def _result(
+    test: str, found: Pairs, statistic: float, p: float, df: float = math.nan
+) -> PairedTest:
+    interval = mean_interval(found.differences, 0.95)
+    mean = float(found.differences.mean())
+    return PairedTest(test, statistic, p, mean, interval, df, found.n, found.left_out)
+
+
+def _undefined(test: str, found: Pairs, reason: str) -> PairedTest:
+    mean = float(found.differences.mean()) if found.n else math.nan
+    interval = mean_interval(found.differences, 0.95)
+    return PairedTest(
+        test, math.nan, math.nan, mean, interval, math.nan, found.n, found.left_out, reason
+    )

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
     from voirdire.stats._results import Interval
 
 _TOP_FINDINGS = 3
+#: Column of the table of coefficients -> width of the window from which it is shown.
+_COLUMNS = {
+    "Judge": 78,
+    "Attribute": 0,
+    "n": 78,
+    "ICC(C,1)": 0,
+    "F interval": 50,
+    "bootstrap": 110,
+    "ICC(A,1)": 110,
+    "Class": 34,
+    "Bias": 62,
+    "Of scale": 120,
+}
 
 
 def print_examination(
@@ -59,9 +73,11 @@ def print_verdicts(examination: Examination, console: Console) -> None:
     if not examination.verdicts:
         console.print("No verdict: there is no judge to compare with a reference.")
         return
-    grid = _verdict_grid(examination, console)
-    if console.measure(grid).minimum <= console.width:
-        console.print(grid)
+    for by_judge in (True, False):
+        grid = _verdict_grid(examination, console, by_judge=by_judge)
+        if _width(grid, console) <= console.width:
+            console.print(grid)
+            break
     else:
         _print_list(examination, console)
     counts = Counter(verdict.verdict for verdict in examination.verdicts)
@@ -70,18 +86,19 @@ def print_verdicts(examination: Examination, console: Console) -> None:
 
 
 def print_results(examination: Examination, console: Console) -> None:
-    """The coefficients, one row a judge and attribute; narrower windows get fewer columns."""
-    level = f"{examination.study.analysis.level:.0%}"
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    roomy = console.width >= 110
-    table.add_column("Judge", no_wrap=True)
-    table.add_column("Attribute", no_wrap=True)
-    for name in ("n", "ICC(C,1)", f"{level} F", *(["bootstrap", "ICC(A,1)"] if roomy else [])):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("Class", "Bias", *(["Of scale"] if roomy else [])):
-        table.add_column(name, justify="right", no_wrap=True)
+    """The coefficients, one row a judge and attribute; a narrow window gets fewer columns."""
+    columns = [name for name, width in _COLUMNS.items() if console.width >= width]
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        words = name in ("Judge", "Attribute")
+        table.add_column(name, justify="left" if words else "right", no_wrap=True)
+    judge = ""
     for result in (*examination.results, *examination.composites):
-        table.add_row(*_result_cells(result, roomy=roomy))
+        if "Judge" not in columns and result.judge != judge:
+            judge = result.judge
+            table.add_row(Text(judge, style="bold"))
+        cells = _result_cells(result)
+        table.add_row(*(Text(cells[name]) for name in columns))
     console.print(table)
 
 
@@ -105,20 +122,28 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         console.print(f"and {more} more: see the report or audit.json")
 
 
-def _verdict_grid(examination: Examination, console: Console) -> Table:
+def _verdict_grid(examination: Examination, console: Console, *, by_judge: bool) -> Table:
+    """Judges down and attributes across, or the other way round."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", no_wrap=True)
-    attributes = dict.fromkeys(verdict.attribute for verdict in examination.verdicts)
-    for attribute in attributes:
-        table.add_column(Text(attribute), no_wrap=True)
-    found = {(v.judge, v.attribute): v for v in examination.verdicts}
-    for judge in dict.fromkeys(verdict.judge for verdict in examination.verdicts):
+    found = {
+        (v.judge, v.attribute) if by_judge else (v.attribute, v.judge): v
+        for v in examination.verdicts
+    }
+    across = tuple(dict.fromkeys(column for _, column in found))
+    for name in ("", *across):
+        table.add_column(Text(name), no_wrap=True)
+    for row in dict.fromkeys(row for row, _ in found):
         cells = (
-            _cell(found[judge, name].verdict, console) if (judge, name) in found else Text("")
-            for name in attributes
+            _cell(found[row, name].verdict, console) if (row, name) in found else Text("")
+            for name in across
         )
-        table.add_row(Text(judge, style="bold"), *cells)
+        table.add_row(Text(row, style="bold"), *cells)
     return table
+
+
+def _width(grid: Table, console: Console) -> int:
+    """The width at which nothing is cut."""
+    return Measurement.get(console, console.options.update(width=10_000), grid).maximum
 
 
 def _cell(verdict: str, console: Console) -> Text:
@@ -135,21 +160,19 @@ def _print_list(examination: Examination, console: Console) -> None:
                 console.print(line.append_text(_cell(verdict.verdict, console)))
 
 
-def _result_cells(result: PairResult, *, roomy: bool) -> list[str]:
-    consistency = [number(result.icc_c1), _span(result.interval("C,1", "f"))]
-    more = [_span(result.interval("C,1", "percentile")), number(result.icc_a1)] if roomy else []
-    of_scale = [share(result.bias_normalised)] if roomy else []
-    mark = "*" if result.class_borderline else ""
-    return [
-        result.judge,
-        result.attribute,
-        str(result.n_systems),
-        *consistency,
-        *more,
-        f"{result.reliability_class}{mark}",
-        signed(result.bias),
-        *of_scale,
-    ]
+def _result_cells(result: PairResult) -> dict[str, str]:
+    return {
+        "Judge": result.judge,
+        "Attribute": result.attribute,
+        "n": str(result.n_systems),
+        "ICC(C,1)": number(result.icc_c1),
+        "F interval": _span(result.interval("C,1", "f")),
+        "bootstrap": _span(result.interval("C,1", "percentile")),
+        "ICC(A,1)": number(result.icc_a1),
+        "Class": result.reliability_class + ("*" if result.class_borderline else ""),
+        "Bias": signed(result.bias),
+        "Of scale": share(result.bias_normalised),
+    }
 
 
 def _span(interval: Interval | None) -> str:

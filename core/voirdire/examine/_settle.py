@@ -1,0 +1,124 @@
+"""How many more units would settle what is undecided, were the estimates to stay as they are."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.examine._classes import bands_spanned
+from voirdire.stats._forms import f_interval
+from voirdire.stats._results import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voirdire.examine._examination import PairResult
+    from voirdire.stats._results import Estimate
+
+#: Beyond this many units an estimate lies at the threshold for all purposes.
+MOST = 5000
+
+
+def units_for_icc(
+    result: PairResult, form: str, threshold: float, level: float, bands: int | None = None
+) -> int | None:
+    """Smallest number of systems at which the F interval lies on one side of the threshold.
+
+    The variance components stay as now: MSR and MSE keep their value, MSC grows with n. With
+    `bands`, an interval above the threshold must span no more bands than that as well. None where
+    no number up to `MOST` does, or there is nothing to go by.
+
+    Source: McGraw and Wong (1996), table 7. At two raters an ICC(C,1) of 0.90 needs n = 18 to
+    exceed 0.75.
+    """
+    squares = (result.ms_rows, result.ms_raters, result.ms_error)
+    return _units(squares, result.n_systems, 2, form, (threshold, level, bands))
+
+
+def units_for_icc_of(found: Estimate, threshold: float) -> int | None:
+    """The same for any ICC estimate that carries its mean squares."""
+    squares = tuple(
+        float(found.details.get(name, math.nan)) for name in ("ms_rows", "ms_raters", "ms_error")
+    )
+    interval = found.interval("f")
+    if interval is None:
+        return None
+    form = found.statistic.removeprefix("ICC(").removesuffix(")")
+    return _units(squares, found.n, found.k, form, (threshold, interval.level, None))
+
+
+def _units(
+    squares_now: tuple[float, ...],
+    n_now: int,
+    k: int,
+    form: str,
+    asked: tuple[float, float, int | None],
+) -> int | None:
+    rows, raters_now, error = squares_now
+    threshold, level, bands = asked
+    if not all(map(math.isfinite, squares_now)) or n_now < 2:
+        return None
+    shift = (raters_now - error) / n_now
+
+    def settled(n: int) -> bool:
+        squares = np.array([[rows], [max(error + n * shift, 0.0)], [error]])
+        low, high = (float(bound[0]) for bound in f_interval(form, squares, n, k, level))
+        narrow = bands is None or 0 < bands_spanned(Interval("f", level, low, high)) <= bands
+        return high < threshold or (low >= threshold and narrow)
+
+    return smallest(settled)
+
+
+def units_for_bias(result: PairResult, margin: float, level: float) -> int | None:
+    """Smallest n at which the t interval of the bias lies within, or outside, ±margin."""
+    interval = result.bias_interval
+    if interval is None or not math.isfinite(interval.width) or result.n_systems < 2:
+        return None
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    def quantile(n: int) -> float:
+        return float(stdtrit(n - 1, 0.5 + level / 2))
+
+    n_now = result.n_systems
+    sd = interval.width / 2 / quantile(n_now) * math.sqrt(n_now)
+
+    def settled(n: int) -> bool:
+        half = quantile(n) * sd / math.sqrt(n)
+        size = abs(result.bias)
+        return size + half <= margin or size - half > margin
+
+    return smallest(settled)
+
+
+def runs_for_mean(single: float, threshold: float) -> int | None:
+    """Runs whose mean reaches the threshold (Spearman 1910; Brown 1910).
+
+    k = t (1 - r) / (r (1 - t)), with r the reliability of a single run.
+
+    >>> runs_for_mean(0.5, 0.75)
+    3
+    """
+    if not 0 < single < 1 or not 0 < threshold < 1:
+        return 1 if single >= 1 else None
+    runs = math.ceil(threshold * (1 - single) / (single * (1 - threshold)) - 1e-9)
+    return max(runs, 1)
+
+
+def smallest(settled: Callable[[int], bool]) -> int | None:
+    """Smallest n from 3 for which a condition holds that, once true, stays true.
+
+    >>> smallest(lambda n: n * n > 1000)
+    32
+    """
+    high = 3
+    while not settled(high):
+        high *= 2
+        if high > MOST:
+            return None
+    low = high // 2 + 1 if high > 3 else 3
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settled(middle) else (middle + 1, high)
+    return low

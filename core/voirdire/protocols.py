@@ -114,10 +114,21 @@ class Classifier(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors."""
+    """Turns texts into vectors.
 
-    name: str
-    dimension: int
+    An embedder may also have `revision` (which weights the name stands for), `limit` and
+    `tokens(texts)` (how much it reads of a text), `batch_size` and `notes`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One L2-normalised row a text."""

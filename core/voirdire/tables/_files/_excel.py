@@ -1,0 +1,86 @@
+"""Workbooks through calamine, with types as the cells hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.tables._files._raw import RawTable, build
+from voirdire.tables._tables import finding, listed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voirdire.schema import Finding
+
+#: How many rows are searched for the header.
+_HEAD = 50
+
+
+def read_excel(path: Path, sheet: str | None = None) -> RawTable:
+    """One sheet; the first non-empty row is its header.
+
+    Raises
+    ------
+    TableError
+        Not a workbook, no such sheet, no header or no rows.
+    """
+    import fastexcel  # noqa: PLC0415  # 40 ms that other formats need not pay
+
+    try:
+        book = fastexcel.read_excel(path)
+        name, notes = _choose(path.name, list(book.sheet_names), sheet)
+        return _sheet(path.name, book, name, notes)
+    except fastexcel.FastExcelError as error:
+        cause = str(error).splitlines()[0]
+        raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
+
+
+def _choose(file: str, sheets: list[str], wanted: str | None) -> tuple[str, tuple[Finding, ...]]:
+    if wanted is not None:
+        if wanted not in sheets:
+            raise TableError(f"{file}: there is no sheet {wanted!r} (sheets: {listed(sheets)})")
+        return wanted, ()
+    if not sheets:
+        raise TableError(f"{file}: the workbook has no sheet")
+    if len(sheets) == 1:
+        return sheets[0], ()
+    note = finding(
+        "sheet_chosen",
+        "note",
+        file,
+        sheets[1:],
+        f"The workbook has {len(sheets)} sheets; {sheets[0]!r} was read.",
+        "Name another one with `sheet` in the study.",
+    )
+    return sheets[0], (note,)
+
+
+def _sheet(file: str, book: Any, sheet: str, notes: tuple[Finding, ...]) -> RawTable:
+    head = _load(book, sheet, skip_rows=0, n_rows=_HEAD)
+    filled = [index for index, row in enumerate(head.rows()) if any(_text(v) for v in row)]
+    if not filled:
+        raise TableError(f"{file}: sheet {sheet!r} is empty")
+    top = filled[0]
+    header = [_text(value) for value in head.row(top)]
+    body = _load(book, sheet, skip_rows=top + 1, schema_sample_rows=None)
+    if body.height == 0:
+        raise TableError(f"{file}: sheet {sheet!r} has a header but no rows")
+    blank = body.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    numbers = pl.int_range(top + 2, top + 2 + body.height, eager=True).alias("row")
+    kept, lines = body.filter(~blank), numbers.filter(~blank)
+    if kept.height == 0:
+        raise TableError(f"{file}: sheet {sheet!r} has a header but no rows")
+    return build(file, header, kept.get_columns(), lines=lines, findings=notes)
+
+
+def _load(book: Any, sheet: str, **options: Any) -> pl.DataFrame:
+    frame = book.load_sheet(sheet, header_row=None, **options).to_polars()
+    return frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
+
+
+def _text(value: object) -> str:
+    """A header cell as text; a number is a header too (a year, an item)."""
+    return "" if value is None else str(value)

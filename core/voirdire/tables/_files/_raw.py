@@ -1,0 +1,106 @@
+"""A file as it stands: trimmed headers, the original ones, and the row numbers a person sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.tables._tables import finding, listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """Columns under trimmed names.
+
+    Attributes
+    ----------
+    name : str
+        The file's name, for messages.
+    headers : mapping
+        Trimmed name -> the header as it stands in the file.
+    lines : Series or None
+        The row or line number of each record where it is not simply counted from `first`.
+    unit : str
+        ``"row"`` or ``"line"``: what those numbers count.
+    decimal_comma : bool
+        Whether "3,5" may be a number (fields are not separated by commas).
+    """
+
+    name: str
+    frame: pl.DataFrame
+    headers: dict[str, str]
+    first: int = 2
+    lines: pl.Series | None = None
+    unit: str = "row"
+    decimal_comma: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    def place(self, index: int) -> str:
+        """Where the record of that index stands."""
+        number = self.first + index if self.lines is None else self.lines[index]
+        return f"{self.unit} {number}"
+
+    def numbers(self) -> pl.Series:
+        """The row or line number of every record."""
+        if self.lines is not None:
+            return self.lines.cast(pl.Int64).alias("row")
+        return pl.int_range(self.first, self.first + self.frame.height, eager=True).alias("row")
+
+
+def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[Finding, ...]]:
+    """Trimmed header -> original, and a finding on those mended.
+
+    Raises
+    ------
+    TableError
+        Two headers are equal after trimming.
+    """
+    headers: dict[str, str] = {}
+    for original in originals:
+        clean = original.strip().strip("\ufeff\u200b").strip()
+        if clean in headers:
+            raise TableError(
+                f"{name}: two columns are equal after trimming: {headers[clean]!r} and {original!r}"
+            )
+        headers[clean] = original
+    mended = [original for clean, original in headers.items() if clean != original]
+    if not mended:
+        return headers, ()
+    note = finding(
+        "headers_mended",
+        "note",
+        name,
+        [repr(original) for original in mended],
+        f"{len(mended)} of {plural(len(headers), 'header')} begin or end with a blank.",
+        "They are matched without it; nothing is lost.",
+    )
+    return headers, (note,)
+
+
+def build(
+    name: str, originals: Sequence[str], columns: Sequence[pl.Series], **rest: object
+) -> RawTable:
+    """A RawTable from columns in file order; columns without header and content are left out."""
+    kept = [
+        (original, column)
+        for original, column in zip(originals, columns, strict=True)
+        if original.strip() or column.null_count() < len(column)
+    ]
+    unnamed = [index for index, (original, _) in enumerate(kept) if not original.strip()]
+    if unnamed:
+        at = listed([index + 1 for index in unnamed])
+        raise TableError(f"{name}: column {at} has values but no header")
+    headers, notes = trimmed(name, [original for original, _ in kept])
+    frame = pl.DataFrame(
+        [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
+    )
+    found = tuple(rest.pop("findings", ()))  # type: ignore[call-overload]
+    return RawTable(name, frame, headers, findings=(*notes, *found), **rest)  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""Ids as canonical text, and how two tables' ids meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._tables import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_EXACT = 2.0**53
+#: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
+_FLOAT_TEXT = r"^-?\d+\.0+$"
+_PADDED = r"^0+(\d)"
+
+
+@dataclass(frozen=True, slots=True)
+class IdMatch:
+    """How the ids of two tables meet.
+
+    Attributes
+    ----------
+    matched : int
+        Distinct ids on both sides.
+    left_only, right_only : tuple of str
+        Ids on one side only, in their order.
+    bad_ids : int
+        Null or blank ids on either side.
+    warnings : tuple of str
+        What may explain ids that do not meet.
+    """
+
+    matched: int
+    left_only: tuple[str, ...]
+    right_only: tuple[str, ...]
+    bad_ids: int
+    warnings: tuple[str, ...]
+
+
+def canonical_ids(ids: pl.Series) -> pl.Series:
+    """Ids as text: 1, 1.0 and "1" are one id, "007" is not 7, no digit is lost, blank is null.
+
+    A text such as "1.0" is read as 1 only where all ids of the column look so; "1.0" beside "1.1"
+    stays as it is.
+
+    Examples
+    --------
+    >>> canonical_ids(pl.Series([1.0, 2.0, None])).to_list()
+    ['1', '2', None]
+    >>> canonical_ids(pl.Series([" 007", "8 ", ""])).to_list()
+    ['007', '8', None]
+    """
+    if ids.dtype.is_float():
+        return _from_floats(ids)
+    if ids.dtype.is_integer():
+        return ids.cast(pl.String)
+    text = ids.cast(pl.String)
+    if not _has_odd_text(text):
+        return text
+    text = text.str.strip_chars().str.normalize("NFC").replace("", None)
+    if bool(text.drop_nulls().str.contains(_FLOAT_TEXT).all()):
+        return text.str.replace(r"\.0+$", "")
+    return text
+
+
+def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.Series) -> IdMatch:
+    """Which ids stand on both sides, whatever their type.
+
+    Examples
+    --------
+    >>> found = match_ids([1, 2, 3], ["1", "2", "4"])
+    >>> found.matched, found.left_only, found.right_only
+    (2, ('3',), ('4',))
+    """
+    a, b = _canonical(left), _canonical(right)
+    bad = a.null_count() + b.null_count()
+    a, b = a.drop_nulls().unique(maintain_order=True), b.drop_nulls().unique(maintain_order=True)
+    left_only, right_only = a.filter(~a.is_in(b.implode())), b.filter(~b.is_in(a.implode()))
+    return IdMatch(
+        matched=len(a) - len(left_only),
+        left_only=tuple(left_only.to_list()),
+        right_only=tuple(right_only.to_list()),
+        bad_ids=bad,
+        warnings=_warnings(left_only, right_only),
+    )
+
+
+def large_float_ids(ids: pl.Series) -> int:
+    """How many ids are floats beyond 2**53, where neighbouring whole numbers fall together."""
+    if not ids.dtype.is_float():
+        return 0
+    return int((ids.abs() >= _EXACT).sum())
+
+
+def _canonical(ids: Sequence[object] | pl.Series) -> pl.Series:
+    if isinstance(ids, pl.Series):
+        return canonical_ids(ids)
+    kinds = {type(value) for value in ids if value is not None}
+    if kinds <= {int} or kinds <= {float}:
+        return canonical_ids(
+            pl.Series(ids, strict=True) if kinds else pl.Series([], dtype=pl.String)
+        )
+    return canonical_ids(pl.Series([_plain(value) for value in ids], dtype=pl.String))
+
+
+def _plain(value: object) -> str | None:
+    """One id of a mixed column as text."""
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _from_floats(ids: pl.Series) -> pl.Series:
+    ids = ids.fill_nan(None)
+    whole = (ids == ids.floor()) & (ids.abs() < 2.0**63)
+    as_int = ids.set(~whole.fill_null(value=False), None).cast(pl.Int64).cast(pl.String)
+    return as_int.zip_with(as_int.is_not_null(), ids.cast(pl.String))
+
+
+def _has_odd_text(text: pl.Series) -> bool:
+    """Whether any id needs mending; looked at on distinct values only."""
+    distinct = text.unique().drop_nulls()
+    odd = r"^\s|\s$|^$|[^\x00-\x7f]|\.0+$"
+    return bool(distinct.str.contains(odd).any())
+
+
+def _warnings(left: pl.Series, right: pl.Series) -> tuple[str, ...]:
+    """Reasons why ids of one side may be those of the other."""
+    found = []
+    padded = _meet(left, right, lambda ids: ids.str.replace(_PADDED, "$1"))
+    if padded:
+        found.append(f"zero-padded ids differ only by padding: {listed(padded, 3)}")
+    cased = _meet(left, right, lambda ids: ids.str.to_lowercase())
+    if cased:
+        found.append(f"ids differ only by upper and lower case: {listed(cased, 3)}")
+    return tuple(found)
+
+
+def _meet(left: pl.Series, right: pl.Series, rule: Callable[[pl.Series], pl.Series]) -> list[str]:
+    """Ids of the left side that equal one of the right after a rule."""
+    return left.filter(rule(left).is_in(rule(right).implode())).to_list()

@@ -1,0 +1,174 @@
+"""Parts of several files as one set of tables, checked against the study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.tables._ids import match_ids
+from voirdire.tables._records import has_duplicates
+from voirdire.tables._tables import ITEMS, RATERS, Tables, finding, listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Rater, Study
+    from voirdire.tables._tables import Part
+
+_HUMAN = r"(?i)human|annotator|expert|clinician|crowd|coder|gold"
+
+
+def join(study: Study, parts: Sequence[Part], hashes: Mapping[str, str]) -> Tables:
+    """One `Tables`; ids are joined as text and the order of rows is ignored.
+
+    Raises
+    ------
+    TableError
+        Conflicting duplicates, undeclared raters, a reference without ratings, no ratings at all,
+        or a rater that shares no item with the reference.
+    """
+    problems = [problem for part in parts for problem in part.problems]
+    if problems:
+        raise TableError("; ".join(problems))
+    ratings = pl.concat([part.ratings for part in parts])
+    if len(parts) > 1 and has_duplicates(ratings):
+        raise TableError(_twice(ratings))
+    ratings, left_out = _declared_attributes(study, ratings)
+    if ratings.height == 0:
+        raise TableError(f"study {study.name!r}: its files hold no rating of a declared attribute")
+    names = ratings["rater"].unique(maintain_order=True).to_list()
+    _check_raters(study, names)
+    _check_overlap(study, ratings, names)
+    contexts = pl.concat([part.contexts for part in parts])
+    return Tables(
+        ratings=ratings,
+        raters=_raters(study, names),
+        items=_items(ratings, contexts),
+        replies=pl.concat([part.replies for part in parts]),
+        contexts=contexts,
+        findings=(*(note for part in parts for note in part.findings), *left_out),
+        hashes=dict(hashes),
+    )
+
+
+def _twice(ratings: pl.DataFrame) -> str:
+    """One sentence on a rating that two files give."""
+    keys = ["item", "system", "rater", "run", "attribute"]
+    twice = ratings.filter(pl.struct(keys).is_duplicated())
+    item, system, rater, run, attribute = twice.select(keys).row(0)
+    of = f", system {system!r}" if system is not None else ""
+    return (
+        f"two files rate item {item!r}{of}, attribute {attribute!r} by rater {rater!r}, run {run} "
+        f"(and {plural(twice.height // 2 - 1, 'more such rating')}); give the files different "
+        f"raters or runs"
+    )
+
+
+def _declared_attributes(
+    study: Study, ratings: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """Attributes under their declared spelling as an Enum; undeclared ones are left out, aloud."""
+    found = ratings["attribute"].unique(maintain_order=True).to_list()
+    declared = [attribute.name for attribute in study.rubric.attributes]
+    if not declared:
+        return ratings.with_columns(pl.col("attribute").cast(pl.Enum(found))), ()
+    spelling = {_fold(name): name for name in declared}
+    unknown = [name for name in found if _fold(name) not in spelling]
+    mended = {n: spelling[_fold(n)] for n in found if n not in declared and n not in unknown}
+    notes: tuple[Finding, ...] = ()
+    if unknown:
+        rows = ratings.filter(pl.col("attribute").is_in(unknown)).height
+        ratings = ratings.filter(~pl.col("attribute").is_in(unknown))
+        notes = (_undeclared(unknown, rows),)
+    if mended:
+        ratings = ratings.with_columns(pl.col("attribute").replace(mended))
+    return ratings.with_columns(pl.col("attribute").cast(pl.Enum(declared))), notes
+
+
+def _fold(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _undeclared(names: list[str], rows: int) -> Finding:
+    return finding(
+        "attribute_undeclared",
+        "note",
+        "",
+        names,
+        f"{plural(len(names), 'attribute')} in the files that the rubric does not declare: "
+        f"{listed(names)}.",
+        f"{plural(rows, 'rating')} left out; declare the attribute to examine it.",
+        count=rows,
+    )
+
+
+def _check_raters(study: Study, names: list[str]) -> None:
+    panel = [rater.name for rater in study.panel]
+    unknown = [name for name in names if panel and name not in panel]
+    if unknown:
+        raise TableError(
+            f"study {study.name!r}: the files hold raters that the panel does not declare: "
+            f"{listed(unknown)} (panel: {listed(panel)})"
+        )
+    absent = [name for name in study.data.reference if name not in names]
+    if absent:
+        raise TableError(
+            f"study {study.name!r}: the reference {listed(absent)} has no ratings "
+            f"(raters found: {listed(names)})"
+        )
+
+
+def _check_overlap(study: Study, ratings: pl.DataFrame, names: list[str]) -> None:
+    """Every rater must share an item with the reference: else ids are written differently."""
+    reference = list(study.data.reference)
+    if not reference:
+        return
+    pairs = ratings.select("rater", "item").unique(maintain_order=True)
+    base = pairs.filter(pl.col("rater").is_in(reference))["item"].unique(maintain_order=True)
+    for name in names:
+        if name in reference:
+            continue
+        match = match_ids(base, pairs.filter(pl.col("rater") == name)["item"])
+        if match.matched == 0:
+            why = f"; {match.warnings[0]}" if match.warnings else ""
+            raise TableError(
+                f"rater {name!r} and the reference share no item: ids such as "
+                f"{listed(match.right_only, 2)} against {listed(match.left_only, 2)}{why}"
+            )
+
+
+def _raters(study: Study, names: list[str]) -> pl.DataFrame:
+    """The panel's members that have ratings, in the panel's order; others as they came."""
+    order = [rater.name for rater in study.panel if rater.name in names]
+    order += [name for name in names if name not in order]
+    rows = [_rater_row(study, name, study.rater(name)) for name in order]
+    return pl.DataFrame(rows, schema=RATERS, orient="row")
+
+
+def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object]:
+    if rater is None:
+        human = name in study.data.reference or bool(pl.Series([name]).str.contains(_HUMAN)[0])
+        return {"rater": name, "kind": "human" if human else "judge"}
+    return {
+        "rater": name,
+        "kind": rater.kind,
+        "family": rater.family or None,
+        "excludes": None if rater.excludes is None else list(rater.excludes),
+        "model": rater.model or None,
+        "temperature": rater.temperature,
+        "prompt_hash": None,
+    }
+
+
+def _items(ratings: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
+    """Every item once, with the first text that a file shows beside it."""
+    items = ratings.select(pl.col("item").unique(maintain_order=True))
+    if contexts.height == 0:
+        return items.with_columns(pl.lit(None, dtype=pl.String).alias("text")).cast(dict(ITEMS))
+    texts = contexts.filter(pl.col("text").is_not_null()).unique(
+        "item", keep="first", maintain_order=True
+    )
+    return items.join(texts.select("item", "text"), on="item", how="left", maintain_order="left")

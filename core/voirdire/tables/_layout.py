@@ -1,0 +1,259 @@
+"""How a file is laid out: which columns are ids, which hold replies or scores, and of what."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.tables._names import find, said_aloud
+from voirdire.tables._numbers import is_numeric
+from voirdire.tables._tables import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Source, Study
+    from voirdire.tables._files import RawTable
+
+_REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
+_SAMPLE = 200
+
+Kind = Literal["replies", "scores", "raters", "long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to read one file.
+
+    Attributes
+    ----------
+    kind : {"replies", "scores", "raters", "long"}
+        `raters` is the wide layout whose score columns are raters, not attributes.
+    values : mapping
+        Value column -> what it stands for: a system (`replies`), an attribute (`scores`) or a
+        rater (`raters`); for `long` the score column -> "".
+    rater_name : str
+        The rater where no column says it.
+    """
+
+    kind: Kind
+    item: str
+    rater_name: str
+    system: str | None = None
+    rater: str | None = None
+    run: str | None = None
+    attribute: str | None = None
+    context: str | None = None
+    rank: str | None = None
+    status: str | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Names that a study declares, by which columns are recognised."""
+
+    raters: tuple[str, ...]
+    attributes: tuple[str, ...]
+    systems: tuple[str, ...]
+
+
+def known(study: Study) -> Known:
+    """The names declared in a study."""
+    raters = (*(rater.name for rater in study.panel), *study.data.reference)
+    return Known(
+        raters=tuple(dict.fromkeys(raters)),
+        attributes=tuple(attribute.name for attribute in study.rubric.attributes),
+        systems=tuple(system.name for system in study.systems),
+    )
+
+
+def plan(raw: RawTable, source: Source, names: Known) -> Plan:
+    """The plan for one source.
+
+    Raises
+    ------
+    TableError
+        A declared column is missing, or no id or no value column can be found.
+    """
+    columns = list(raw.frame.columns)
+    roles = _roles(raw, source)
+    free = [column for column in columns if column not in roles.values()]
+    kind, values = _values(raw, source, names, roles, free)
+    item = roles["item"]
+    if item is None:
+        raise TableError(
+            f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
+            f"name it with `item` in the study"
+        )
+    if kind != "long":
+        roles = {**roles, "rank": None, "status": None}
+    named = source.rater if source.rater and roles["rater"] is None else None
+    spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
+    if kind == "long":
+        spoken["score"] = next(iter(values))
+    return Plan(
+        kind=kind,
+        item=item,
+        rater_name=named or os.path.splitext(raw.name)[0],  # noqa: PTH122
+        system=roles["system"],
+        rater=roles["rater"],
+        run=roles["run"],
+        attribute=roles["attribute"] if kind in ("long", "raters") else None,
+        context=roles["context"],
+        rank=roles["rank"],
+        status=roles["status"],
+        values=values,
+        findings=said_aloud(raw.name, spoken),
+    )
+
+
+def _declared(source: Source, part: str) -> bool:
+    return getattr(source, part, None) is not None
+
+
+def _roles(raw: RawTable, source: Source) -> dict[str, str | None]:
+    """Part -> column, each column in one part only; declared ones are taken first."""
+    columns = [c for c in raw.frame.columns if c not in {k.strip() for k in source.columns}]
+    rater = source.rater if source.rater and source.rater.strip() in columns else None
+    declared = {
+        "item": source.item,
+        "system": source.system,
+        "rater": rater,
+        "context": source.context,
+    }
+    roles: dict[str, str | None] = {}
+    for part, name in declared.items():
+        if name is not None:
+            roles[part] = find(part, columns, name, raw.name)
+    for part in ("item", "system", "rater", "run", "attribute", "context", "rank", "status"):
+        if part not in roles:
+            skip = part == "rater" and source.rater is not None
+            free = [column for column in columns if column not in roles.values()]
+            roles[part] = None if skip else find(part, free, None, raw.name)
+    return _plausible(raw.frame, roles)
+
+
+def _plausible(frame: pl.DataFrame, roles: dict[str, str | None]) -> dict[str, str | None]:
+    """Drop parts whose column cannot play them: a context of numbers, an attribute of numbers."""
+    for part in ("context", "attribute"):
+        column = roles[part]
+        if column is not None and is_numeric(frame[column]):
+            roles[part] = None
+    return roles
+
+
+def _values(
+    raw: RawTable,
+    source: Source,
+    names: Known,
+    roles: Mapping[str, str | None],
+    free: Sequence[str],
+) -> tuple[Kind, dict[str, str]]:
+    """The layout and what each value column stands for."""
+    if source.layout in ("auto", "replies"):
+        replies = _reply_columns(raw, source, names, free)
+        if replies:
+            return "replies", replies
+        if source.layout == "replies":
+            raise TableError(_no_values(raw, source, "replies"))
+    score = _score_column(raw, source, free)
+    if source.layout == "long" or (source.layout == "auto" and score and not source.columns):
+        if score is None:
+            raise TableError(f"{raw.name}: no column `score` (columns: {listed(list(free))})")
+        return "long", {score: ""}
+    return _score_columns(raw, source, names, roles, free)
+
+
+def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
+    """The score column of a long file; a usual word counts only where numbers stand under it."""
+    score = find("score", free, None, raw.name)
+    if score is None or score.casefold() == "score" or source.layout == "long":
+        return score
+    return score if is_numeric(raw.frame[score], decimal_comma=raw.decimal_comma) else None
+
+
+def _reply_columns(
+    raw: RawTable, source: Source, names: Known, free: Sequence[str]
+) -> dict[str, str]:
+    """Columns of raw replies -> system ("" where a column or nothing names the system)."""
+    if source.columns:
+        mapped = _mapped(raw, source)
+        looks = source.layout == "replies" or all(_holds_replies(raw.frame[c]) for c in mapped)
+        return mapped if looks else {}
+    if source.prefix is not None:
+        start = source.prefix.strip()
+        return {c: c[len(start) :] for c in free if c.startswith(start) and len(c) > len(start)}
+    found = [column for column in free if _holds_replies(raw.frame[column])]
+    if len(found) == 1 and found[0] not in names.systems:
+        return {found[0]: ""}
+    cut = 0 if set(found) & set(names.systems) else len(common_prefix(found))
+    return {column: column[cut:] for column in found}
+
+
+def common_prefix(columns: Sequence[str]) -> str:
+    """What all names begin with, up to the last separator: ``judge_response_``."""
+    shared = os.path.commonprefix(list(columns))
+    end = max(shared.rfind(mark) for mark in "_-.: ")
+    prefix = shared[: end + 1]
+    return prefix if all(len(column) > len(prefix) for column in columns) else ""
+
+
+def _holds_replies(column: pl.Series) -> bool:
+    """Whether most of a column's texts look like rubric replies."""
+    if column.dtype != pl.String:
+        return False
+    sample = column.drop_nulls().head(_SAMPLE)
+    sample = sample.filter(sample.str.strip_chars() != "")
+    return len(sample) > 0 and int(sample.str.contains(_REPLY).sum()) * 2 > len(sample)
+
+
+def _mapped(raw: RawTable, source: Source) -> dict[str, str]:
+    """The study's own map, each column of it checked."""
+    mapped = {column.strip(): meaning for column, meaning in source.columns.items()}
+    missing = [column for column in mapped if column not in raw.frame.columns]
+    if missing:
+        raise TableError(
+            f"{raw.name}: there is no column {listed(missing)} "
+            f"(columns: {listed(raw.frame.columns)})"
+        )
+    return mapped
+
+
+def _score_columns(
+    raw: RawTable,
+    source: Source,
+    names: Known,
+    roles: Mapping[str, str | None],
+    free: Sequence[str],
+) -> tuple[Kind, dict[str, str]]:
+    if source.columns:
+        return "scores", _mapped(raw, source)
+    raters = [column for column in free if column in names.raters]
+    if raters and roles["rater"] is None:
+        return "raters", {column: column for column in raters}
+    by_name = {name.casefold(): name for name in names.attributes}
+    declared = {c: by_name[c.casefold()] for c in free if c.casefold() in by_name}
+    if declared:
+        return "scores", declared
+    if names.attributes and roles["attribute"] is None and len(names.attributes) > 1:
+        raise TableError(
+            f"{raw.name}: no column is named after an attribute of the rubric "
+            f"({listed(names.attributes)}); columns: {listed(list(free))}"
+        )
+    numeric = [c for c in free if is_numeric(raw.frame[c], decimal_comma=raw.decimal_comma)]
+    if not numeric:
+        raise TableError(_no_values(raw, source, "scores"))
+    kind: Kind = "raters" if roles["attribute"] is not None else "scores"
+    return kind, {column: column for column in numeric}
+
+
+def _no_values(raw: RawTable, source: Source, what: str) -> str:
+    by = f" beginning with {source.prefix!r}" if source.prefix else ""
+    return f"{raw.name}: no column of {what}{by} was found (columns: {listed(raw.frame.columns)})"

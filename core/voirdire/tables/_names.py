@@ -1,0 +1,84 @@
+"""Which column plays which part: declared names first, then the field's usual words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire._errors import TableError
+from voirdire.tables._tables import finding, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Finding
+
+#: Words that name a part, the standard one first; compared in lower case without `_`, `-`, blanks.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "item": (
+        "item", "itemid", "id", "convid", "conversationid", "conversation", "dialogueid",
+        "questionid", "qid", "exampleid", "sampleid", "promptid", "docid", "documentid", "postid",
+        "textid", "instanceid", "pairid", "uid", "index", "idx",
+    ),
+    "system": (
+        "system", "systemid", "systemname", "generator", "responsemodel", "model", "modelname",
+        "modelid", "respondent",
+    ),
+    "rater": (
+        "rater", "raterid", "ratername", "judge", "judgeid", "judgename", "judgemodel", "annotator",
+        "annotatorid", "evaluator", "evaluatorid", "coder", "coderid", "worker", "workerid",
+        "expert", "expertid", "reviewer",
+    ),
+    "run": ("run", "runid", "repetition", "repeat", "rep", "trial", "occasion", "iteration", "seed"),
+    "attribute": (
+        "attribute", "criterion", "criteria", "dimension", "aspect", "metric", "trait",
+    ),
+    "score": ("score", "rating", "value", "grade", "points", "scorevalue", "answer"),
+    "rank": ("rank",),
+    "status": ("status",),
+    "context": (
+        "context", "text", "post", "prompt", "question", "input", "conversation", "dialogue",
+        "query", "message",
+    ),
+    "reply": ("reply", "rawreply", "raw", "judgeresponse", "judgeoutput", "response", "output"),
+}  # fmt: skip
+
+
+def find(part: str, columns: Sequence[str], declared: str | None, table: str) -> str | None:
+    """The column that plays a part: the declared one, else one whose name is a usual word for it.
+
+    Raises
+    ------
+    TableError
+        The declared column is not there.
+    """
+    if declared is not None:
+        clean = declared.strip()
+        if clean not in columns:
+            raise TableError(f"{table}: there is no column {clean!r} (columns: {listed(columns)})")
+        return clean
+    plain = {_plain(column): column for column in reversed(columns)}
+    return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
+
+
+def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
+    """A note on the columns that were recognised by a word that is not the standard one."""
+    taken = [
+        f"{part} from {column!r}"
+        for part, column in roles.items()
+        if column is not None and column != part
+    ]
+    if not taken:
+        return ()
+    note = finding(
+        "columns_inferred",
+        "note",
+        table,
+        taken,
+        f"Columns were recognised by their names: {', '.join(taken)}.",
+        "Declare them in the study if that is wrong.",
+    )
+    return (note,)
+
+
+def _plain(name: str) -> str:
+    return "".join(part for part in name.lower() if part.isalnum())

@@ -1,0 +1,224 @@
+"""A file's records under the standard names, each with an id and none twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.tables._ids import canonical_ids, large_float_ids
+from voirdire.tables._tables import CONTEXTS, finding, listed, plural
+
+if TYPE_CHECKING:
+    from voirdire.schema import Finding
+    from voirdire.tables._files import RawTable
+    from voirdire.tables._layout import Plan
+
+KEYS = ("item", "system", "rater", "run", "attribute")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Standard key columns, ``row`` and the value columns under their own names with ``=`` before.
+
+    `problems` are conflicts to be raised together once all files are read.
+    """
+
+    frame: pl.DataFrame
+    contexts: pl.DataFrame
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...]
+
+
+def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
+    """Keys in canonical form; rows without an id and repeated identical rows are left out, aloud.
+
+    Parameters
+    ----------
+    attribute : str
+        The attribute where no column says it.
+
+    Raises
+    ------
+    TableError
+        No row has an id, a row without rater or attribute, runs that cannot be told apart.
+    """
+    frame = pl.DataFrame(
+        [
+            canonical_ids(raw.frame[plan.item]).alias("item"),
+            _names(raw, plan.system, "system"),
+            _names(raw, plan.rater, "rater", plan.rater_name),
+            _runs(raw, plan.run),
+            _names(raw, plan.attribute, "attribute", attribute),
+            raw.numbers(),
+            *(raw.frame[column].alias(f"={column}") for column in plan.values),
+            *_optional(raw, plan),
+        ]
+    )
+    frame, notes = _with_ids(raw, plan, frame)
+    contexts = _contexts(raw, plan, frame)
+    frame, repeated, problems = _once(raw, frame.drop("=text", strict=False))
+    return Records(frame, contexts, (*notes, *repeated), problems)
+
+
+def _names(raw: RawTable, column: str | None, part: str, otherwise: str | None = None) -> pl.Series:
+    """A key column as trimmed text, or one value throughout."""
+    height = raw.frame.height
+    if column is None:
+        return pl.select(pl.repeat(otherwise, height, dtype=pl.String)).to_series().alias(part)
+    if part == "system":
+        return canonical_ids(raw.frame[column]).alias(part)
+    names = canonical_ids(raw.frame[column])
+    if names.null_count():
+        row = raw.place(int(names.is_null().arg_max() or 0))
+        raise TableError(f"{raw.name}: {row} has no {part} (column {column!r} is blank there)")
+    return names.alias(part)
+
+
+def _runs(raw: RawTable, column: str | None) -> pl.Series:
+    """Runs as whole numbers; names of runs are numbered in the order they come."""
+    if column is None:
+        height = raw.frame.height
+        return pl.select(pl.repeat(1, height, dtype=pl.Int32)).to_series().alias("run")
+    found = raw.frame[column]
+    numbers = found.cast(pl.Float64, strict=False)
+    whole = numbers.is_not_null() & (numbers == numbers.floor()) & (numbers.abs() < 2**31)
+    if bool(whole.all()):
+        return numbers.cast(pl.Int32).alias("run")
+    if found.null_count():
+        row = raw.place(int(found.is_null().arg_max() or 0))
+        raise TableError(f"{raw.name}: {row} has no run (column {column!r} is blank there)")
+    names = found.cast(pl.String).unique(maintain_order=True)
+    order = dict(zip(names.to_list(), range(1, len(names) + 1), strict=True))
+    return found.cast(pl.String).replace_strict(order, return_dtype=pl.Int32).alias("run")
+
+
+def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
+    pairs = (("=text", plan.context), ("=rank", plan.rank), ("=status", plan.status))
+    return [raw.frame[column].alias(name) for name, column in pairs if column is not None]
+
+
+def _with_ids(
+    raw: RawTable, plan: Plan, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    notes: list[Finding] = []
+    lost = large_float_ids(raw.frame[plan.item])
+    if lost:
+        notes.append(_digits(raw, plan.item, lost))
+    missing = frame["item"].null_count()
+    if missing == frame.height:
+        raise TableError(f"{raw.name}: column {plan.item!r} has no ids")
+    if missing:
+        rows = frame.filter(pl.col("item").is_null())["row"]
+        notes.append(_null_ids(raw, plan.item, rows))
+        frame = frame.filter(pl.col("item").is_not_null())
+    return frame, tuple(notes)
+
+
+def _digits(raw: RawTable, column: str, count: int) -> Finding:
+    return finding(
+        "ids_rounded",
+        "serious",
+        raw.name,
+        [],
+        f"{plural(count, 'id')} in column {column!r} are stored as floating-point numbers over "
+        f"2**53.",
+        "Their last digits are already lost in the file; store ids as text.",
+        count=count,
+    )
+
+
+def _null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
+    return finding(
+        "null_ids",
+        "serious",
+        raw.name,
+        [f"{raw.unit} {row}" for row in rows.head(20)],
+        f"{plural(len(rows), 'row')} without an id in column {column!r}.",
+        "They belong to no item and are in no number.",
+        count=len(rows),
+    )
+
+
+def _contexts(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+    """The distinct texts shown beside each item, in file order."""
+    if plan.context is None:
+        return CONTEXTS.to_frame()
+    shown = frame.select(
+        pl.lit(raw.name).alias("table"),
+        "row",
+        "item",
+        pl.col("=text").cast(pl.String).alias("text"),
+    )
+    return shown.unique(["item", "text"], keep="first", maintain_order=True)
+
+
+def _once(
+    raw: RawTable, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[Finding, ...], tuple[str, ...]]:
+    """Identical rows once, with a note; rows that share a key but differ are a problem."""
+    if not has_duplicates(frame):
+        return frame, (), ()
+    values = [column for column in frame.columns if column != "row"]
+    once = frame.unique(values, keep="first", maintain_order=True)
+    gone = frame.join(once.select("row"), on="row", how="anti")["row"]
+    notes = (_repeated(raw, gone),) if len(gone) else ()
+    twice = once.filter(pl.struct(KEYS).is_duplicated())
+    problems = (_conflict(raw, twice),) if twice.height else ()
+    return once, notes, problems
+
+
+def has_duplicates(frame: pl.DataFrame) -> bool:
+    """Whether any (item, system, rater, run, attribute) stands twice; by one integer a key."""
+    key = pl.lit(0, dtype=pl.UInt64)
+    size = 1
+    for name in KEYS:
+        column = frame[name]
+        distinct = column.unique()
+        if len(distinct) == 1:
+            continue
+        key = key * len(distinct) + _codes(column, distinct)
+        size *= len(distinct)
+    if size >= 2**64:
+        return bool(frame.select(pl.struct(KEYS).is_duplicated().any()).item())
+    keys = frame.select(key.alias("key"))["key"] if size > 1 else None
+    return frame.height > 1 if keys is None else keys.n_unique() < len(keys)
+
+
+def _codes(column: pl.Series, distinct: pl.Series) -> pl.Series:
+    """0-based codes of a column's values."""
+    if column.dtype.is_integer():
+        return column.rank("dense").cast(pl.UInt64) - 1
+    names = distinct.cast(pl.String).drop_nulls()
+    codes = column.cast(pl.Enum(names)).to_physical().cast(pl.UInt64)
+    return codes.fill_null(len(names))
+
+
+def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
+    return finding(
+        "duplicate_rows",
+        "note",
+        raw.name,
+        [f"{raw.unit} {row}" for row in rows.head(20)],
+        f"{plural(len(rows), 'row')} repeat another one exactly.",
+        "Each is counted once.",
+        count=len(rows),
+    )
+
+
+def _conflict(raw: RawTable, twice: pl.DataFrame) -> str:
+    """One sentence on keys that stand twice with different values."""
+    first = twice.row(0, named=True)
+    same = twice.filter(pl.all_horizontal(pl.col(key).eq_missing(first[key]) for key in KEYS))
+    rows = " and ".join(str(row) for row in same["row"].head(3))
+    items = twice["item"].unique(maintain_order=True).to_list()
+    what = "".join(
+        f", {key} {first[key]!r}" for key in ("system", "rater", "attribute") if first[key]
+    )
+    more = f" ({plural(len(items), 'such id')}: {listed(items, 5)})" if len(items) > 1 else ""
+    return (
+        f"{raw.name}: item {first['item']!r}{what} stands in {raw.unit}s {rows} with different "
+        f"values{more}; repeated ratings need a `run` column"
+    )

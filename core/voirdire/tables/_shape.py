@@ -1,0 +1,135 @@
+"""Records of each layout as tidy ratings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.schema import STATUSES
+from voirdire.tables._numbers import to_scores
+from voirdire.tables._tables import RATINGS, REPLIES, STATUS, plural
+
+if TYPE_CHECKING:
+    from voirdire.schema import Scale
+    from voirdire.tables._files import RawTable
+    from voirdire.tables._layout import Plan
+
+_BASE = ("item", "system", "rater", "run")
+
+
+def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Ratings of the layouts that hold numbers.
+
+    Raises
+    ------
+    TableError
+        A text where a score should stand; the message names the column and the row.
+    """
+    frame = _numeric(raw, plan, frame)
+    if plan.kind == "long":
+        column = next(iter(plan.values))
+        long = frame.rename({f"={column}": "score"})
+    else:
+        into = "rater" if plan.kind == "raters" else "attribute"
+        long = _unpivot(plan, frame.drop(into), into)
+    return _finish(long, scale)
+
+
+def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+    """The value columns as numbers."""
+    columns = []
+    for column in plan.values:
+        cells = frame[f"={column}"]
+        scores, bad = to_scores(cells, decimal_comma=raw.decimal_comma)
+        if bad.any():
+            raise TableError(_text_cell(raw, column, cells.filter(bad), frame.filter(bad)["row"]))
+        columns.append(scores.alias(f"={column}"))
+    return frame.with_columns(columns)
+
+
+def _text_cell(raw: RawTable, column: str, cells: pl.Series, rows: pl.Series) -> str:
+    more = f" (and {plural(len(cells) - 1, 'more such cell')})" if len(cells) > 1 else ""
+    value = str(cells[0])
+    shown = value if len(value) <= 40 else value[:37] + "..."
+    return (
+        f"{raw.name}: column {raw.headers.get(column, column)!r}, {raw.unit} {rows[0]} holds "
+        f"{shown!r} where a number is needed{more}"
+    )
+
+
+def _unpivot(plan: Plan, frame: pl.DataFrame, into: str) -> pl.DataFrame:
+    values = [f"={column}" for column in plan.values]
+    index = [column for column in frame.columns if column not in values]
+    names = {f"={column}": meaning for column, meaning in plan.values.items()}
+    long = frame.unpivot(values, index=index, variable_name=into, value_name="score")
+    return long.with_columns(pl.col(into).replace(names))
+
+
+def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Status, rank and the standard order of columns."""
+    status = status_of(scale)
+    if "=status" in long.columns:
+        given = pl.col("=status").cast(pl.String).str.strip_chars()
+        keep = pl.col("score").is_null() & given.is_in(list(STATUSES)) & (given != "ok")
+        status = pl.when(keep).then(given.cast(STATUS, strict=False)).otherwise(status)
+    rank = (
+        pl.col("=rank").cast(pl.Int32, strict=False)
+        if "=rank" in long.columns
+        else pl.lit(None, dtype=pl.Int32)
+    )
+    return long.select(
+        *_BASE, "attribute", "score", rank.alias("rank"), status.alias("status")
+    ).cast({"run": pl.Int32})
+
+
+def status_of(scale: Scale) -> pl.Expr:
+    """``ok``, ``blank`` (no score) or ``out_of_scale``, of the column ``score``."""
+    score = pl.col("score")
+    off = (score < scale.low) | (score > scale.high)
+    return (
+        pl.when(score.is_null())
+        .then(pl.lit("blank", dtype=STATUS))
+        .when(off)
+        .then(pl.lit("out_of_scale", dtype=STATUS))
+        .otherwise(pl.lit("ok", dtype=STATUS))
+    )
+
+
+def stack_replies(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+    """Reply cells one below another: ``item, system, rater, run, reply``, column by column."""
+    blocks = []
+    for column, system in plan.values.items():
+        of = pl.lit(system) if system else pl.col("system")
+        blocks.append(
+            frame.select(
+                "item",
+                of.alias("system"),
+                "rater",
+                "run",
+                pl.col(f"={column}").cast(pl.String).alias("reply"),
+            )
+        )
+    return pl.concat(blocks)
+
+
+def shape_replies(
+    cells: pl.DataFrame,
+    scores: dict[str, pl.Series],
+    statuses: dict[str, pl.Series],
+    status: pl.Series,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Ratings and replies of parsed cells; the series are aligned with `cells`."""
+    base = cells.select(_BASE)
+    blocks = [
+        base.with_columns(
+            pl.lit(attribute).alias("attribute"),
+            scores[attribute].alias("score"),
+            pl.lit(None, dtype=pl.Int32).alias("rank"),
+            statuses[attribute].cast(STATUS).alias("status"),
+        )
+        for attribute in scores
+    ]
+    ratings = pl.concat(blocks) if blocks else RATINGS.to_frame()
+    return ratings, cells.with_columns(status.cast(STATUS).alias("status")).select(list(REPLIES))

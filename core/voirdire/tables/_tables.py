@@ -1,0 +1,133 @@
+"""The tidy frames that every room after this one works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.schema import STATUSES, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Why a score is there or is missing; the order is that of `voirdire.schema.STATUSES`.
+STATUS = pl.Enum(STATUSES)
+
+#: `attribute` is an Enum of the attributes in the rubric's order once tables are joined.
+RATINGS = pl.Schema(
+    {
+        "item": pl.String(),
+        "system": pl.String(),
+        "rater": pl.String(),
+        "run": pl.Int32(),
+        "attribute": pl.String(),
+        "score": pl.Float64(),
+        "rank": pl.Int32(),
+        "status": STATUS,
+    }
+)
+RATERS = pl.Schema(
+    {
+        "rater": pl.String(),
+        "kind": pl.String(),
+        "family": pl.String(),
+        "excludes": pl.List(pl.String()),
+        "model": pl.String(),
+        "temperature": pl.Float64(),
+        "prompt_hash": pl.String(),
+    }
+)
+ITEMS = pl.Schema({"item": pl.String(), "text": pl.String()})
+REPLIES = pl.Schema(
+    {
+        "item": pl.String(),
+        "system": pl.String(),
+        "rater": pl.String(),
+        "run": pl.Int32(),
+        "reply": pl.String(),
+        "status": STATUS,
+    }
+)
+CONTEXTS = pl.Schema(
+    {"table": pl.String(), "row": pl.Int64(), "item": pl.String(), "text": pl.String()}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What was read, tidy.
+
+    Attributes
+    ----------
+    ratings : DataFrame
+        One row a rating: ``item``, ``system`` (null without systems), ``rater``, ``run`` (from 1),
+        ``attribute`` (Enum in the rubric's order), ``score`` (null is missing, and ``status`` says
+        why; a number off the scale stands here with status ``out_of_scale`` until
+        `apply_off_scale`), ``rank`` (of a label, 1 is dominant), ``status``.
+    raters : DataFrame
+        ``rater, kind, family, excludes, model, temperature, prompt_hash``.
+    items : DataFrame
+        One row an item: ``item`` and its ``text`` (null where no table shows it).
+    replies : DataFrame
+        Raw replies where the files hold them: ``item, system, rater, run, reply, status``.
+    contexts : DataFrame
+        The text each table shows beside an item: ``table, row, item, text``.
+    findings : tuple of Finding
+        What was mended, taken or left out while reading.
+    hashes : mapping
+        Path as the study names it -> SHA-256 of the file.
+    """
+
+    ratings: pl.DataFrame
+    raters: pl.DataFrame
+    items: pl.DataFrame
+    replies: pl.DataFrame
+    contexts: pl.DataFrame
+    findings: tuple[Finding, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one source gave; `lost_ids` counts rows that have no id."""
+
+    ratings: pl.DataFrame
+    replies: pl.DataFrame
+    contexts: pl.DataFrame
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def finding(
+    kind: str,
+    severity: str,
+    table: str,
+    places: Sequence[str],
+    message: str,
+    consequence: str,
+    *,
+    count: int | None = None,
+) -> Finding:
+    """A Finding with its places shortened to the first twenty; `count` defaults to all of them."""
+    return Finding(
+        kind=kind,
+        severity=severity,  # type: ignore[arg-type]
+        table=table,
+        count=len(places) if count is None else count,
+        places=tuple(places[:20]),
+        message=message,
+        consequence=consequence,
+    )
+
+
+def listed(names: Sequence[object], limit: int = 10) -> str:
+    """Names for a sentence: the first few, and how many follow."""
+    shown = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 cell`` or ``33 cells``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

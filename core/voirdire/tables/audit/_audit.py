@@ -1,0 +1,65 @@
+"""All checks in one list, worst first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.schema import SEVERITIES
+from voirdire.tables.audit._contexts import context_findings
+from voirdire.tables.audit._coverage import coverage_findings
+from voirdire.tables.audit._ids import id_findings
+from voirdire.tables.audit._replies import reply_findings
+from voirdire.tables.audit._scores import missing_findings, score_findings
+from voirdire.tables.audit._variation import variation_findings
+
+if TYPE_CHECKING:
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+
+def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
+    """Everything odd in the data, with what follows from it; worst first.
+
+    Kinds of finding, beside those made while reading (`Tables.findings`):
+
+    ========================  ==================================================================
+    ``out_of_scale``          numbers off the declared scale, one finding a rater and value
+    ``between_levels``        numbers on the scale that are no declared level
+    ``blank_cells``           reply cells that are empty
+    ``null_scores``           attributes without a score inside a reply that has others
+    ``missing_scores``        blanks in columns of scores
+    ``refused``, ``filtered``, ``truncated``, ``unparsable``, ``failed``, ``repaired``
+                              what became of replies
+    ``rated_the_word_nan``    replies that speak of "nan": a missing response sent as a word
+    ``constant_rater``        one value throughout
+    ``one_rater``             nothing to compare with
+    ``few_ratings``           fewer rated items than the study's threshold
+    ``system_missing``, ``system_undeclared``, ``attribute_missing``, ``rater_missing``
+                              what a table or the files lack
+    ``responses_unrated``     responses that others rated and this rater did not
+    ``ids_unmatched``         items that only one side rated
+    ``context_mismatch``      tables show different texts beside one id
+    ``context_varies``        one table shows two texts beside one id
+    ``context_shift``         a block of rows whose texts are those of the rows before or after
+    ``duplicate_contexts``    one text under several ids
+    ========================  ==================================================================
+
+    Parameters
+    ----------
+    tables : Tables
+        As `read_tables` gives them: before `apply_off_scale`.
+    study : Study
+        Scale, reference and thresholds.
+    """
+    found = (
+        *tables.findings,
+        *score_findings(tables, study),
+        *reply_findings(tables),
+        *missing_findings(tables),
+        *variation_findings(tables, study),
+        *coverage_findings(tables, study),
+        *id_findings(tables, study),
+        *context_findings(tables, study),
+    )
+    return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))

@@ -1,0 +1,179 @@
+"""Whether tables show the same text beside the same id."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire.tables._tables import finding, listed, plural
+from voirdire.tables.audit._shift import shifted_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+#: Above this share of differing texts most pairs may compare different items.
+_BLOCKING = 0.20
+
+
+def context_findings(tables: Tables, study: Study) -> list[Finding]:
+    """``context_varies``, ``duplicate_contexts``, ``context_mismatch`` and ``context_shift``."""
+    shown = tables.contexts.filter(pl.col("text").is_not_null())
+    if shown.height == 0:
+        return []
+    text = pl.col("text").str.normalize("NFC").str.replace_all(r"\s+", " ").str.strip_chars()
+    shown = shown.select("table", "row", "item", hash=text.hash())
+    first = shown.unique(["table", "item"], keep="first", maintain_order=True)
+    wide = _wide(first, _base(tables, study))
+    return [*_varies(shown), *_repeats(first), *_mismatch(wide), *_shifts(wide)]
+
+
+def _base(tables: Tables, study: Study) -> str:
+    """The table of the reference, else the first."""
+    names = tables.contexts["table"].unique(maintain_order=True).to_list()
+    of_reference = [
+        PurePath(source.path).name
+        for source in study.data.sources
+        if source.rater in study.data.reference
+    ]
+    return next((name for name in of_reference if name in names), str(names[0]))
+
+
+def _wide(first: pl.DataFrame, base: str) -> pl.DataFrame:
+    """One row an item in the base table's order, one column of hashes a table, the base first."""
+    wide = first.filter(pl.col("table") == base).select("item", pl.col("hash").alias(base))
+    for table in first["table"].unique(maintain_order=True):
+        if table != base:
+            other = first.filter(pl.col("table") == table).select(
+                "item", pl.col("hash").alias(table)
+            )
+            wide = wide.join(other, on="item", how="left", maintain_order="left")
+    return wide
+
+
+def _varies(shown: pl.DataFrame) -> list[Finding]:
+    many = (
+        shown.group_by("table", "item", maintain_order=True)
+        .agg(n=pl.col("hash").n_unique())
+        .filter(pl.col("n") > 1)
+    )
+    return [
+        finding(
+            "context_varies",
+            "serious",
+            str(table),
+            block["item"].to_list(),
+            f"{plural(block.height, 'item')} with more than one text beside the same id.",
+            "One id may stand for several items; their ratings are then mixed.",
+        )
+        for (table,), block in many.group_by("table", maintain_order=True)
+    ]
+
+
+def _repeats(first: pl.DataFrame) -> list[Finding]:
+    groups = (
+        first.group_by("table", "hash", maintain_order=True)
+        .agg(pl.col("item"))
+        .filter(pl.col("item").list.len() > 1)
+    )
+    return [
+        finding(
+            "duplicate_contexts",
+            "note",
+            str(table),
+            [" and ".join(items) for items in block["item"].head(20).to_list()],
+            f"{plural(block.height, 'text')} under more than one id.",
+            "Those items are not independent, or a row was copied onto another.",
+            count=block.height,
+        )
+        for (table,), block in groups.group_by("table", maintain_order=True)
+    ]
+
+
+def _mismatch(wide: pl.DataFrame) -> list[Finding]:
+    base, *others = wide.columns[1:]
+    found = []
+    for group in _alike(wide, base, others):
+        other = pl.col(group[0])
+        differ = wide.filter(other.is_not_null() & (other != pl.col(base)))
+        if differ.height:
+            both = wide.filter(other.is_not_null()).height
+            found.append(_mismatch_finding(wide, differ, base, group, both))
+    return found
+
+
+def _alike(wide: pl.DataFrame, base: str, others: Sequence[str]) -> list[list[str]]:
+    """Tables that show the same texts as one another, together."""
+    groups: list[list[str]] = []
+    for table in others:
+        same = (g for g in groups if wide[table].equals(wide[g[0]], check_names=False))
+        group = next(same, None)
+        if group is None:
+            groups.append([table])
+        else:
+            group.append(table)
+    return groups
+
+
+def _mismatch_finding(
+    wide: pl.DataFrame, differ: pl.DataFrame, base: str, group: Sequence[str], both: int
+) -> Finding:
+    where = wide.select(pl.col(base).alias("hash"), pl.col("item").alias("there")).unique(
+        "hash", keep="last", maintain_order=True
+    )
+    moved = differ.select("item", pl.col(group[0]).alias("hash")).join(
+        where, on="hash", maintain_order="left"
+    )
+    pairs = [f"{item} at {there}" for item, _, there in moved.head(10).iter_rows()]
+    elsewhere = f" {len(moved)} of these texts stand under another id in {base}: " if pairs else ""
+    more = f" and {len(moved) - 10} more" if len(moved) > 10 else ""
+    return finding(
+        "context_mismatch",
+        "blocking" if differ.height > _BLOCKING * both else "serious",
+        base,
+        differ["item"].to_list(),
+        f"{plural(differ.height, 'item')} of {both:,} with another text in {base} than in "
+        f"{_and(group)}.{elsewhere}{', '.join(pairs)}{more}{'.' if pairs else ''}",
+        "Ratings joined by id may be of different items there.",
+    )
+
+
+def _shifts(wide: pl.DataFrame) -> list[Finding]:
+    base, *others = wide.columns[1:]
+    here = _hashes(wide[base])
+    found = []
+    for group in _alike(wide, base, others):
+        for block in shifted_blocks(here, _hashes(wide[group[0]])):
+            items = wide["item"][block.first : block.last + 1].to_list()
+            found.append(_shift_finding(items, block.offset, base, group))
+    return found
+
+
+def _hashes(column: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return column.fill_null(0).to_numpy().astype(np.uint64)
+
+
+def _shift_finding(items: list[str], offset: int, base: str, group: Sequence[str]) -> Finding:
+    steps = plural(abs(offset), "row")
+    way = "after" if offset > 0 else "before"
+    return finding(
+        "context_shift",
+        "serious",
+        base,
+        [f"{items[0]}-{items[-1]}"],
+        f"Items {items[0]} to {items[-1]} look shifted: the text of row i in {_and(group)} stands "
+        f"in row i{offset:+d} of {base}, {steps} {way}.",
+        "Joining by id probably pairs each rating with that of a neighbouring item; nothing was "
+        "moved.",
+        count=len(items),
+    )
+
+
+def _and(names: Sequence[str]) -> str:
+    return listed(list(names), 5).replace("'", "")

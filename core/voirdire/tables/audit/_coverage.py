@@ -1,0 +1,131 @@
+"""Systems, attributes, raters and responses that a table lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._tables import finding, listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+
+def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
+    """What one table has and another lacks, and what the study declares and no file has."""
+    systems = tables.ratings.select("rater", "system").unique(maintain_order=True).drop_nulls()
+    attributes = (
+        tables.ratings.lazy()
+        .filter(pl.col("score").is_not_null())
+        .select("rater", pl.col("attribute").cast(pl.String))
+        .unique(maintain_order=True)
+        .collect()
+    )
+    raters = tables.raters["rater"].to_list()
+    declared = [system.name for system in study.systems]
+    wanted = [attribute.name for attribute in study.rubric.attributes]
+    return [
+        *_raters(study, raters),
+        *_undeclared(systems, declared),
+        *_lacking("system", systems, raters, declared),
+        *_lacking("attribute", attributes, raters, wanted),
+        *_unrated(tables),
+    ]
+
+
+def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
+    absent = [rater.name for rater in study.panel if rater.name not in raters]
+    if not absent:
+        return []
+    return [
+        finding(
+            "rater_missing",
+            "serious",
+            "",
+            absent,
+            f"{plural(len(absent), 'rater')} of the panel without a rating: {listed(absent)}.",
+            "Nothing is said about them.",
+        )
+    ]
+
+
+def _undeclared(systems: pl.DataFrame, declared: Sequence[str]) -> list[Finding]:
+    found = systems["system"].unique(maintain_order=True).to_list()
+    extra = [name for name in found if name not in declared]
+    if not declared or not extra:
+        return []
+    return [
+        finding(
+            "system_undeclared",
+            "serious",
+            "",
+            extra,
+            f"{plural(len(extra), 'system')} in the files that the study does not declare: "
+            f"{listed(extra)}.",
+            "They are examined like the others; no family is known for them.",
+        )
+    ]
+
+
+def _lacking(
+    what: str, pairs: pl.DataFrame, raters: Sequence[str], declared: Sequence[str]
+) -> list[Finding]:
+    """A finding a rater that lacks some of what is declared or what others have."""
+    everyone = pairs[what].unique(maintain_order=True).to_list()
+    whole = list(dict.fromkeys((*declared, *everyone)))
+    nowhere = [name for name in whole if name not in everyone]
+    found = [_lack(what, "", nowhere, "no file has a rating of")] if nowhere else []
+    for rater in raters:
+        here = set(pairs.filter(pl.col("rater") == rater)[what])
+        absent = [name for name in everyone if name not in here]
+        if absent:
+            found.append(_lack(what, rater, absent, "no rating of"))
+    return found
+
+
+def _lack(what: str, table: str, names: list[str], words: str) -> Finding:
+    return finding(
+        f"{what}_missing",
+        "serious",
+        table,
+        names,
+        f"{words[0].upper()}{words[1:]} {plural(len(names), what)}: {listed(names)}.",
+        "Comparisons rest on what both sides rated.",
+    )
+
+
+def _unrated(tables: Tables) -> list[Finding]:
+    """Responses of a rater's own items and systems that others rated and this rater did not."""
+    seen = tables.ratings.lazy().select("rater", "item", "system").unique().collect()
+    whole = seen.select("item", "system").unique()
+    counts = dict(seen.group_by("rater").len().iter_rows())
+    found = []
+    for rater in tables.raters["rater"]:
+        if counts[rater] == whole.height:
+            continue
+        here = seen.filter(pl.col("rater") == rater)
+        mine = whole.join(here.select("item").unique(), on="item", how="semi").join(
+            here.select("system").unique(), on="system", how="semi", nulls_equal=True
+        )
+        absent = mine.join(here, on=["item", "system"], how="anti", nulls_equal=True)
+        if absent.height:
+            found.append(_unrated_finding(rater, absent, mine.height))
+    return found
+
+
+def _unrated_finding(rater: str, absent: pl.DataFrame, whole: int) -> Finding:
+    first = absent.sort("item", "system").head(20)
+    return finding(
+        "responses_unrated",
+        "serious" if absent.height > 0.05 * whole else "note",
+        rater,
+        [f"item {i}" + (f", {s}" if s is not None else "") for i, s in first.iter_rows()],
+        f"{absent.height:,} of {plural(whole, 'response')} to the items it rated have no row.",
+        "They count as missing pairs.",
+        count=absent.height,
+    )

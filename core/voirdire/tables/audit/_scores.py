@@ -1,0 +1,127 @@
+"""Numbers off the scale, between its levels, and missing ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._tables import finding, plural
+from voirdire.tables.audit._cells import CELL, cells, places
+
+if TYPE_CHECKING:
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+#: Beyond this share of a rater's scores the declared scale itself is in doubt.
+_WRONG_SCALE = 0.05
+_DISTINCT = 5
+_POLICY = {
+    "missing": "They count as missing; as scores they would pull means and agreement.",
+    "keep": "They are kept as scores, as the study asks, and pull means and agreement.",
+    "error": "The study asks to stop at such numbers.",
+}
+
+
+def score_findings(tables: Tables, study: Study) -> list[Finding]:
+    """``out_of_scale`` and ``between_levels``."""
+    return [*_off_scale(tables, study), *_between_levels(tables, study)]
+
+
+def _off_scale(tables: Tables, study: Study) -> list[Finding]:
+    off = tables.ratings.filter(pl.col("status") == "out_of_scale")
+    if off.height == 0:
+        return []
+    scored = tables.ratings.filter(pl.col("score").is_not_null())
+    totals = dict(scored.group_by("rater").len().iter_rows())
+    found = []
+    for (rater,), of_rater in off.group_by("rater", maintain_order=True):
+        wrong = of_rater.height > _WRONG_SCALE * totals[rater]
+        for values, block in _by_value(of_rater):
+            found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
+    return found
+
+
+def _by_value(off: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """One block a value, most frequent first; the rarest together where there are many."""
+    order = off.group_by("score").len().sort("len", "score", descending=[True, False])["score"]
+    many = len(order) > _DISTINCT
+    single = order.head(_DISTINCT - 1 if many else _DISTINCT)
+    blocks = [(f"{value:g}", off.filter(pl.col("score") == value)) for value in single]
+    if many:
+        rest = off.filter(~pl.col("score").is_in(single.implode()))
+        low, high = rest.select(pl.col("score").min(), high=pl.col("score").max()).row(0)
+        blocks.append((f"other values from {low:g} to {high:g}", rest))
+    return blocks
+
+
+def _off_scale_finding(
+    rater: str, values: str, block: pl.DataFrame, study: Study, *, wrong: bool
+) -> Finding:
+    where = cells(block)
+    low, high = study.rubric.scale
+    doubt = " So many suggest that the declared scale is wrong." if wrong else ""
+    return finding(
+        "out_of_scale",
+        "blocking" if wrong else "serious",
+        rater,
+        places(where),
+        f"{plural(block.height, 'score')} of {values} in {plural(where.height, 'cell')}; the "
+        f"declared scale is {low:g} to {high:g}.",
+        _POLICY[study.data.off_scale] + doubt,
+        count=block.height,
+    )
+
+
+def _between_levels(tables: Tables, study: Study) -> list[Finding]:
+    (low, _), step = study.rubric.scale, study.rubric.step
+    steps = (pl.col("score") - low) / step
+    between = (steps - steps.round()).abs() > 1e-9
+    ok = pl.col("status").is_in(["ok", "repaired"])
+    odd = tables.ratings.lazy().filter(ok & between).group_by("rater").len().collect()
+    return [
+        finding(
+            "between_levels",
+            "note",
+            rater,
+            [],
+            f"{plural(count, 'score')} on the scale but between its levels (step {step:g}).",
+            "They count as they stand; coefficients over declared levels leave them out.",
+            count=count,
+        )
+        for rater, count in odd.sort("rater").iter_rows()
+    ]
+
+
+def missing_findings(tables: Tables) -> list[Finding]:
+    """``missing_scores`` where scores were read, ``null_scores`` where replies were."""
+    blank = tables.ratings.filter(pl.col("status") == "blank")
+    if blank.height == 0:
+        return []
+    empty = tables.replies.filter(is_empty(pl.col("reply"))).select(CELL)
+    if empty.height:
+        blank = blank.join(empty, on=CELL, how="anti", nulls_equal=True)
+    speakers = set(tables.replies["rater"].unique())
+    return [
+        _missing(str(rater), block, in_reply=rater in speakers)
+        for (rater,), block in blank.group_by("rater", maintain_order=True)
+    ]
+
+
+def is_empty(reply: pl.Expr) -> pl.Expr:
+    """Whether a reply cell holds nothing."""
+    return reply.is_null() | (reply.str.strip_chars() == "")
+
+
+def _missing(rater: str, block: pl.DataFrame, *, in_reply: bool) -> Finding:
+    where = cells(block)
+    scores = plural(block.height, "score")
+    if in_reply:
+        kind = "null_scores"
+        message = f"{scores} null or absent in {plural(where.height, 'reply', 'replies')}."
+    else:
+        kind = "missing_scores"
+        message = f"{scores} missing in {plural(where.height, 'response')}."
+    consequence = "They stay missing; each costs its own attribute only."
+    return finding(kind, "note", rater, places(where), message, consequence, count=block.height)

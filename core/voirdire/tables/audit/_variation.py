@@ -1,0 +1,84 @@
+"""Raters that always say the same, and raters that say little."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._tables import finding, listed, plural
+
+if TYPE_CHECKING:
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+#: Fewer equal scores than this are no pattern.
+_PATTERN = 5
+
+
+def variation_findings(tables: Tables, study: Study) -> list[Finding]:
+    """``constant_rater``, ``few_ratings`` and ``one_rater``."""
+    score = pl.col("score")
+    summary = (
+        tables.ratings.lazy()
+        .group_by("rater", "attribute")
+        .agg(low=score.min(), high=score.max(), n=score.count())
+        .sort("rater", "attribute")
+        .collect()
+    )
+    return [*_one(tables), *_constant(summary), *_few(summary, study)]
+
+
+def _one(tables: Tables) -> list[Finding]:
+    if tables.raters.height > 1:
+        return []
+    name = tables.raters["rater"][0]
+    return [
+        finding(
+            "one_rater",
+            "blocking",
+            name,
+            [],
+            f"{name!r} is the only rater.",
+            "Nothing can be compared: a judge needs a reference.",
+            count=1,
+        )
+    ]
+
+
+def _constant(summary: pl.DataFrame) -> list[Finding]:
+    same = summary.filter((pl.col("low") == pl.col("high")) & (pl.col("n") >= _PATTERN))
+    found = []
+    for (rater,), block in same.group_by("rater", maintain_order=True):
+        where = [f"{name}: always {value:g}" for name, value in block["attribute", "low"].rows()]
+        found.append(
+            finding(
+                "constant_rater",
+                "serious",
+                str(rater),
+                where,
+                f"The same score throughout on {listed(block['attribute'].to_list())}.",
+                "Without variation correlation, kappa and ICC are undefined or say nothing there.",
+            )
+        )
+    return found
+
+
+def _few(summary: pl.DataFrame, study: Study) -> list[Finding]:
+    least = study.thresholds.min_shared_items
+    few = summary.filter(pl.col("n") < least)
+    found = []
+    for (rater,), block in few.group_by("rater", maintain_order=True):
+        where = [f"{name}: {n}" for name, n in block["attribute", "n"].rows()]
+        found.append(
+            finding(
+                "few_ratings",
+                "serious",
+                str(rater),
+                where,
+                f"Fewer than {least} scores on {plural(block.height, 'attribute')}.",
+                "Intervals will be wide and replaceability is not tested there.",
+            )
+        )
+    return found

@@ -50,3 +50,50 @@ def cohen(a, b, levels, weight):
     observed = sum(weight(place[x], place[y]) for x, y in pairs) / len(pairs)
     expected = sum(weight(place[x], place[y]) for x, _ in pairs for _, y in pairs) / len(pairs) ** 2
     return 1 - observed / expected if expected else math.nan
+
+
+def weight(i, j, kind, q):
+    """Agreement weight of two places on a scale of q equally spaced levels."""
+    if kind is None:
+        return float(i == j)
+    return 1 - (abs(i - j) / (q - 1)) ** {"linear": 1, "quadratic": 2}[kind]
+
+
+def gwet_family(R, levels, coefficient, kind=None):
+    """Gwet (2014): item by item, pair by pair; one level gives NaN."""
+    q = len(levels)
+    items = [[levels.index(value) for value in present(row)] for row in R]
+    pairs = [
+        np.mean([weight(a, b, kind, q) for a, b in itertools.permutations(item, 2)])
+        for item in items
+        if len(item) > 1
+    ]
+    if not pairs:
+        return math.nan
+    pi = np.mean([[item.count(c) / len(item) for c in range(q)] for item in items if item], axis=0)
+    total = sum(weight(i, j, kind, q) for i in range(q) for j in range(q))
+    if coefficient == "fleiss":
+        chance = sum(weight(i, j, kind, q) * pi[i] * pi[j] for i in range(q) for j in range(q))
+    elif coefficient == "ac":
+        chance = total / (q * (q - 1)) * sum(p * (1 - p) for p in pi) if q > 1 else 1
+    else:
+        chance = total / q**2
+    return (np.mean(pairs) - chance) / (1 - chance) if abs(1 - chance) > 1e-12 else math.nan
+
+
+def fleiss_pooled(R, levels):
+    """Every rating counts once, over items of two ratings or more."""
+    items = [row for row in map(present, R) if len(row) > 1]
+    n = sum(map(len, items))
+    agreement = sum(
+        sum(a == b for a, b in itertools.permutations(row, 2)) / (len(row) - 1) for row in items
+    )
+    shares = [sum(row.count(level) for row in items) / n for level in levels]
+    chance = sum(share**2 for share in shares)
+    return (agreement / n - chance) / (1 - chance) if max(shares) < 1 else math.nan
+
+
+def jackknife_error(R, statistic):
+    """Standard error by leaving out one item after the other."""
+    left = np.array([statistic(np.delete(R, i, axis=0)) for i in range(len(R))])
+    return math.sqrt((len(R) - 1) * ((left - left.mean()) ** 2).mean())

@@ -59,6 +59,8 @@ class Ratings:
 def encode(R: ArrayLike, levels: Sequence[Any] | None = None) -> Ratings:
     """Code an (items, raters) array of numbers or words; NaN, None and masked cells are missing."""
     data, mask = _split(R)
+    if data.ndim == 1 and data.size == 0:
+        data, mask = data.reshape(0, 0), mask.reshape(0, 0)
     if data.ndim != 2:
         raise StatisticsError(
             f"ratings must have shape (items, raters), got an array of shape {data.shape}"

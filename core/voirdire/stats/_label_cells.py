@@ -1,0 +1,91 @@
+"""Labels over runs as 0, 1 and -1 (missing), and their sufficient counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCells:
+    """Cells flat over (items, runs, labels): 1 named, 0 not named, -1 missing."""
+
+    flat: NDArray[np.int8]
+    items: int
+    runs: int
+    labels: int
+
+
+def label_cells(X: ArrayLike) -> LabelCells:
+    """Check shape and values, and copy only where the input is not 0/1 in one byte already."""
+    mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) else None
+    data = np.ma.getdata(X) if mask is not None else np.asarray(X)
+    if data.ndim != 3:
+        raise StatisticsError(f"labels must have shape (items, runs, labels), got {data.shape}")
+    if data.dtype.kind in "iub" and mask is None:
+        flat = _whole(data)
+    else:
+        flat = _with_gaps(data, mask)
+    return LabelCells(flat, *data.shape)
+
+
+def _whole(data: NDArray[Any]) -> NDArray[np.int8]:
+    if data.size and data.dtype.kind != "b" and (data.min() < 0 or data.max() > 1):
+        _refuse(data, int(np.flatnonzero((data != 0) & (data != 1))[0]))
+    plain = data.view(np.int8) if data.dtype.itemsize == 1 else data.astype(np.int8)
+    return np.ascontiguousarray(plain).reshape(-1)
+
+
+def _with_gaps(data: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[np.int8]:
+    from voirdire.stats._fleiss_kernels import to_cells  # noqa: PLC0415 - slow to import
+
+    try:
+        x = np.ascontiguousarray(data, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(f"labels must be 0, 1 or missing: {error}") from error
+    if mask is not None:
+        x = np.where(mask, np.nan, x)
+    flat = np.empty(x.size, np.int8)
+    bad = to_cells(x.reshape(-1), flat)
+    if bad >= 0:
+        _refuse(x, int(bad))
+    return flat
+
+
+def _refuse(data: NDArray[Any], position: int) -> None:
+    item, run, label = np.unravel_index(position, data.shape)
+    raise StatisticsError(
+        f"labels must be 0, 1 or missing, got {data.ravel()[position].item()!r} for item {item}, "
+        f"run {run}, label {label}"
+    )
+
+
+def tallied(cells: LabelCells) -> NDArray[np.int64]:
+    """Items by (ratings present, ratings 1) for each label, shape (labels, (runs + 1) ** 2)."""
+    from voirdire.stats._fleiss_kernels import tally  # noqa: PLC0415 - slow to import
+
+    size = (cells.runs + 1) ** 2
+    if not cells.flat.size:
+        return np.zeros((cells.labels, size), np.int64)
+    empty = np.zeros(cells.labels * size, np.int64)
+    found: NDArray[np.int64] = tally(cells.flat, cells.runs, cells.labels, empty)
+    return found.reshape(cells.labels, size)
+
+
+def joint_cells(cells: LabelCells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct rows of cells over all labels, (p, labels), and how many items show each."""
+    from voirdire.stats._fleiss_kernels import place_items  # noqa: PLC0415 - slow to import
+
+    empty = np.zeros(cells.items * cells.labels, np.int32)
+    places = place_items(cells.flat, cells.runs, cells.labels, empty)
+    rows = places.reshape(cells.items, cells.labels)
+    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * cells.labels))).ravel()
+    _, first, counts = np.unique(whole, return_index=True, return_counts=True)
+    return rows[first].astype(np.int64), counts

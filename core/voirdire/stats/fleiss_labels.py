@@ -1,0 +1,314 @@
+"""Fleiss' kappa of each label over runs: does an annotator repeat itself?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._chance_corrected import (
+    AC,
+    FLEISS,
+    CountTable,
+    coefficients,
+    estimate,
+    influence,
+)
+from voirdire.stats._intervals import (
+    check_level,
+    methods,
+    outside,
+    percentile_interval,
+    student_interval,
+)
+from voirdire.stats._label_cells import joint_cells, label_cells, tallied
+from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._results import Estimate, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from voirdire.stats._label_cells import LabelCells
+
+_DISAGREEMENT = 1.0 - np.eye(2)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """Fleiss' kappa of each label, and their mean.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels, in the order of the last axis.
+    estimates : tuple of Estimate
+        One a label; details hold `prevalence` (share of ratings that name the label), `ac1`,
+        `agreement`, `expected_agreement`, `se` and `items_named` (by one run or more).
+    mean : Estimate
+        The mean of the defined kappas; details name the `undefined` labels.
+    """
+
+    labels: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    mean: Estimate
+
+    def __getitem__(self, label: str) -> Estimate:
+        """The estimate of a label."""
+        return self.estimates[self.labels.index(label)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        found = {
+            label: part.to_dict() for label, part in zip(self.labels, self.estimates, strict=True)
+        }
+        return {"labels": found, "mean": self.mean.to_dict()}
+
+
+def fleiss_per_label(
+    X: ArrayLike,
+    *,
+    labels: Sequence[str] | None = None,
+    unequal: Literal["gwet", "pooled"] = "gwet",
+    ci: str | Sequence[str] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> LabelAgreement:
+    r"""Fleiss' kappa of each label over runs, each label a binary task (named or not).
+
+    .. math:: P_i = \frac{n_{i1}(n_{i1} - 1) + n_{i0}(n_{i0} - 1)}{M(M - 1)}, \quad
+              P_e = \sum_{k=0,1} \Big(\frac{\sum_i n_{ik}}{N M}\Big)^2, \quad
+              \kappa = \frac{\bar P - P_e}{1 - P_e}
+
+    Kappa is low for a rare label even where runs seldom differ: read it beside the prevalence and
+    AC1 in the details.
+
+    Parameters
+    ----------
+    X : array_like, shape (n items, m runs, q labels)
+        1 where a run names a label, 0 where it does not; NaN and masked cells are missing.
+    labels : sequence of str, optional
+        Names of the labels; their numbers otherwise.
+    unequal : {"gwet", "pooled"}
+        The generalisation to items with missing runs, as in `fleiss_kappa`.
+    ci : {None, "t", "percentile"} or several of them
+        Linearised t interval or bootstrap over items; items are drawn with all their labels, so
+        that the interval of the mean keeps what labels share.
+    level, n_resamples, seed
+        Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    LabelAgreement
+        A label that is named always or never has NaN with ``zero_expected_disagreement``, and does
+        not enter the mean.
+
+    Raises
+    ------
+    StatisticsError
+        For another shape, a value other than 0, 1 or missing, or names that do not fit.
+
+    References
+    ----------
+    Fleiss, J. L. (1971). Psychological Bulletin 76, 378-382.
+    Sharma et al., appendix F (five runs, eleven labels).
+
+    Examples
+    --------
+    >>> X = [[[1, 0], [1, 0], [1, 1]], [[0, 0], [0, 0], [0, 0]], [[1, 0], [0, 0], [1, 0]]]
+    >>> found = fleiss_per_label(X, labels=["Labeling", "Mental Filter"])
+    >>> print(found["Labeling"])
+    Fleiss' kappa [Labeling] = 0.550, n = 3, k = 3
+    >>> print(found.mean)
+    mean of Fleiss' kappas = 0.212, n = 3, k = 3
+    """
+    asked = methods(ci, ("t", "percentile"))
+    check_level(level, n_resamples)
+    if unequal not in {"gwet", "pooled"}:
+        raise StatisticsError(f"unequal must be one of ('gwet', 'pooled'), got {unequal!r}")
+    cells = label_cells(X)
+    names = _names(labels, cells.labels)
+    tables = _tables(cells, pooled=unequal == "pooled")
+    rest = {"level": level, "n_resamples": n_resamples, "seed": seed}
+    points = [_label(cells, table, name) for table, name in zip(tables, names, strict=True)]
+    mean = _mean(points, names, cells)
+    if not asked or not cells.items:
+        return LabelAgreement(names, tuple(points), mean)
+    return _with_intervals(LabelAgreement(names, tuple(points), mean), cells, tables, asked, rest)
+
+
+def _names(labels: Sequence[str] | None, q: int) -> tuple[str, ...]:
+    names = tuple(str(label) for label in (range(q) if labels is None else labels))
+    if len(names) != q or len(set(names)) != q:
+        raise StatisticsError(f"{q} labels need {q} different names, got {names!r}")
+    return names
+
+
+def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
+    """For each label the count vectors (not named, named) and how many items show them."""
+    tallies = tallied(cells)
+    present, ones = np.divmod(np.arange(tallies.shape[1]), cells.runs + 1)
+    ratings = np.column_stack([present - ones, ones]).astype(np.float64)
+    least = 2 if pooled else 1
+    kept = [(row > 0) & (present >= least) for row in tallies]
+    return [
+        CountTable(ratings[keep], row[keep], _DISAGREEMENT, FLEISS, pooled)
+        for row, keep in zip(tallies, kept, strict=True)
+    ]
+
+
+def _label(cells: LabelCells, table: CountTable, name: str) -> Estimate:
+    options = {"level": 0.95, "n_resamples": 1, "seed": 0}
+    found = estimate(table, f"Fleiss' kappa [{name}]", (), **options)  # type: ignore[arg-type]
+    other = CountTable(table.ratings, table.counts, table.disagreement, AC)
+    ac1 = estimate(other, "AC1", (), **options)  # type: ignore[arg-type]
+    details = {
+        **found.details,
+        "prevalence": float(found.details["prevalence"][1]),
+        "ac1": ac1.value,
+        "items_named": int(table.counts[table.ratings[:, 1] > 0].sum()),
+    }
+    return Estimate(
+        found.statistic,
+        found.value,
+        (),
+        found.n,
+        cells.runs,
+        cells.items - found.n,
+        found.reason if cells.items else "no_data",
+        found.flags,
+        details,
+    )
+
+
+def _mean(points: Sequence[Estimate], names: tuple[str, ...], cells: LabelCells) -> Estimate:
+    defined = [part.value for part in points if part.reason is None]
+    value = float(np.mean(defined)) if defined else math.nan
+    reason = None if defined else points[0].reason if points else "no_data"
+    undefined = [name for name, part in zip(names, points, strict=True) if part.reason]
+    details = {"labels": len(defined), "undefined": undefined, "se": math.nan}
+    n = max((part.n for part in points), default=0)
+    return Estimate(
+        "mean of Fleiss' kappas",
+        value,
+        (),
+        n,
+        cells.runs,
+        cells.items - n,
+        reason,
+        outside(value),
+        details,
+    )
+
+
+def _with_intervals(
+    found: LabelAgreement,
+    cells: LabelCells,
+    tables: list[CountTable],
+    asked: Sequence[str],
+    rest: dict[str, Any],
+) -> LabelAgreement:
+    joint, counts = joint_cells(cells)
+    drawn = se = None
+    if "percentile" in asked:
+        drawn = _resampled(cells, joint, counts, tables, rest["n_resamples"], rest["seed"])
+    if "t" in asked:
+        se = _mean_error(cells, joint, counts, tables, found)
+    estimates = tuple(
+        _dressed(part, None if drawn is None else drawn[:, c], part.details["se"], asked, rest)
+        for c, part in enumerate(found.estimates)
+    )
+    used = [c for c, part in enumerate(found.estimates) if part.reason is None]
+    means = None
+    if drawn is not None:
+        means = drawn[:, used].mean(axis=1) if used else np.array([])
+    error = math.nan if se is None else se
+    return LabelAgreement(found.labels, estimates, _dressed(found.mean, means, error, asked, rest))
+
+
+def _dressed(
+    part: Estimate,
+    drawn: NDArray[np.float64] | None,
+    se: float,
+    asked: Sequence[str],
+    rest: dict[str, Any],
+) -> Estimate:
+    intervals: list[Interval] = []
+    for method in asked:
+        if method == "t":
+            intervals.append(student_interval(part.value, se, part.n - 1, rest["level"]))
+        elif drawn is not None:
+            values = drawn if part.reason is None else np.array([])
+            intervals.append(percentile_interval(values, rest["level"], part.n))
+    return Estimate(
+        part.statistic,
+        part.value,
+        tuple(intervals),
+        part.n,
+        part.k,
+        part.left_out,
+        part.reason,
+        part.flags,
+        {**part.details, "se": se},
+    )
+
+
+def _at_cells(cells: LabelCells, table: CountTable, values: NDArray[np.float64]) -> Any:
+    """Values of a label's count vectors laid out over all (present, ones) cells; 0 elsewhere."""
+    step = cells.runs + 1
+    out = np.zeros((step * step, *values.shape[1:]))
+    out[(table.sizes * step + table.ratings[:, 1]).astype(np.int64)] = values
+    return out
+
+
+def _resampled(
+    cells: LabelCells,
+    joint: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    tables: list[CountTable],
+    n_resamples: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Kappa of each resample and label, items drawn with all their labels: (b, q)."""
+    parts = [
+        _at_cells(cells, table, table.features())[joint[:, c]] for c, table in enumerate(tables)
+    ]
+    width = parts[0].shape[1]
+    features = np.concatenate(parts, axis=1)
+    blocks = []
+    for drawn in resampled_counts(counts, n_resamples, seed):
+        sums = drawn.astype(np.float64) @ features
+        blocks.append(
+            np.column_stack(
+                [
+                    coefficients(table, sums[:, c * width : (c + 1) * width])
+                    for c, table in enumerate(tables)
+                ]
+            )
+        )
+    return np.concatenate(blocks)
+
+
+def _mean_error(
+    cells: LabelCells,
+    joint: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    tables: list[CountTable],
+    found: LabelAgreement,
+) -> float:
+    """Standard error of the mean kappa from each item's influence on all labels together."""
+    used = [c for c, part in enumerate(found.estimates) if part.reason is None]
+    if not used:
+        return math.nan
+    total = np.zeros(len(joint))
+    for c in used:
+        total += _at_cells(cells, tables[c], influence(tables[c]))[joint[:, c]]
+    n = found.mean.n
+    return (
+        math.sqrt(float(counts @ (total / len(used)) ** 2) / (n * (n - 1))) if n > 1 else math.nan
+    )

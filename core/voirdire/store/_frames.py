@@ -1,0 +1,147 @@
+"""The tables of a session, derived from its replies as often as one likes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire._errors import SessionError
+from voirdire._manager import plugins as loaded_plugins
+from voirdire.store._expected import expect, pairs_of
+from voirdire.store._parsed import (
+    PREFERENCES,
+    RATINGS,
+    as_preferences,
+    as_ratings,
+    parsed_pages,
+)
+from voirdire.store._raters import askers, prompt_hash
+from voirdire.store._replies import answered, readable
+from voirdire.store._session import STUDY, read_session
+from voirdire.store._texts import unpack
+from voirdire.study import load_study
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from voirdire._registry import Plugins
+    from voirdire.store._raters import Asker
+    from voirdire.study import Study
+
+RATERS: dict[str, Any] = {
+    "rater": pl.String, "kind": pl.String, "family": pl.String, "excludes": pl.List(pl.String),
+    "model": pl.String, "temperature": pl.Float64, "prompt_hash": pl.String,
+}  # fmt: skip
+RESPONSES: dict[str, Any] = {
+    "item": pl.String, "system": pl.String, "text": pl.String, "origin": pl.String,
+    "status": pl.String,
+}  # fmt: skip
+_RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
+JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
+_STATUS = {"refusal": "refused", "content_filter": "filtered", "length": "truncated",
+           "empty": "blank", "error": "failed"}  # fmt: skip
+
+
+def session_study(folder: str | Path) -> Study:
+    """The study of a session as it ran last; its paths mean what they meant there."""
+    with closing(read_session(folder)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = 'origin'").fetchone()
+    path = Path(folder) / STUDY
+    if not path.is_file():
+        raise SessionError(f"session {folder}: there is no {STUDY} in it")
+    study = load_study(path)
+    return study if row is None else study.model_copy(update={"folder": row[0]})
+
+
+def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+    """All ratings and labels: item, system, rater, run, attribute, score, rank, status.
+
+    Every rating that the study asks for is there, in the order of raters, responses and runs; one
+    without a reply has a null score and status ``failed``. Replies are parsed anew.
+    """
+    return _all(ratings_pages(folder, plugins), RATINGS)
+
+
+def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+    """All comparisons: item, system_a, system_b, shown_first, rater, run, attribute, score, status.
+
+    `score` > 0 prefers system_a, whichever was shown first.
+    """
+    return _all(preferences_pages(folder, plugins), PREFERENCES)
+
+
+def ratings_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
+    """`ratings_frame` in pages that fit any memory."""
+    for _, _, page in _pages(folder, plugins, lambda asker: asker.task != "comparison"):
+        yield as_ratings(page)
+
+
+def preferences_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
+    """`preferences_frame` in pages that fit any memory."""
+    pages = _pages(folder, plugins, lambda asker: asker.task == "comparison")
+    for connection, study, page in pages:
+        yield as_preferences(page, pairs_of(connection, study.comparisons))
+
+
+def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+    """All responses: item, system, text, origin (``file`` or ``generated``), status.
+
+    A response that was to be generated and was not is there with a null text and the reason.
+    """
+    study = session_study(folder)
+    with closing(read_session(folder)) as connection:
+        rows: list[tuple[Any, ...]] = [
+            (item, system, readable(unpack(body)), origin, "ok")
+            for item, system, body, origin in connection.execute(_RESPONSES)
+        ]
+        there = {row[:2] for row in rows}
+        for asker in _generators(study, plugins):
+            expect(connection, "item", study.comparisons)
+            for item, _, _, _, replies in answered(connection, asker.seat, 1):
+                if (item, asker.seat.name) not in there:
+                    status = (
+                        _STATUS.get(replies[-1].finish_reason, "blank") if replies else "failed"
+                    )
+                    rows.append((item, asker.seat.name, None, "generated", status))
+    return pl.DataFrame(rows, schema=RESPONSES, orient="row")
+
+
+def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+    """The panel: rater, kind, family, excludes, model, temperature, prompt_hash."""
+    study = session_study(folder)
+    made = askers(study, plugins or loaded_plugins())
+    asked = {asker.seat.name: asker for asker in made if asker.seat.stage != "generate"}
+    rows = [
+        (
+            rater.name, rater.kind, rater.family,
+            None if rater.excludes is None else list(rater.excludes), rater.model or None,
+            rater.temperature, prompt_hash(asked[rater.name]) if rater.name in asked else None,
+        )
+        for rater in study.panel
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=RATERS, orient="row")
+
+
+def _pages(
+    folder: str | Path, plugins: Plugins | None, wanted: Callable[[Asker], bool]
+) -> Iterator[tuple[sqlite3.Connection, Study, pl.DataFrame]]:
+    study = session_study(folder)
+    panel = [a for a in askers(study, plugins or loaded_plugins()) if a.seat.stage != "generate"]
+    with closing(read_session(folder)) as connection:
+        for asker in filter(wanted, panel):
+            expect(connection, asker.task, study.comparisons)
+            for page in parsed_pages(connection, asker):
+                yield connection, study, page
+
+
+def _generators(study: Study, plugins: Plugins | None) -> list[Asker]:
+    made = askers(study, plugins or loaded_plugins()) if study.generators else []
+    return [asker for asker in made if asker.seat.stage == "generate"]
+
+
+def _all(pages: Iterator[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=schema), *pages])

@@ -1,0 +1,56 @@
+"""One process a session folder: a lock of the operating system, gone when its holder dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from voirdire._errors import SessionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "session.lock"
+
+
+def acquire(folder: Path) -> int:
+    """Lock the folder and return the descriptor that holds the lock.
+
+    Raises
+    ------
+    SessionError
+        Another process works in the folder; the message says which.
+    """
+    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _lock(descriptor)
+    except OSError:
+        os.lseek(descriptor, 1, os.SEEK_SET)  # byte 0 is what Windows locks
+        holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(descriptor)
+        raise SessionError(
+            f"session {folder}: process {holder} works in it already; "
+            "wait for it to end, or give another folder"
+        ) from None
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, f" {os.getpid()}".encode())
+    return descriptor
+
+
+def release(descriptor: int) -> None:
+    """Give the lock back; the file stays, since removing it would open a race."""
+    os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

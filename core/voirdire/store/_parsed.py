@@ -1,0 +1,91 @@
+"""Ratings and preferences read out of the replies of one rater, page by page."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.schema import Reply
+from voirdire.store._replies import answered
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from voirdire.schema import Parsed
+    from voirdire.store._raters import Asker
+    from voirdire.store._replies import Answered
+
+#: Tasks of one page, which bounds the memory that deriving a table takes.
+PAGE = 10_000
+RATINGS = {
+    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64,
+    "attribute": pl.String, "score": pl.Float64, "rank": pl.Int64, "status": pl.String,
+}  # fmt: skip
+PREFERENCES = {
+    "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
+    "rater": pl.String, "run": pl.Int64, "attribute": pl.String, "score": pl.Float64,
+    "status": pl.String,
+}  # fmt: skip
+_TASKS = {
+    "item": pl.String, "first": pl.String, "second": pl.String, "run": pl.Int64, "uid": pl.Int64,
+}  # fmt: skip
+_READ = {
+    "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int64,
+    "status": pl.String,
+}  # fmt: skip
+_NOT_ASKED = (Reply("", "error", error="not asked"),)
+
+
+def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.DataFrame]:
+    """Everything a rater was to say, one row a task, run and attribute, in the expected order.
+
+    What has no reply stands there with status ``failed``.
+    """
+    tasks = answered(connection, asker.seat, asker.runs)
+    while page := list(islice(tasks, PAGE)):
+        yield _page(page, asker)
+
+
+def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
+    numbers: dict[Any, int] = {}
+    read: list[tuple[Any, ...]] = []
+    tasks: list[tuple[Any, ...]] = []
+    for item, first, second, run, replies in page:
+        key = tuple((r.text, r.finish_reason, tuple(r.option_logprobs.items())) for r in replies)
+        number = numbers.get(key)
+        if number is None:  # equal replies say the same: each is parsed once
+            number = numbers[key] = len(numbers)
+            read.extend(_rows(number, asker.mind.parse(replies or _NOT_ASKED)))
+        tasks.append((item, first, second, run, number))
+    left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
+    right = pl.DataFrame(read, schema=_READ, orient="row")
+    return left.join(right, on="uid", how="inner", maintain_order="left_right").with_columns(
+        rater=pl.lit(asker.seat.name)
+    )
+
+
+def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
+    statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
+    for attribute, score in parsed.scores.items():
+        yield number, attribute, score, ranks.get(attribute), statuses.get(attribute, status)
+
+
+def as_ratings(found: pl.DataFrame) -> pl.DataFrame:
+    """Ratings in the columns that every table of ratings has; an item alone has no system."""
+    return found.with_columns(
+        system=pl.when(pl.col("first") == "").then(None).otherwise("first")
+    ).select(pl.col(name).cast(kind) for name, kind in RATINGS.items())
+
+
+def as_preferences(found: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    """Preferences in the declared direction of each pair: `score` > 0 prefers system_a."""
+    declared = pl.struct("first", "second").is_in([{"first": a, "second": b} for a, b in pairs])
+    return found.with_columns(ahead=declared).with_columns(
+        system_a=pl.when("ahead").then("first").otherwise("second"),
+        system_b=pl.when("ahead").then("second").otherwise("first"),
+        shown_first=pl.col("first"),
+        score=pl.when("ahead").then("score").otherwise(-pl.col("score")),
+    ).select(pl.col(name).cast(kind) for name, kind in PREFERENCES.items())  # fmt: skip

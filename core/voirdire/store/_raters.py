@@ -1,0 +1,123 @@
+"""From the names in a study to the objects that ask and parse, and to their seats."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire._errors import PluginError, StudyError, VoirdireError
+from voirdire.schema import Attribute, Comparison, Item, Rating, Response, Rubric, Scale
+from voirdire.store._records import Seat, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire._registry import Plugins
+    from voirdire.study import GeneratorSpec, Rater, Stage, Study
+
+TaskKind = Literal["rating", "comparison", "item"]
+_STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: the pure object, its seat, and what the study says of it.
+
+    `mind` has `requests` and `parse`; `task` says what it is asked about.
+    """
+
+    seat: Seat
+    mind: Any
+    task: TaskKind
+    spec: Rater | GeneratorSpec
+    runs: int = 1
+
+
+def askers(study: Study, plugins: Plugins) -> list[Asker]:
+    """Everyone in a study that asks a model: generators first, then judges and annotators."""
+    generators = [_generator(spec, plugins) for spec in study.generators]
+    panel = [_rater(spec, study, plugins) for spec in study.panel if is_run(spec)]
+    return [*generators, *panel]
+
+
+def is_run(spec: Rater) -> bool:
+    """Whether a member of the panel is run (a model is named), not read from a file."""
+    return bool(spec.model) and spec.kind in _STAGE
+
+
+def model_identity(model: str, options: Mapping[str, Any]) -> str:
+    """A model and its options as one name, by which its replies are kept."""
+    return f"{model} {dumps(dict(options))}" if options else model
+
+
+def rubric_of(study: Study) -> Rubric | str:
+    """The study's rubric: as declared, or the name (or path) of the one it uses."""
+    spec = study.rubric
+    if spec.use:
+        path = Path(study.folder) / spec.use
+        return str(path) if path.is_file() else spec.use
+    attributes = tuple(
+        Attribute(
+            a.name, a.description, _levels(a.name, a.levels), safety_critical=a.safety_critical
+        )
+        for a in spec.attributes
+    )
+    scale = Scale(*spec.scale, spec.step)
+    name = spec.name or study.name
+    return Rubric(name, attributes, scale, spec.composites, spec.instructions)
+
+
+def prompt_hash(asker: Asker) -> str:
+    """A short hash of what is asked, the item's and responses' own texts apart."""
+    item = Item("item", "{text}")
+    first, second = Response("item", "a", "{first}"), Response("item", "b", "{second}")
+    tasks = {"rating": Rating(item, first), "comparison": Comparison(item, first, second)}
+    try:
+        requests = asker.mind.requests(tasks.get(asker.task, item))
+    except VoirdireError:
+        return ""  # it asks nothing about such a task
+    parts = [(m.role, m.content) for request in requests for m in request.messages]
+    return hashlib.blake2b(dumps(parts).encode(), digest_size=6).hexdigest()
+
+
+def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
+    if spec.kind == "annotator" and not spec.use:
+        raise StudyError(f"panel {spec.name!r}: key 'use' must name an annotator")
+    use = spec.use or "rubric"
+    given = () if spec.kind == "annotator" else (rubric_of(study),)
+    mind = _made(spec.kind, use, spec, given, plugins)
+    task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
+    seat = Seat(_STAGE[spec.kind], spec.name, model_identity(spec.model, spec.model_options))
+    return Asker(seat, mind, task, spec, spec.runs)
+
+
+def _generator(spec: GeneratorSpec, plugins: Plugins) -> Asker:
+    mind = _made("generator", spec.use, spec, (), plugins)
+    seat = Seat("generate", spec.name, model_identity(spec.model, spec.model_options))
+    return Asker(seat, mind, "item", spec)
+
+
+def _made(
+    kind: str, use: str, spec: Rater | GeneratorSpec, given: tuple[Any, ...], plugins: Plugins
+) -> Any:
+    factory = plugins.resolve(kind, use)
+    sampling = {
+        name: value
+        for name in ("temperature", "top_p", "max_tokens")
+        if (value := getattr(spec, name)) is not None
+    }
+    try:
+        return factory(*given, **sampling, **spec.options)
+    except TypeError as error:
+        raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
+
+
+def _levels(attribute: str, levels: Mapping[str, str]) -> dict[float, str]:
+    try:
+        return {float(level): text for level, text in levels.items()}
+    except ValueError:
+        raise StudyError(
+            f"rubric, attribute {attribute!r}: levels must be numbers, got {list(levels)}"
+        ) from None

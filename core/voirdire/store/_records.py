@@ -1,0 +1,129 @@
+"""What the runner hands to the store, and what it gets back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voirdire.schema import Reply, Request
+    from voirdire.study import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A rater (or generator) as the store knows it: `model` names the model and its options."""
+
+    stage: Stage
+    name: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a reply belongs: which seat, about what, in which run, at which step."""
+
+    seat: Seat
+    item: str
+    first: str = ""
+    second: str = ""
+    run: int = 1
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to a model, with the key under which its replies are kept."""
+
+    key: bytes
+    slot: Slot
+    request: Request
+    params: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a call: a reply, or the kind and message of the fault."""
+
+    call: Call
+    at: float
+    reply: Reply | None = None
+    error: str = ""
+    message: str = ""
+    latency: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A task is through: its calls keep their last reply as final, but those that `failed`."""
+
+    keys: tuple[bytes, ...]
+    status: str
+    failed: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Revival:
+    """A settled call is its slot's again: the study went back to an earlier prompt."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store holds on a call: whether it is settled, and the replies so far in order.
+
+    A call that is not `current` was made, and another prompt of the same slot after it.
+    """
+
+    settled: bool
+    current: bool
+    status: str | None
+    replies: tuple[Reply, ...] = field(default=())
+
+
+def call_key(slot: Slot, request: Request, params: str) -> bytes:
+    """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
+    seat = slot.seat
+    head = (seat.stage, seat.name, seat.model, slot.item, slot.first, slot.second)
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(_framed((*head, str(slot.run), str(slot.step), params)))
+    digest.update(_framed(part for m in request.messages for part in (m.role, m.content)))
+    return digest.digest()
+
+
+def make_call(slot: Slot, request: Request) -> Call:
+    """The call that a request makes in a slot."""
+    params = params_json(request)
+    return Call(call_key(slot, request, params), slot, request, params)
+
+
+def params_json(request: Request) -> str:
+    """Everything of a request but its messages, as canonical JSON; what is unset is left out."""
+    found: dict[str, Any] = {
+        name: value
+        for name in ("temperature", "top_p", "max_tokens", "seed", "schema")
+        if (value := getattr(request, name)) is not None
+    }
+    if request.options:
+        found["options"] = request.options
+    if request.params:
+        found["params"] = dict(request.params)
+    return dumps(found) if found else "{}"
+
+
+def dumps(value: Any) -> str:
+    """Canonical JSON; what JSON cannot hold is written as text, so that nothing is lost."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if hasattr(value, "keys") else str(value)
+
+
+def _framed(parts: Any) -> bytes:
+    """Parts joined so that no two different lists give the same bytes."""
+    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join(b"%d:%b" % (len(part), part) for part in raw)

@@ -1,0 +1,118 @@
+"""Replies read back in order, and as one frame."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from voirdire.schema import Reply
+from voirdire.store._session import read_session, reply_of
+from voirdire.store._texts import unpack
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from voirdire.store._records import Seat
+
+PAGE = 20_000
+_FINAL = """SELECT e.position, e.item, e.first, e.second, c.run, a.text, a.finish, a.input,
+a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message
+FROM expected e
+LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
+LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
+_ALL = """SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.run, c.step, c.status,
+c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input, a.output, a.cached,
+a.reasoning, a.latency, a.provider_id, a.model, p.json
+FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
+JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
+REPLIES = {
+    "item": pl.String, "first": pl.String, "second": pl.String, "stage": pl.String,
+    "rater": pl.String, "model": pl.String, "run": pl.Int64, "step": pl.Int64,
+    "status": pl.String, "current": pl.Int64, "final": pl.Int64, "at": pl.Float64,
+    "text": pl.String, "finish_reason": pl.String, "error": pl.String, "message": pl.String,
+    "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
+    "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
+    "params": pl.String,
+}  # fmt: skip
+
+
+class Answered(NamedTuple):
+    """One task in one run with its final replies, in the order of its steps; none: not asked."""
+
+    item: str
+    first: str
+    second: str
+    run: int
+    replies: list[Reply]
+
+
+def answered(connection: sqlite3.Connection, seat: Seat, runs: int) -> Iterator[Answered]:
+    """Every expected task in every run, with its final replies.
+
+    The tasks are those of the temporary table `expected`, in its order. A call without a final
+    reply gives one whose finish reason is ``"error"``.
+    """
+    number = seat_number(connection, seat)
+    rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
+    for _, group in groupby(rows, key=itemgetter(0)):
+        found: dict[int, list[Reply]] = {}
+        for row in group:
+            if row[4] is not None:
+                found.setdefault(row[4], []).append(_reply(row))
+        for run in range(1, runs + 1):
+            yield Answered(row[1], row[2], row[3], run, found.get(run, []))
+
+
+def _reply(row: Sequence[Any]) -> Reply:
+    return Reply("", "error", error="no reply") if row[6] is None else reply_of(row[5:])
+
+
+def seat_number(connection: sqlite3.Connection, seat: Seat) -> int | None:
+    """The row of a seat; None where it has not asked yet."""
+    sql = "SELECT id FROM raters WHERE (stage, name, model) = (?, ?, ?)"
+    row = connection.execute(sql, (seat.stage, seat.name, seat.model)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def replies_frame(folder: str | Path) -> pl.DataFrame:
+    """Every attempt of a session as it came, one row each, in the order in which they came.
+
+    Returns
+    -------
+    polars.DataFrame
+        What was asked about (item, first, second), by whom (stage, rater, model, run, step), and
+        what came: text, finish_reason or error with its message, tokens (null: not said),
+        latency in seconds, provider_id, answered_by (the model the provider named) and the
+        parameters sent. `final` is 1 on the attempt that counts for its call, `current` is 0 where
+        the prompt has changed since.
+    """
+    connection = read_session(folder)
+    try:
+        cursor = connection.execute(_ALL)
+        pages = [pl.DataFrame(schema=REPLIES)]
+        while rows := cursor.fetchmany(PAGE):
+            pages.append(_page(rows))
+        return pl.concat(pages)
+    finally:
+        connection.close()
+
+
+def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    columns = dict(zip(REPLIES, map(list, zip(*rows, strict=True)), strict=True))
+    columns["text"] = [None if text is None else readable(unpack(text)) for text in columns["text"]]
+    return pl.DataFrame(columns, schema=REPLIES)
+
+
+def readable(text: str) -> str:
+    """The text as valid Unicode: a lone surrogate becomes the replacement character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,52 @@
+"""The tables of a session, as SQLite keeps them."""
+
+from __future__ import annotations
+
+SCHEMA_VERSION = 1
+
+#: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id].
+#: `current` is 1 on the call that the newest prompt of its slot made, so that an older prompt's
+#: reply stays on file but enters no table.
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE studies (
+    hash TEXT PRIMARY KEY, at REAL, name TEXT, thresholds TEXT, toml TEXT
+) WITHOUT ROWID;
+CREATE TABLE items (
+    position INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, body, reference, extra TEXT,
+    present INTEGER NOT NULL
+);
+CREATE TABLE responses (
+    position INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL, body,
+    origin TEXT NOT NULL, present INTEGER NOT NULL, UNIQUE (item, system)
+);
+CREATE TABLE raters (
+    id INTEGER PRIMARY KEY, stage TEXT NOT NULL, name TEXT NOT NULL, model TEXT NOT NULL,
+    UNIQUE (stage, name, model)
+);
+CREATE TABLE tasks (
+    id INTEGER PRIMARY KEY, item TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
+    UNIQUE (item, first, second)
+);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, body);
+CREATE TABLE params (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, json TEXT NOT NULL);
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, rater INTEGER NOT NULL,
+    task INTEGER NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL, messages TEXT NOT NULL,
+    params INTEGER NOT NULL, current INTEGER NOT NULL, final INTEGER, status TEXT
+);
+CREATE UNIQUE INDEX slot ON calls (rater, task, run, step) WHERE current = 1;
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY, call INTEGER NOT NULL, at REAL NOT NULL, text, finish TEXT,
+    error TEXT, message TEXT, input INTEGER, output INTEGER, cached INTEGER, reasoning INTEGER,
+    latency REAL, provider_id TEXT, model TEXT, params INTEGER, extra TEXT
+);
+CREATE INDEX attempt_of ON attempts (call);
+"""
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -8192",
+)

@@ -1,0 +1,72 @@
+"""The derived tables of a session as Parquet files beside it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.store._frames import (
+    preferences_pages,
+    raters_frame,
+    ratings_pages,
+    responses_frame,
+)
+from voirdire.store._parsed import PREFERENCES, RATINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from voirdire._registry import Plugins
+
+TABLES = ("ratings", "preferences", "responses", "raters")
+
+
+def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
+    """Derive ratings, preferences, responses and raters anew and write them as Parquet.
+
+    Replies are parsed again, so a better parser or a mended rubric takes effect without asking any
+    model. Ratings and preferences are written page by page.
+
+    Returns
+    -------
+    dict
+        Table -> rows.
+    """
+    folder = Path(folder)
+    rows = {}
+    for name, frame in (
+        ("responses", responses_frame(folder, plugins)),
+        ("raters", raters_frame(folder, plugins)),
+    ):
+        draft = folder / f"{name}.parquet.draft"
+        frame.write_parquet(draft)
+        draft.replace(folder / f"{name}.parquet")
+        rows[name] = frame.height
+    for name, schema, pages in (
+        ("ratings", RATINGS, ratings_pages),
+        ("preferences", PREFERENCES, preferences_pages),
+    ):
+        rows[name] = _sink(folder / f"{name}.parquet", schema, partial(pages, folder, plugins))
+    return rows
+
+
+def session_tables(folder: str | Path) -> dict[str, pl.DataFrame]:
+    """The derived tables of a session as they lie in its folder, by name."""
+    paths = {name: Path(folder) / f"{name}.parquet" for name in TABLES}
+    return {name: pl.read_parquet(path) for name, path in paths.items() if path.is_file()}
+
+
+def _sink(path: Path, schema: dict[str, Any], pages: Callable[[], Iterator[pl.DataFrame]]) -> int:
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - imports what few need
+
+    def source(columns: list[str] | None, *_: Any) -> Iterator[pl.DataFrame]:
+        for page in pages():
+            yield page if columns is None else page.select(columns)
+
+    draft = path.with_suffix(".parquet.draft")
+    register_io_source(source, schema=schema).sink_parquet(draft)
+    draft.replace(path)
+    return int(pl.scan_parquet(path).select(pl.len()).collect().item())

@@ -1,0 +1,177 @@
+"""The one writer of a session: a thread that commits replies in small groups."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sqlite3
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import SessionError
+from voirdire.store._intern import Interned
+from voirdire.store._records import Attempt, Finish, Revival, dumps
+from voirdire.store._schema import PRAGMAS
+from voirdire.store._texts import pack, scrub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from voirdire.schema import Reply
+    from voirdire.store._records import Call
+
+Record = Attempt | Finish | Revival
+#: Records of one commit at most, and the seconds in which a group gathers.
+GROUP, GATHER = 256, 0.01
+
+_CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, current)
+VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""
+_SUPERSEDE = """UPDATE calls SET current = 0 WHERE rater = ? AND task = ? AND run = ? AND step = ?
+AND current = 1 AND key != ?"""
+_ATTEMPT = """INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
+reasoning, latency, provider_id, model, params, extra)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
+WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
+_FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
+_TRIM = """UPDATE calls SET current = 0 WHERE current = 1 AND step >= ?
+AND (rater, task, run) = (SELECT rater, task, run FROM calls WHERE key = ?)"""
+
+
+class Writer:
+    """Takes records from any thread, commits them, and says after each commit which they were.
+
+    `committed` is called in the writer's own thread with the records of each commit.
+    """
+
+    def __init__(self, path: Path, committed: Callable[[Sequence[Record]], None]) -> None:
+        self._queue: queue.Queue[Record | None] = queue.Queue()
+        self._committed = committed
+        self._failure: BaseException | None = None
+        self._path = path
+        self._thread = threading.Thread(target=self._work, name="voirdire-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def backlog(self) -> int:
+        """Records that wait to be written."""
+        return self._queue.qsize()
+
+    def put(self, record: Record) -> None:
+        """Hand over a record; it counts as done when `committed` names it."""
+        self.check()
+        self._queue.put(record)
+
+    def check(self) -> None:
+        """Raise if writing has failed (a full disk, a folder that was removed)."""
+        if self._failure is not None:
+            raise SessionError(f"{self._path}: cannot be written: {self._failure}")
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._queue.put(None)
+        self._thread.join()
+        self.check()
+
+    def _work(self) -> None:
+        try:
+            connection = connect(self._path)
+            book = _Book(connection)
+            while group := self._group():
+                self._commit(connection, book, group)
+            connection.close()
+        except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
+            self._failure = error
+
+    def _commit(self, connection: sqlite3.Connection, book: _Book, group: list[Record]) -> None:
+        connection.execute("BEGIN")
+        for record in group:
+            book.write(record)
+        connection.execute("COMMIT")
+        self._committed(group)
+
+    def _group(self) -> list[Record]:
+        """The records of the next commit; none when the writer is to end."""
+        group: list[Record] = []
+        record = self._queue.get()
+        if record is not None:
+            time.sleep(GATHER)
+        while record is not None:
+            group.append(record)
+            if len(group) >= GROUP or self._queue.empty():
+                return group
+            record = self._queue.get()
+        if group:
+            self._queue.put(None)  # the end was met behind a group: meet it again after it
+        return group
+
+
+class _Book:
+    """Writes records into one open transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection, self._interned = connection, Interned(connection)
+
+    def write(self, record: Record) -> None:
+        if isinstance(record, Attempt):
+            self._attempt(record)
+        elif isinstance(record, Revival):
+            self._call(record.call)
+        else:
+            self._finish(record)
+
+    def _attempt(self, attempt: Attempt) -> None:
+        number = self._call(attempt.call)
+        found = self._reply(attempt.reply) if attempt.reply else self._fault(attempt)
+        self._connection.execute(_ATTEMPT, (number, attempt.at, *found))
+
+    def _call(self, call: Call) -> int:
+        slot, interned = call.slot, self._interned
+        place = (interned.seat(slot.seat), interned.task(slot), slot.run, slot.step)
+        messages = json.dumps([(m.role, interned.text(m.content)) for m in call.request.messages])
+        self._connection.execute(_SUPERSEDE, (*place, call.key))
+        row = (call.key, *place, messages, interned.params(call.params))
+        return int(self._connection.execute(_CALL, row).fetchone()[0])
+
+    def _reply(self, reply: Reply) -> tuple[Any, ...]:
+        usage = reply.usage
+        sent = self._interned.params(scrub(dumps(dict(reply.params)))) if reply.params else None
+        return (
+            pack(reply.text), reply.finish_reason, None, scrub(reply.error) or None,
+            usage.input, usage.output, usage.cached, usage.reasoning, reply.latency,
+            reply.provider_id, reply.model, sent, _extra(reply),
+        )  # fmt: skip
+
+    def _fault(self, attempt: Attempt) -> tuple[Any, ...]:
+        nothing = (None,) * 4
+        return (
+            None, None, attempt.error, scrub(attempt.message), *nothing, attempt.latency,
+            None, None, None, None,
+        )  # fmt: skip
+
+    def _finish(self, finish: Finish) -> None:
+        for key in finish.keys:
+            sql = _FAIL if key in finish.failed else _FINISH
+            self._connection.execute(sql, (finish.status, key))
+        if finish.keys:
+            self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
+
+
+def _extra(reply: Reply) -> str | None:
+    """Notes and log-probabilities, where there are any."""
+    found: dict[str, Any] = {}
+    if reply.notes:
+        found["notes"] = [scrub(note) for note in reply.notes]
+    if reply.option_logprobs:
+        found["option_logprobs"] = dict(reply.option_logprobs)
+    return dumps(found) if found else None
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection that writes: WAL, every commit on the disk, transactions by hand."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
+    return connection

@@ -17,6 +17,7 @@ _HOME = {
     "PairedTest": "paired_tests",
     "SelfExclusion": "exclusion",
     "adjust_p": "multiplicity",
+    "alt_test": "alttest",
     "bias": "differences",
     "bland_altman": "agreement_limits",
     "brennan_prediger": "gwet",

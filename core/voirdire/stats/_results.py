@@ -15,6 +15,7 @@ REASONS: Mapping[str, str] = {
     "no_data": "there is no rating at all",
     "too_few_items": "fewer than two complete items",
     "too_few_raters": "fewer than two raters",
+    "too_few_shared_items": "no rater shares enough items with the others",
     "no_pairable_item": "no item has two ratings",
     "zero_variance": "the ratings do not vary, so there is nothing to be reliable about",
     "zero_expected_disagreement": "all ratings fall into one category",

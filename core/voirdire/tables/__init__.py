@@ -1,8 +1,10 @@
 """Files to tidy Polars frames, and the audit of the data."""
 
+from voirdire.tables._draft import draft_study, from_frame, read_file
 from voirdire.tables._ids import IdMatch, canonical_ids, match_ids
 from voirdire.tables._load import read_tables
 from voirdire.tables._off_scale import apply_off_scale
+from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import RATERS, RATINGS, STATUS, Tables
 from voirdire.tables.audit import audit
 
@@ -15,6 +17,10 @@ __all__ = [
     "apply_off_scale",
     "audit",
     "canonical_ids",
+    "draft_study",
+    "from_frame",
+    "infer_scale",
     "match_ids",
+    "read_file",
     "read_tables",
 ]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.tables._guess import is_human
 from voirdire.tables._ids import match_ids
 from voirdire.tables._records import has_duplicates
-from voirdire.tables._tables import ITEMS, RATERS, Tables, finding, listed, plural
+from voirdire.tables._tables import RATERS, Tables, finding, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from voirdire.study import Rater, Study
     from voirdire.tables._tables import Part
 
-_HUMAN = r"(?i)human|annotator|expert|clinician|crowd|coder|gold"
 
-
-def join(study: Study, parts: Sequence[Part], hashes: Mapping[str, str]) -> Tables:
+def join(
+    study: Study,
+    parts: Sequence[Part],
+    hashes: Mapping[str, str],
+    raters: pl.DataFrame | None = None,
+) -> Tables:
     """One `Tables`; ids are joined as text and the order of rows is ignored.
 
     Raises
@@ -45,7 +49,7 @@ def join(study: Study, parts: Sequence[Part], hashes: Mapping[str, str]) -> Tabl
     contexts = pl.concat([part.contexts for part in parts])
     return Tables(
         ratings=ratings,
-        raters=_raters(study, names),
+        raters=_raters(study, names, raters),
         items=_items(ratings, contexts),
         replies=pl.concat([part.replies for part in parts]),
         contexts=contexts,
@@ -140,17 +144,18 @@ def _check_overlap(study: Study, ratings: pl.DataFrame, names: list[str]) -> Non
             )
 
 
-def _raters(study: Study, names: list[str]) -> pl.DataFrame:
+def _raters(study: Study, names: list[str], given: pl.DataFrame | None) -> pl.DataFrame:
     """The panel's members that have ratings, in the panel's order; others as they came."""
+    known = {} if given is None else {row["rater"]: row for row in given.iter_rows(named=True)}
     order = [rater.name for rater in study.panel if rater.name in names]
     order += [name for name in names if name not in order]
-    rows = [_rater_row(study, name, study.rater(name)) for name in order]
+    rows = [known.get(name) or _rater_row(study, name, study.rater(name)) for name in order]
     return pl.DataFrame(rows, schema=RATERS, orient="row")
 
 
 def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object]:
     if rater is None:
-        human = name in study.data.reference or bool(pl.Series([name]).str.contains(_HUMAN)[0])
+        human = name in study.data.reference or is_human(name)
         return {"rater": name, "kind": "human" if human else "judge"}
     return {
         "rater": name,
@@ -167,7 +172,7 @@ def _items(ratings: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
     """Every item once, with the first text that a file shows beside it."""
     items = ratings.select(pl.col("item").unique(maintain_order=True))
     if contexts.height == 0:
-        return items.with_columns(pl.lit(None, dtype=pl.String).alias("text")).cast(dict(ITEMS))
+        return items.select("item", pl.lit(None, dtype=pl.String).alias("text"))
     texts = contexts.filter(pl.col("text").is_not_null()).unique(
         "item", keep="first", maintain_order=True
     )

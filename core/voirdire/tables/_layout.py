@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -83,7 +84,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         A declared column is missing, or no id or no value column can be found.
     """
     columns = list(raw.frame.columns)
-    roles = _roles(raw, source)
+    roles = _roles(raw, source, names)
     free = [column for column in columns if column not in roles.values()]
     kind, values = _values(raw, source, names, roles, free)
     item = roles["item"]
@@ -101,7 +102,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     return Plan(
         kind=kind,
         item=item,
-        rater_name=named or os.path.splitext(raw.name)[0],  # noqa: PTH122
+        rater_name=named or PurePath(raw.name).stem,
         system=roles["system"],
         rater=roles["rater"],
         run=roles["run"],
@@ -118,10 +119,14 @@ def _declared(source: Source, part: str) -> bool:
     return getattr(source, part, None) is not None
 
 
-def _roles(raw: RawTable, source: Source) -> dict[str, str | None]:
-    """Part -> column, each column in one part only; declared ones are taken first."""
-    columns = [c for c in raw.frame.columns if c not in {k.strip() for k in source.columns}]
-    rater = source.rater if source.rater and source.rater.strip() in columns else None
+def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]:
+    """Part -> column, each column in one part only; declared ones are taken first.
+
+    A column that is named like a rater or an attribute of the study holds that one's scores.
+    """
+    taken = {*(column.strip() for column in source.columns), *names.raters, *names.attributes}
+    columns = [column for column in raw.frame.columns if column not in taken]
+    rater = source.rater if source.rater and source.rater.strip() in raw.frame.columns else None
     declared = {
         "item": source.item,
         "system": source.system,
@@ -131,7 +136,7 @@ def _roles(raw: RawTable, source: Source) -> dict[str, str | None]:
     roles: dict[str, str | None] = {}
     for part, name in declared.items():
         if name is not None:
-            roles[part] = find(part, columns, name, raw.name)
+            roles[part] = find(part, raw.frame.columns, name, raw.name)
     for part in ("item", "system", "rater", "run", "attribute", "context", "rank", "status"):
         if part not in roles:
             skip = part == "rater" and source.rater is not None
@@ -199,9 +204,10 @@ def _reply_columns(
 
 def common_prefix(columns: Sequence[str]) -> str:
     """What all names begin with, up to the last separator: ``judge_response_``."""
-    shared = os.path.commonprefix(list(columns))
-    end = max(shared.rfind(mark) for mark in "_-.: ")
-    prefix = shared[: end + 1]
+    first, last = (min(columns), max(columns)) if columns else ("", "")
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    shared = "".join(letter for letter, _ in same)
+    prefix = shared[: max(shared.rfind(mark) for mark in "_-.: ") + 1]
     return prefix if all(len(column) > len(prefix) for column in columns) else ""
 
 

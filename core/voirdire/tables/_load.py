@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,20 +18,28 @@ from voirdire.tables._join import join
 from voirdire.tables._layout import known, plan
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._records import records
-from voirdire.tables._shape import shape_replies, shape_scores, stack_replies
-from voirdire.tables._tables import REPLIES, Part
+from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
+from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from voirdire.schema import Finding
     from voirdire.study import Source, Study
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Known, Plan
     from voirdire.tables._tables import Tables
 
 
-def read_tables(study: Study, *, sources: Sequence[Source] | None = None) -> Tables:
-    """Read the files that a study names.
+def read_tables(
+    study: Study,
+    *,
+    sources: Sequence[Source] | None = None,
+    ratings: pl.DataFrame | None = None,
+    raters: pl.DataFrame | None = None,
+    replies: pl.DataFrame | None = None,
+) -> Tables:
+    r"""Read the files that a study names, and join ratings that are at hand already.
 
     Parameters
     ----------
@@ -37,6 +47,9 @@ def read_tables(study: Study, *, sources: Sequence[Source] | None = None) -> Tab
         Its rubric's scale and attributes decide what is read; paths are relative to its folder.
     sources : sequence of Source, optional
         Read these instead of the study's own.
+    ratings, raters, replies : DataFrame, optional
+        Tidy frames to join, for example those of a session: `ratings` with the columns of
+        `RATINGS`, rows of `raters` in place of those that the panel gives.
 
     Raises
     ------
@@ -49,28 +62,31 @@ def read_tables(study: Study, *, sources: Sequence[Source] | None = None) -> Tab
     >>> import tempfile
     >>> from voirdire.study import build_study
     >>> folder = Path(tempfile.mkdtemp())
-    >>> text = "item,system,rater,attribute,score\\n1,A,human,Empathy,4\\n1,A,judge,Empathy,7\\n"
+    >>> text = "item,rater,attribute,score\n1,human,Calm,4\n1,judge,Calm,7\n"
     >>> _ = (folder / "ratings.csv").write_text(text)
-    >>> study = build_study({"name": "s", "data": {"sources": [{"path": "ratings.csv"}]}}, folder=str(folder))
+    >>> data = {"sources": [{"path": "ratings.csv"}]}
+    >>> study = build_study({"name": "calm", "data": data}, folder=str(folder))
     >>> read_tables(study).ratings.select("rater", "score", "status").rows()
     [('human', 4.0, 'ok'), ('judge', 7.0, 'out_of_scale')]
     """
     chosen = tuple(study.data.sources if sources is None else sources)
-    if not chosen:
+    given = () if ratings is None else (_given(study, ratings, replies),)
+    if not chosen and not given:
         raise TableError(f"study {study.name!r} names no data: give [[data.sources]] a path")
-    paths = [Path(study.folder) / source.path for source in chosen]
-    with ThreadPoolExecutor(max_workers=min(4, len(paths))) as pool:
-        raws = list(pool.map(lambda pair: _raw(study, *pair), zip(chosen, paths, strict=True)))
-        hashes = dict(
-            zip([source.path for source in chosen], pool.map(file_hash, paths), strict=True)
-        )
-    return tables_from(study, list(zip(chosen, raws, strict=True)), hashes)
+    raws, hashes = _open(study, chosen)
+    return tables_from(study, raws, hashes, given=given, raters=raters)
 
 
 def tables_from(
-    study: Study, raws: list[tuple[Source, RawTable]], hashes: dict[str, str]
+    study: Study,
+    raws: list[tuple[Source, RawTable]],
+    hashes: Mapping[str, str],
+    *,
+    given: Sequence[Part] = (),
+    raters: pl.DataFrame | None = None,
+    notes: tuple[Finding, ...] = (),
 ) -> Tables:
-    """Tidy tables of files already open."""
+    """Tidy tables of files already open; `notes` come first among the findings."""
     names = known(study)
     scale = Scale(*study.rubric.scale, study.rubric.step)
     parts = []
@@ -79,7 +95,38 @@ def tables_from(
         source, raw = raws.pop(0)
         parts.append(read_part(raw, source, names, scale))
         del raw
-    return join(study, parts, hashes)
+    joined = join(study, (*parts, *given), hashes, raters)
+    return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
+
+
+def _open(
+    study: Study, chosen: Sequence[Source]
+) -> tuple[list[tuple[Source, RawTable]], dict[str, str]]:
+    """Every file read as it stands, several at once: the readers let go of the interpreter."""
+    if not chosen:
+        return [], {}
+    paths = [Path(study.folder) / source.path for source in chosen]
+    with ThreadPoolExecutor(max_workers=min(4, len(paths))) as pool:
+        raws = pool.map(partial(_raw, study), chosen, paths)
+        hashes = pool.map(file_hash, paths)
+        pairs = list(zip(chosen, raws, strict=True))
+        return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
+
+
+def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> Part:
+    """Tidy frames as a part; a column that is not there is null."""
+    absent = [name for name in ("item", "rater", "attribute", "score") if name not in ratings]
+    if absent:
+        raise TableError(f"study {study.name!r}: the ratings lack the columns {listed(absent)}")
+    defaults = {"run": pl.lit(1), "status": status_of(Scale(*study.rubric.scale))}
+    filled = ratings.with_columns(
+        defaults.get(name, pl.lit(None)).alias(name) for name in RATINGS if name not in ratings
+    )
+    tidy = filled.select(pl.col(name).cast(dtype) for name, dtype in RATINGS.items())
+    said = REPLIES.to_frame()
+    if replies is not None:
+        said = replies.select(pl.col(name).cast(dtype) for name, dtype in REPLIES.items())
+    return Part(tidy, said, CONTEXTS.to_frame())
 
 
 def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part:
@@ -98,7 +145,7 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
 
 def _replies(
     how: Plan, frame: pl.DataFrame, names: Known, scale: Scale
-) -> tuple[pl.DataFrame, pl.DataFrame, tuple[object, ...]]:
+) -> tuple[pl.DataFrame, pl.DataFrame, tuple[Finding, ...]]:
     cells = stack_replies(how, frame)
     texts = cells["reply"].to_list()
     attributes = names.attributes or attributes_in(texts)

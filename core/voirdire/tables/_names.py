@@ -28,7 +28,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "annotatorid", "evaluator", "evaluatorid", "coder", "coderid", "worker", "workerid",
         "expert", "expertid", "reviewer",
     ),
-    "run": ("run", "runid", "repetition", "repeat", "rep", "trial", "occasion", "iteration", "seed"),
+    "run": ("run", "runid", "repetition", "repeat", "rep", "trial", "occasion", "iteration",
+            "seed"),
     "attribute": (
         "attribute", "criterion", "criteria", "dimension", "aspect", "metric", "trait",
     ),

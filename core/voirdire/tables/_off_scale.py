@@ -10,7 +10,7 @@ from voirdire._errors import TableError
 
 if TYPE_CHECKING:
     from voirdire.schema import Scale
-    from voirdire.study import OffScale
+    from voirdire.study._model import OffScale
 
 
 def apply_off_scale(

@@ -110,6 +110,5 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
         # A short line ends in nulls: only the exact reader can tell it from empty fields.
         return None
     header = [value or "" for value in frame.row(0)]
-    columns = [column if column.len() else column for column in frame[1:].get_columns()]
-    columns = [column.replace("", None) for column in columns]
+    columns = [column.replace("", None) for column in frame[1:].get_columns()]
     return build(name, header, columns, decimal_comma=separator != ",", findings=notes)

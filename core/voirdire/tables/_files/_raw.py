@@ -86,21 +86,33 @@ def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[
 
 
 def build(
-    name: str, originals: Sequence[str], columns: Sequence[pl.Series], **rest: object
+    name: str,
+    originals: Sequence[str],
+    columns: Sequence[pl.Series],
+    *,
+    first: int = 2,
+    lines: pl.Series | None = None,
+    unit: str = "row",
+    decimal_comma: bool = False,
+    findings: tuple[Finding, ...] = (),
 ) -> RawTable:
-    """A RawTable from columns in file order; columns without header and content are left out."""
+    """A RawTable from columns in file order; columns without header and content are left out.
+
+    Raises
+    ------
+    TableError
+        A column has values but no header, or two headers are equal after trimming.
+    """
     kept = [
         (original, column)
         for original, column in zip(originals, columns, strict=True)
         if original.strip() or column.null_count() < len(column)
     ]
-    unnamed = [index for index, (original, _) in enumerate(kept) if not original.strip()]
-    if unnamed:
-        at = listed([index + 1 for index in unnamed])
-        raise TableError(f"{name}: column {at} has values but no header")
+    unnamed = [at for at, original in enumerate(originals, start=1) if not original.strip()]
+    if any(not original.strip() for original, _ in kept):
+        raise TableError(f"{name}: column {listed(unnamed)} has values but no header")
     headers, notes = trimmed(name, [original for original, _ in kept])
     frame = pl.DataFrame(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
-    found = tuple(rest.pop("findings", ()))  # type: ignore[call-overload]
-    return RawTable(name, frame, headers, findings=(*notes, *found), **rest)  # type: ignore[arg-type]
+    return RawTable(name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings))

@@ -99,7 +99,7 @@ def _repeats(first: pl.DataFrame) -> list[Finding]:
 def _mismatch(wide: pl.DataFrame) -> list[Finding]:
     base, *others = wide.columns[1:]
     found = []
-    for group in _alike(wide, base, others):
+    for group in _alike(wide, others):
         other = pl.col(group[0])
         differ = wide.filter(other.is_not_null() & (other != pl.col(base)))
         if differ.height:
@@ -108,7 +108,7 @@ def _mismatch(wide: pl.DataFrame) -> list[Finding]:
     return found
 
 
-def _alike(wide: pl.DataFrame, base: str, others: Sequence[str]) -> list[list[str]]:
+def _alike(wide: pl.DataFrame, others: Sequence[str]) -> list[list[str]]:
     """Tables that show the same texts as one another, together."""
     groups: list[list[str]] = []
     for table in others:
@@ -148,7 +148,7 @@ def _shifts(wide: pl.DataFrame) -> list[Finding]:
     base, *others = wide.columns[1:]
     here = _hashes(wide[base])
     found = []
-    for group in _alike(wide, base, others):
+    for group in _alike(wide, others):
         for block in shifted_blocks(here, _hashes(wide[group[0]])):
             items = wide["item"][block.first : block.last + 1].to_list()
             found.append(_shift_finding(items, block.offset, base, group))

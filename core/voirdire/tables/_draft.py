@@ -1,0 +1,195 @@
+"""A study drafted from a file or frame that comes without one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import TableError
+from voirdire.schema import Scale
+from voirdire.study import Source, build_study
+from voirdire.tables._files import RawTable, read_raw
+from voirdire.tables._files._raw import build
+from voirdire.tables._files._read import file_hash
+from voirdire.tables._guess import is_human, rater_columns
+from voirdire.tables._layout import Known, Plan, common_prefix, plan
+from voirdire.tables._load import read_part, tables_from
+from voirdire.tables._scale import infer_scale
+from voirdire.tables._tables import finding, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+#: While the scale is not known, every number counts.
+_ANY = Scale(-1e12, 1e12)
+_LAYOUTS = {"replies": "replies", "scores": "scores", "raters": "scores", "long": "long"}
+
+
+def draft_study(
+    path: str | Path,
+    *,
+    sheet: str | None = None,
+    reference: Sequence[str] = (),
+    folder: str | Path | None = None,
+) -> Study:
+    """A study for one file: layout, columns, raters, attributes, systems and scale as found.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of ratings in any layout.
+    reference : sequence of str
+        The reference, where it is known; else the raters whose names speak of people.
+    folder : str or Path, optional
+        Where the study will lie; the file's path is written relative to it. The file's own folder
+        by default.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or no ids or scores can be found in it.
+    """
+    path = Path(path)
+    raw = read_raw(path, sheet=sheet)
+    study, _ = _draft(raw, _source(path, sheet, folder), reference, path.stem)
+    return study.model_copy(update={"folder": str(path.parent if folder is None else folder)})
+
+
+def read_file(
+    path: str | Path, *, sheet: str | None = None, reference: Sequence[str] = ()
+) -> tuple[Study, Tables]:
+    """A file without a study: the drafted study, and the tables read by it.
+
+    What was taken for granted (layout, raters, reference, scale) is said in the findings.
+
+    Raises
+    ------
+    TableError
+        As `draft_study` and `read_tables`.
+    """
+    path = Path(path)
+    raw = read_raw(path, sheet=sheet)
+    source = _source(path, sheet, None)
+    study, notes = _draft(raw, source, reference, path.stem)
+    study = study.model_copy(update={"folder": str(path.parent)})
+    return study, _tables(study, raw, notes, {source.path: file_hash(path)})
+
+
+def from_frame(
+    frame: pl.DataFrame, *, reference: Sequence[str] = (), name: str = "frame"
+) -> tuple[Study, Tables]:
+    """A frame in any of the layouts: the drafted study, and the tables read by it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"item": [1, 2], "human": [4, 5], "judge": [3, 5]})
+    >>> study, tables = from_frame(frame)
+    >>> study.data.reference, tables.ratings.height
+    (('human',), 4)
+    """
+    if frame.height == 0:
+        raise TableError(f"{name}: there are no rows")
+    raw = build(name, frame.columns, frame.get_columns(), first=0)
+    study, notes = _draft(raw, Source(path=name), reference, name)
+    return study, _tables(study, raw, notes, {})
+
+
+def _tables(
+    study: Study, raw: RawTable, notes: tuple[Finding, ...], hashes: dict[str, str]
+) -> Tables:
+    return tables_from(study, [(study.data.sources[0], raw)], hashes, notes=notes)
+
+
+def _source(path: Path, sheet: str | None, folder: str | Path | None) -> Source:
+    at = path.name if folder is None else os.path.relpath(path, folder)
+    return Source(path=str(at), sheet=sheet)
+
+
+def _draft(
+    raw: RawTable, source: Source, reference: Sequence[str], name: str
+) -> tuple[Study, tuple[Finding, ...]]:
+    names = Known(raters=rater_columns(raw, reference), attributes=(), systems=())
+    how = plan(raw, source, names)
+    ratings = read_part(raw, source, names, _ANY).ratings
+    scale = infer_scale(ratings["score"])
+    raters = ratings["rater"].unique(maintain_order=True).to_list()
+    humans = [r for r in raters if r in reference or is_human(r, how.rater)]
+    absent = [rater for rater in reference if rater not in raters]
+    if absent:
+        raise TableError(
+            f"{raw.name}: the reference {listed(absent)} has no ratings (raters: {listed(raters)})"
+        )
+    chosen = list(reference) or (humans if len(humans) < len(raters) else [])
+    study = build_study(
+        {
+            "name": name,
+            "data": {"sources": [_declared(source, how)], "reference": chosen},
+            "rubric": _rubric(ratings, scale),
+            "systems": [{"name": s} for s in ratings["system"].unique(maintain_order=True) if s],
+            "panel": [{"name": r, "kind": "human" if r in humans else "judge"} for r in raters],
+        },
+        raw.name,
+    )
+    return study, (_said(raw.name, how, study), _scale_note(raw.name, scale))
+
+
+def _declared(source: Source, how: Plan) -> dict[str, Any]:
+    """The source with everything that was found out about it."""
+    found: dict[str, Any] = {
+        "path": source.path,
+        "sheet": source.sheet,
+        "layout": _LAYOUTS[how.kind],
+        "item": how.item,
+        "system": how.system,
+        "context": how.context,
+        "rater": how.rater or (how.rater_name if how.kind != "raters" else None),
+    }
+    if how.kind == "replies":
+        columns = list(how.values)
+        prefix = common_prefix(columns) if len(columns) > 1 else ""
+        found |= {"prefix": prefix} if prefix else {"columns": dict(how.values)}
+    if how.kind == "scores":
+        found["columns"] = dict(how.values)
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
+    return {
+        "scale": [scale.low, scale.high],
+        "step": scale.step,
+        "attributes": [{"name": a} for a in ratings["attribute"].unique(maintain_order=True)],
+    }
+
+
+def _said(table: str, how: Plan, study: Study) -> Finding:
+    reference = listed(study.data.reference) if study.data.reference else "none was found"
+    return finding(
+        "study_drafted",
+        "note",
+        table,
+        [f"{rater.name}: {rater.kind}" for rater in study.panel],
+        f"No study was given. Layout: {_LAYOUTS[how.kind]}; reference: {reference}; "
+        f"raters: {listed([rater.name for rater in study.panel])}.",
+        "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
+    )
+
+
+def _scale_note(table: str, scale: Scale) -> Finding:
+    return finding(
+        "scale_inferred",
+        "note",
+        table,
+        [],
+        f"The scale {scale.low:g} to {scale.high:g} by {scale.step:g} was inferred from the "
+        f"values.",
+        "Bias is measured against its width, and other values count as off it: declare it.",
+        count=1,
+    )

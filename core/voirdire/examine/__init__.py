@@ -1,1 +1,34 @@
-"""Frames and a Study to a frozen Examination."""
+"""Frames and a Study to a frozen Examination: audit, statistics, verdicts."""
+
+from voirdire.examine._examination import (
+    Component,
+    Examination,
+    FormInterval,
+    Measure,
+    PairResult,
+    Section,
+    SystemMean,
+    SystemPair,
+    SystemTest,
+    Verdict,
+)
+from voirdire.examine._examine import audit_source, examine
+from voirdire.examine._requirements import check_requirements
+from voirdire.examine._source import Benchmark
+
+__all__ = [
+    "Benchmark",
+    "Component",
+    "Examination",
+    "FormInterval",
+    "Measure",
+    "PairResult",
+    "Section",
+    "SystemMean",
+    "SystemPair",
+    "SystemTest",
+    "Verdict",
+    "audit_source",
+    "check_requirements",
+    "examine",
+]

@@ -61,6 +61,8 @@ class PairResult:
 
     Attributes
     ----------
+    reference : str
+        The human raters whose mean the judge is held against.
     n_pairs, n_expected : int
         Pairs where reference and judge both rated, and pairs there would be with nothing missing.
     systems : tuple of SystemPair
@@ -70,7 +72,8 @@ class PairResult:
     loo_c1, loo_a1 : mapping
         System left out -> the ICC of the rest.
     extra : mapping
-        Further estimates by name (``"icc_c1_all"``, ``"bias_all"``: without exclusion).
+        The same judge under other rules of exclusion, where they differ: ``"without_exclusion"``
+        and ``"family_rule"``, each with excluded_systems, n_systems, icc_c1, icc_a1, bias.
     """
 
     judge: str
@@ -111,6 +114,7 @@ class PairResult:
     alpha_ordinal: float
     excluded_systems: tuple[str, ...]
     reason: str | None
+    reference: str = ""
     systems: tuple[SystemPair, ...] = ()
     left_out: tuple[SystemPair, ...] = ()
     loo_c1: Mapping[str, float] = field(default_factory=dict)
@@ -209,7 +213,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Everything that was found out, in one frozen object."""
+    """Everything that was found out, in one frozen object.
+
+    `ceiling` holds, where there are several humans, each of them against the mean of the others:
+    no judge can be asked to agree with humans better than they do with one another.
+    """
 
     study: Study
     date: str
@@ -220,6 +228,7 @@ class Examination:
     findings: tuple[Finding, ...]
     results: tuple[PairResult, ...]
     composites: tuple[PairResult, ...]
+    ceiling: tuple[PairResult, ...]
     system_means: tuple[SystemMean, ...]
     tests: tuple[SystemTest, ...]
     measures: tuple[Measure, ...]

@@ -38,7 +38,7 @@ class Pairing:
 
     judge: str
     attribute: str
-    against: str
+    against: tuple[str, ...]
     level: str
     excluded: tuple[str, ...]
     reference: NDArray[np.float64]
@@ -79,7 +79,7 @@ def pair_up(
     return Pairing(
         judge,
         attribute,
-        " and ".join(reference),
+        tuple(reference),
         level,
         tuple(system for system in excluded if system in cube.systems),
         pairs[:, 0],

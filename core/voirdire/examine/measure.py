@@ -1,0 +1,114 @@
+"""Coefficients over all raters, for people who only want numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire import stats
+from voirdire._errors import InputError
+from voirdire.examine._agreement import levels_of
+from voirdire.examine._examination import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examine._cube import Cube
+    from voirdire.schema import Scale
+    from voirdire.stats import Estimate
+    from voirdire.study import Study
+
+    Levels = list[float] | None
+    Coefficient = Callable[[NDArray[np.float64], Levels], Estimate]
+
+
+def _icc(form: str) -> Coefficient:
+    return lambda R, _: stats.icc(R, form, ci="f")
+
+
+def _alpha(metric: str) -> Coefficient:
+    return lambda R, levels: stats.krippendorff_alpha(
+        R, metric, levels=levels if metric in ("nominal", "ordinal") else None
+    )
+
+
+#: Name -> coefficient of a (responses, raters) matrix on declared levels.
+MEASURES: dict[str, Coefficient] = {
+    "icc": _icc("A,1"),
+    "icc_1": _icc("1"),
+    "icc_c1": _icc("C,1"),
+    "icc_a1": _icc("A,1"),
+    "icc_1k": _icc("1,k"),
+    "icc_ck": _icc("C,k"),
+    "icc_ak": _icc("A,k"),
+    "alpha": _alpha("ordinal"),
+    "alpha_nominal": _alpha("nominal"),
+    "alpha_ordinal": _alpha("ordinal"),
+    "alpha_interval": _alpha("interval"),
+    "alpha_ratio": _alpha("ratio"),
+    "fleiss": lambda R, levels: stats.fleiss_kappa(R, levels=levels),
+    "ac1": lambda R, levels: stats.gwet_ac(R, levels=levels),
+    "ac2": lambda R, levels: stats.gwet_ac(R, weights="quadratic", levels=levels),
+    "bp": lambda R, levels: stats.brennan_prediger(R, levels=levels),
+    "agreement": lambda R, levels: stats.joint_agreement(R, levels=levels),
+}
+
+#: Name -> coefficient of two raters' scores.
+PAIRWISE: dict[str, Callable[[Any, Any, Levels], Estimate]] = {
+    "cohen": lambda a, b, levels: stats.cohen_kappa(a, b, levels=levels),
+    "qwk": lambda a, b, levels: stats.cohen_kappa(a, b, weights="quadratic", levels=levels),
+    "ccc": lambda a, b, _: stats.ccc(a, b),
+    "pearson": lambda a, b, _: stats.pearson(a, b),
+    "spearman": lambda a, b, _: stats.spearman(a, b),
+    "kendall": lambda a, b, _: stats.kendall(a, b),
+}
+
+
+def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
+    """The coefficients that the study asks for, by attribute, at response level.
+
+    Raises
+    ------
+    InputError
+        An unknown name; the message lists those there are.
+    """
+    names = study.analysis.measures
+    unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
+    if unknown:
+        known = ", ".join([*MEASURES, *PAIRWISE])
+        raise InputError(f"measure {unknown[0]!r} is unknown (known: {known})")
+    return tuple(
+        measure
+        for name in names
+        for at, attribute in enumerate(cube.attributes)
+        for measure in _measure(name, attribute, cube.scores[:, at], cube.raters, scale)
+    )
+
+
+def _measure(
+    name: str,
+    attribute: str,
+    scores: NDArray[np.float64],
+    raters: Sequence[str],
+    scale: Scale,
+) -> list[Measure]:
+    """One coefficient over all raters, or one for each pair of them."""
+    present = scores[~np.isnan(scores)]
+    levels = levels_of(scale, present)
+    if name in MEASURES:
+        estimate = MEASURES[name](scores.T, levels)
+        return [Measure(name, attribute, "response", tuple(raters), estimate)]
+    return [
+        Measure(
+            name,
+            attribute,
+            "response",
+            (raters[a], raters[b]),
+            PAIRWISE[name](scores[b], scores[a], levels),
+        )
+        for a in range(len(raters))
+        for b in range(a + 1, len(raters))
+    ]

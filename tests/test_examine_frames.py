@@ -1,0 +1,226 @@
+"""Small frames examined beside slow, plain twins; and the corners: one system, constants, runs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+
+import numpy as np
+import polars as pl
+import pytest
+
+import voirdire
+from voirdire.examine import check_requirements
+
+ITEMS, SYSTEMS = [f"i{i}" for i in range(12)], ["a", "b", "c", "d"]
+
+
+def frame(seed: int = 0, raters: tuple[str, ...] = ("human", "judge"), missing: float = 0.1, runs: int = 1, attributes: tuple[str, ...] = ("Empathy", "Safety")) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = {s: i for i, s in enumerate(SYSTEMS)}
+    rows = []
+    for rater, item, system, attribute, run in itertools.product(raters, ITEMS, SYSTEMS, attributes, range(1, runs + 1)):
+        score = float(np.clip(np.round(1.5 + 0.8 * truth[system] + rng.normal(0, 0.8)), 1, 5))
+        rows.append((item, system, rater, run, attribute, None if rng.random() < missing else score))
+    return pl.DataFrame(rows, schema=["item", "system", "rater", "run", "attribute", "score"], orient="row")
+
+
+def study(**parts):
+    from voirdire.study import build_study
+
+    return build_study({"name": "t", "rubric": {"attributes": ["Empathy", "Safety"], **parts.pop("rubric", {})}, "data": {"reference": ["human"], **parts.pop("data", {})}, **parts})
+
+
+def examine(ratings: pl.DataFrame, **parts):
+    from voirdire.examine._examine import _examination
+    from voirdire.tables import from_frame
+
+    made = study(**parts)
+    _, tables = from_frame(ratings, made)
+    return _examination(made, tables, ())
+
+
+def plain_icc(matrix: list[tuple[float, float]]) -> tuple[float, float]:
+    """ICC(C,1) and ICC(A,1) by the textbook sums (McGraw and Wong 1996, table 4)."""
+    n, k = len(matrix), 2
+    grand = sum(map(sum, matrix)) / (n * k)
+    rows = [sum(row) / k for row in matrix]
+    columns = [sum(row[j] for row in matrix) / n for j in range(k)]
+    msr = k * sum((r - grand) ** 2 for r in rows) / (n - 1)
+    msc = n * sum((c - grand) ** 2 for c in columns) / (k - 1)
+    mse = sum((matrix[i][j] - rows[i] - columns[j] + grand) ** 2 for i in range(n) for j in range(k)) / ((n - 1) * (k - 1))
+    return (msr - mse) / (msr + (k - 1) * mse), (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
+
+
+def plain_pairs(ratings: pl.DataFrame, attribute: str, left_out: tuple[str, ...] = ()) -> list[tuple[str, float, float]]:
+    scores = {(r["rater"], r["item"], r["system"]): r["score"] for r in ratings.iter_rows(named=True) if r["attribute"] == attribute}
+    return [
+        (system, scores["human", item, system], scores["judge", item, system])
+        for item, system in itertools.product(ITEMS, SYSTEMS)
+        if system not in left_out and None not in (scores["human", item, system], scores["judge", item, system])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("left_out", [(), ("b",)])
+def test_result_equals_a_plain_computation(seed, left_out):
+    ratings = frame(seed)
+    found = examine(ratings, panel=[{"name": "judge", "excludes": list(left_out)}])
+    for attribute in ("Empathy", "Safety"):
+        pairs = plain_pairs(ratings, attribute, left_out)
+        matrix = [
+            (statistics.fmean(h for s, h, _ in pairs if s == system), statistics.fmean(j for s, _, j in pairs if s == system))
+            for system in SYSTEMS
+            if system not in left_out
+        ]
+        result = found.result("judge", attribute)
+        consistency, agreement = plain_icc(matrix)
+        assert result.icc_c1 == pytest.approx(consistency, abs=1e-12)
+        assert result.icc_a1 == pytest.approx(agreement, abs=1e-12)
+        assert result.n_pairs == len(pairs)
+        assert result.n_expected == len(ITEMS) * len(matrix)
+        assert result.mse == pytest.approx(statistics.fmean((j - h) ** 2 for _, h, j in pairs))
+        assert result.bias == pytest.approx(statistics.fmean(j - h for h, j in matrix))
+        assert result.excluded_systems == left_out
+        assert [pair.system for pair in result.left_out] == list(left_out)
+
+
+def test_exclusion_by_family_and_that_excludes_wins():
+    systems = [{"name": "a", "family": "x"}, {"name": "b", "family": "x"}, {"name": "c"}, {"name": "d"}]
+    by_family = examine(frame(), systems=systems, panel=[{"name": "judge", "family": "x"}])
+    assert by_family.results[0].excluded_systems == ("a", "b")
+    wins = examine(frame(), systems=systems, panel=[{"name": "judge", "family": "x", "excludes": ["c"]}])
+    assert wins.results[0].excluded_systems == ("c",)
+    assert wins.results[0].extra["family_rule"]["n_systems"] == 2
+    nothing = examine(frame(), systems=systems, panel=[{"name": "judge", "family": "x", "excludes": []}])
+    assert nothing.results[0].excluded_systems == ()
+
+
+def test_listwise_uses_no_more_pairs_than_pairwise():
+    ratings = frame(missing=0.2, raters=("human", "judge", "other"))
+    pairwise = examine(ratings).result("judge", "Empathy")
+    listwise = examine(ratings, data={"pairs": "listwise"}).result("judge", "Empathy")
+    assert 0 < listwise.n_pairs < pairwise.n_pairs
+
+
+def test_composite_is_missing_where_a_part_is():
+    ratings = frame(missing=0.3)
+    found = examine(ratings, rubric={"composites": {"All": ["Empathy", "Safety"]}})
+    whole = (
+        ratings.group_by("item", "system")
+        .agg(pl.col("score").is_not_null().all().alias("whole"))["whole"].sum()
+    )
+    assert found.result("judge", "All").n_pairs == whole
+    assert [r.attribute for r in found.composites] == ["All"]
+
+
+def test_runs_are_averaged_and_said():
+    found = examine(frame(runs=3, missing=0), panel=[{"name": "judge", "temperature": 0.7}])
+    assert any("averaged" in note and "judge (3)" in note for note in found.notes)
+    stability = found.verdicts[0].component("S")
+    assert stability.state != "not tested"
+
+
+def test_one_judge_one_system_is_a_result_at_response_level():
+    ratings = frame().filter(pl.col("system") == "a")
+    found = examine(ratings)
+    assert {result.level for result in found.results} == {"response"}
+    assert found.results[0].n_pairs > 5
+    assert found.tests == ()
+
+
+def test_all_scores_equal_is_a_result_with_a_reason():
+    ratings = frame(missing=0).with_columns(pl.lit(4.0).alias("score"))
+    result = examine(ratings).results[0]
+    assert math.isnan(result.icc_c1)
+    assert result.reason == "zero_variance"
+    assert result.bias == 0
+    assert result.reliability_class == ""
+
+
+def test_judge_without_pairs_has_a_reason_and_no_number():
+    ratings = frame(missing=0).with_columns(
+        pl.when(pl.col("rater") == "judge").then(None).otherwise(pl.col("score")).alias("score")
+    )
+    result = examine(ratings).results[0]
+    assert result.n_pairs == 0
+    assert result.reason == "no_pairs"
+    assert math.isnan(result.icc_c1)
+    assert math.isnan(result.bias)
+    assert examine(ratings).verdicts[0].verdict == "no verdict"
+
+
+def test_several_humans_give_a_ceiling_and_each_in_turn():
+    ratings = frame(raters=("h1", "h2", "h3", "judge"), missing=0)
+    reference = ["h1", "h2", "h3"]
+    found = examine(ratings, data={"reference": reference})
+    assert {result.judge for result in found.ceiling} == set(reference)
+    assert found.results[0].reference == "h1 and h2 and h3"
+    each = examine(ratings, data={"reference": reference, "reference_use": "each"})
+    assert [r.reference for r in each.results if r.attribute == "Empathy"] == reference
+
+
+def test_same_seed_same_result_and_another_seed_moves_only_the_bootstrap():
+    ratings = frame()
+    one, two = examine(ratings), examine(ratings)
+    assert one.results == two.results
+    other = examine(ratings, analysis={"seed": 5}).results[0]
+    assert other.icc_c1 == one.results[0].icc_c1
+    assert other.interval("C,1", "percentile") != one.results[0].interval("C,1", "percentile")
+    assert other.interval("C,1", "exact") == one.results[0].interval("C,1", "exact")
+
+
+def test_measures_over_all_raters_and_pairs():
+    found = examine(frame(missing=0), analysis={"measures": ["alpha", "qwk", "icc"]})
+    names = [(m.name, m.attribute, m.raters) for m in found.measures]
+    assert ("alpha", "Empathy", ("human", "judge")) in names
+    assert len(names) == 6
+    assert all(not math.isnan(m.estimate.value) for m in found.measures)
+
+
+def test_unknown_measure_lists_those_there_are():
+    with pytest.raises(voirdire.InputError, match=r"measure 'kapa' is unknown \(known: icc, "):
+        examine(frame(), analysis={"measures": ["kapa"]})
+
+
+def test_no_reference_says_how_to_name_one():
+    with pytest.raises(voirdire.InputError, match=r"no reference: say by --reference NAME.*raters: human, judge"):
+        voirdire.examine(frame())
+    with pytest.raises(voirdire.InputError, match=r"reference 'humna' has no ratings \(raters: human, judge\)"):
+        voirdire.examine(frame(), reference=["humna"])
+
+
+def test_only_the_reference_is_no_panel():
+    with pytest.raises(voirdire.InputError, match=r"no judge to examine: all raters are the reference \(human\)"):
+        voirdire.examine(frame(raters=("human",)), reference=["human"])
+
+
+class TestRequirements:
+    @pytest.fixture(scope="class")
+    def found(self):
+        return examine(frame(missing=0))
+
+    def test_met(self, found):
+        check_requirements(found, ["icc_c1>=-1", "mse <= 99", "bias_normalised@Safety<=1"])
+        assert all(result.icc_c1 >= -1 for result in found.results)
+
+    def test_unmet_names_judge_attribute_and_value(self, found):
+        with pytest.raises(voirdire.RequirementUnmetError, match=r"icc_a1 of judge on Empathy is \d\.\d{3}, required >= 2"):
+            check_requirements(found, ["icc_a1>=2"])
+
+    def test_undefined_does_not_meet_a_gate(self):
+        constant = examine(frame(missing=0).with_columns(pl.lit(4.0).alias("score")))
+        with pytest.raises(voirdire.RequirementUnmetError, match="is nan"):
+            check_requirements(constant, ["icc_c1>=0"])
+
+    @pytest.mark.parametrize(("gate", "message"), [
+        ("icc_a1", "cannot be read"),
+        ("icc_a1 => 1", "cannot be read"),
+        ("iccc>=1", "there is no number 'iccc'"),
+        ("icc_a1@Warmth>=1", r"no result for 'Warmth' \(attributes: Empathy, Safety\)"),
+        ("icc_a1>=1e", "'1e' is not a number"),
+    ])
+    def test_bad_gates_are_named(self, found, gate, message):
+        with pytest.raises(voirdire.InputError, match=message):
+            check_requirements(found, [gate])

@@ -216,7 +216,8 @@ class Examination:
     """Everything that was found out, in one frozen object.
 
     `ceiling` holds, where there are several humans, each of them against the mean of the others:
-    no judge can be asked to agree with humans better than they do with one another.
+    no judge can be asked to agree with humans better than they do with one another. `items` and
+    `replies` hold texts, which no output shows unless it is asked to.
     """
 
     study: Study
@@ -237,6 +238,8 @@ class Examination:
     raters: pl.DataFrame
     notes: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
+    items: pl.DataFrame | None = None
+    replies: pl.DataFrame | None = None
 
     @property
     def judges(self) -> tuple[str, ...]:

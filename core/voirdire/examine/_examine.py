@@ -161,6 +161,8 @@ def _examination(study: Study, found: Tables, findings: Sequence[Finding]) -> Ex
         ratings=ratings,
         raters=found.raters,
         notes=_notes.notes(study, found.ratings, ratings, results, reference),
+        items=found.items,
+        replies=found.replies,
     )
 
 

@@ -11,11 +11,11 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent))
 
-from scripted import scripted_plugins  # noqa: E402
+from scripted import scripted_plugins
 
-from voirdire._errors import PluginError, SessionError, StudyError  # noqa: E402
-from voirdire.schema import Item, Message, Reply, Request, Response, Usage  # noqa: E402
-from voirdire.store import (  # noqa: E402
+from voirdire._errors import PluginError, SessionError, StudyError
+from voirdire.schema import Item, Message, Reply, Request, Response, Usage
+from voirdire.store import (
     Attempt,
     Finish,
     Revival,
@@ -36,7 +36,7 @@ from voirdire.store import (  # noqa: E402
     take_responses,
     write_tables,
 )
-from voirdire.study import build_study, load_study, study_to_toml  # noqa: E402
+from voirdire.study import build_study, load_study, study_to_toml
 
 SEAT = Seat("judge", "ann", "script:one")
 
@@ -283,10 +283,12 @@ def test_foreign_and_later_databases_are_refused(tmp_path):
 
 
 def test_a_writer_that_fails_says_so(tmp_path):
-    with pytest.raises(SessionError, match="cannot be written"), opened(tmp_path) as session:
-        session.connection.execute("DROP TABLE attempts")
-        session.start(lambda group: None)
-        keep(session, call_of())
+    session = opened(tmp_path)
+    session.connection.execute("DROP TABLE attempts")
+    session.start(lambda group: None)
+    keep(session, call_of())
+    with pytest.raises(SessionError, match="cannot be written: no such table: attempts"):
+        session.__exit__()
 
 
 def test_keys_are_hidden(monkeypatch):

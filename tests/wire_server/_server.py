@@ -41,8 +41,8 @@ class WireServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._run(_cancel_rest())  # hung handlers would hold the clean-up
         self._run(self._runner.cleanup())
-        self._run(_cancel_rest())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -1,0 +1,22 @@
+"""What this package brings, by name; nothing is imported before it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voirdire import hookimpl
+
+_MODELS = "voirdire_judges.models"
+
+
+@hookimpl
+def voirdire_register_models(register: Any) -> None:
+    """Chat models by their prefix (`openai` in `openai:gpt-4o`)."""
+    register("openai", f"{_MODELS}.openai:make")
+    register("openai-responses", f"{_MODELS}.openai:make_responses")
+    register("anthropic", f"{_MODELS}.anthropic:make")
+    register("google", f"{_MODELS}.google:make")
+    register("compatible", f"{_MODELS}.compatible:make")
+    register("langchain", f"{_MODELS}.langchain:make")
+    register("hf", f"{_MODELS}.hf:make")
+    register("simulated", f"{_MODELS}.simulated:make")

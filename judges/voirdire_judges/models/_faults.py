@@ -1,0 +1,118 @@
+"""From any exception of an SDK to a `ModelError`, without importing the SDK."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import ModelError
+from voirdire_judges.models._keys import Key, scrub
+from voirdire_judges.models._status import error_of, kind_of, retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire._errors import FaultKind
+
+_TIMEOUTS = {"TimeoutError", "APITimeoutError", "TimeoutException", "ServerTimeoutError"}
+#: OpenAI's aiohttp transport reports a connection dropped by the server as a timeout.
+_DROPPED = {"ServerDisconnectedError", "ClientOSError"}
+_CONNECTIONS = {
+    "APIConnectionError",
+    "TransportError",
+    "ClientConnectionError",
+    "ClientPayloadError",
+    "ClientConnectionResetError",
+    "OSError",
+    "RemoteProtocolError",
+}
+_MALFORMED = {
+    "JSONDecodeError",
+    "UnicodeDecodeError",
+    "APIResponseValidationError",
+    "ClientResponseError",
+}
+_LONGEST = 300
+
+
+class WireError(Exception):
+    """An HTTP error or an error object inside a 200, before it is classified."""
+
+    def __init__(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status_code, self.body, self.headers = status, body, dict(headers or {})
+
+
+class MalformedBodyError(Exception):
+    """A 200 whose body is not the provider's format."""
+
+
+def wire_error(error: BaseException) -> WireError | None:
+    """Status, body and headers of an SDK's exception; None where no answer came."""
+    if isinstance(error, WireError):
+        return error
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    if not isinstance(status, int) or isinstance(status, bool):
+        return None
+    body = getattr(error, "body", None)
+    if body is None:
+        body = getattr(error, "details", None)
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    lowered = {str(name).lower(): str(value) for name, value in headers.items()}
+    return WireError(status, body if body is not None else str(error), lowered)
+
+
+def model_error(model: str, error: BaseException, timeout: float, *keys: Key | None) -> ModelError:
+    """The typed error for an exception of whatever SDK; no key stands in it."""
+    found = wire_error(error)
+    if found is None:
+        kind, said = _transport(error, timeout)
+        return ModelError(f"{model}: {scrub(said, *keys)}", kind)
+    kind = kind_of(found.status_code, found.body)
+    said = message(found, *keys)
+    return ModelError(
+        f"{model} answered HTTP {found.status_code} ({kind}): {said}",
+        kind,
+        retry_after=retry_after(found.headers, found.body),
+        status_code=found.status_code,
+    )
+
+
+def message(found: WireError, *keys: Key | None) -> str:
+    """What the provider said, scrubbed and shortened."""
+    inner = error_of(found.body)
+    said = inner.get("message") if inner else None
+    text = said if isinstance(said, str) else _plain(found.body)
+    return _short(scrub(text, *keys))
+
+
+def _plain(body: Any) -> str:
+    return body if isinstance(body, str) else json.dumps(body, default=str)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
+    names = _names(error)
+    said = _short(f"{type(error).__name__}: {error}")
+    if names & _TIMEOUTS and not names & _DROPPED:
+        return "timeout", f"no answer within {timeout:g} s"
+    if isinstance(error, MalformedBodyError) or names & _MALFORMED:
+        return "malformed", f"the answer is not in the provider's format ({said})"
+    if names & (_CONNECTIONS | _DROPPED):
+        return "connection", f"the connection failed ({said})"
+    return "model", f"the client failed ({said})"
+
+
+def _names(error: BaseException | None) -> set[str]:
+    """Names of the classes of an error and of what caused it."""
+    names: set[str] = set()
+    for _ in range(6):
+        if error is None:
+            break
+        names.update(kind.__name__ for kind in type(error).__mro__)
+        error = error.__cause__
+    return names

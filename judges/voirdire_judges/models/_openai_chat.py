@@ -1,0 +1,109 @@
+"""OpenAI's chat completions: parameters out, reply in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voirdire.schema import Reply, Usage
+from voirdire_judges.models._body import content_of, count, items, mapping, parse_body, text
+from voirdire_judges.models._faults import MalformedBodyError
+from voirdire_judges.models._logprobs import option_logprobs
+
+if TYPE_CHECKING:
+    from voirdire.schema import FinishReason, Request
+    from voirdire_judges.models._options import Options
+
+
+def params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """The body of a call; `max_completion_tokens` is the name that all current models take."""
+    sent: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_completion_tokens": request.max_tokens,
+        "seed": request.seed,
+    }
+    if request.options and options.logprobs:
+        sent |= {"logprobs": True, "top_logprobs": 20}
+    if request.schema is not None and options.structured:
+        form = {"name": "answer", "schema": dict(request.schema), "strict": True}
+        sent["response_format"] = {"type": "json_schema", "json_schema": form}
+    sent |= {**options.params, **request.params}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def compatible_params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """As `params`, with the older `max_tokens` that every compatible server knows."""
+    sent = params(model, request, options)
+    if "max_completion_tokens" in sent and "max_completion_tokens" not in options.params:
+        sent["max_tokens"] = sent.pop("max_completion_tokens")
+    return sent
+
+
+async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200. The raw answer is read here: the SDK gives back a page of HTML as text."""
+    rest = {name: value for name, value in sent.items() if name not in {"model", "messages"}}
+    raw = await client.chat.completions.with_raw_response.create(
+        model=sent["model"], messages=sent["messages"], extra_body=rest
+    )
+    return parse_body(await content_of(raw), "choices")
+
+
+def read(body: dict[str, Any], request: Request) -> Reply:
+    """The reply in a chat completion.
+
+    >>> from voirdire.schema import Message, Request
+    >>> choice = {"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}
+    >>> reply = read({"choices": [choice]}, Request((Message("user", "Hi"),)))
+    >>> reply.finish_reason, reply.text
+    ('refusal', 'No.')
+    """
+    choices = items(body.get("choices"))
+    if not choices:
+        raise MalformedBodyError("an answer without choices")
+    choice, message = choices[0], mapping(choices[0].get("message"))
+    said, refusal = text(message.get("content")), text(message.get("refusal"))
+    reason = text(choice.get("finish_reason"))
+    positions = items(mapping(choice.get("logprobs")).get("content"))
+    return Reply(
+        text=said or refusal,
+        finish_reason=_finish(reason, said, refusal),
+        usage=_usage(mapping(body.get("usage"))),
+        model=text(body.get("model")),
+        provider_id=text(body.get("id")),
+        option_logprobs=option_logprobs(alternatives(positions), request.options),
+    )
+
+
+def _finish(reason: str, said: str, refusal: str) -> FinishReason:
+    # A refusal comes with finish_reason "stop"; a cut answer may be empty: reasoning ate the cap.
+    if refusal:
+        return "refusal"
+    if reason == "content_filter":
+        return "content_filter"
+    if reason == "length":
+        return "length"
+    return "stop" if said.strip() else "empty"
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    # prompt_tokens count the cached ones, completion_tokens the reasoning.
+    return Usage(
+        input=count(usage.get("prompt_tokens")),
+        output=count(usage.get("completion_tokens")),
+        cached=count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+def alternatives(positions: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
+    """The alternatives (token, log-probability) at each position."""
+    return [
+        [
+            (text(top.get("token")), float(top["logprob"]))
+            for top in items(position.get("top_logprobs"))
+            if isinstance(top.get("logprob"), int | float)
+        ]
+        for position in positions
+    ]

@@ -1,0 +1,86 @@
+"""OpenAI's responses: parameters out, reply in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voirdire.schema import Reply, Usage
+from voirdire_judges.models._body import content_of, count, items, mapping, parse_body, text
+from voirdire_judges.models._faults import WireError
+from voirdire_judges.models._logprobs import option_logprobs
+from voirdire_judges.models._openai_chat import alternatives
+
+if TYPE_CHECKING:
+    from voirdire.schema import FinishReason, Request
+    from voirdire_judges.models._options import Options
+
+
+def params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """The body of a call; nothing is stored at the provider."""
+    sent: dict[str, Any] = {
+        "model": model,
+        "input": [{"role": m.role, "content": m.content} for m in request.messages],
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_output_tokens": request.max_tokens,
+        "store": False,
+    }
+    if request.options and options.logprobs:
+        sent |= {"top_logprobs": 20, "include": ["message.output_text.logprobs"]}
+    if request.schema is not None and options.structured:
+        form = {"type": "json_schema", "name": "answer", "schema": dict(request.schema)}
+        sent["text"] = {"format": {**form, "strict": True}}
+    sent |= {**options.params, **request.params}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200."""
+    rest = {name: value for name, value in sent.items() if name not in {"model", "input"}}
+    raw = await client.responses.with_raw_response.create(
+        model=sent["model"], input=sent["input"], extra_body=rest
+    )
+    return parse_body(await content_of(raw), "output")
+
+
+def read(body: dict[str, Any], request: Request) -> Reply:
+    """The reply in a response object; reasoning and tool items are left aside."""
+    if body.get("status") == "failed":
+        raise WireError(_failed(mapping(body.get("error"))), body)
+    messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
+    parts = [part for message in messages for part in items(message.get("content"))]
+    said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
+    refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
+    positions = [token for part in parts for token in items(part.get("logprobs"))]
+    return Reply(
+        text=said or refusal,
+        finish_reason=_finish(body, said, refusal),
+        usage=_usage(mapping(body.get("usage"))),
+        model=text(body.get("model")),
+        provider_id=text(body.get("id")),
+        option_logprobs=option_logprobs(alternatives(positions), request.options),
+    )
+
+
+def _failed(error: dict[str, Any]) -> int:
+    return 429 if error.get("code") == "rate_limit_exceeded" else 500
+
+
+def _finish(body: dict[str, Any], said: str, refusal: str) -> FinishReason:
+    reason = mapping(body.get("incomplete_details")).get("reason")
+    if refusal:
+        return "refusal"
+    if reason == "content_filter":
+        return "content_filter"
+    if body.get("status") == "incomplete":
+        return "length"
+    return "stop" if said.strip() else "empty"
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    return Usage(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cached=count(mapping(usage.get("input_tokens_details")).get("cached_tokens")),
+        reasoning=count(mapping(usage.get("output_tokens_details")).get("reasoning_tokens")),
+    )

@@ -1,0 +1,217 @@
+"""A model behind an HTTP endpoint: one call, one deadline, one reply or one typed error."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import ModelError
+from voirdire.schema import Reply
+from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._faults import message, model_error, wire_error
+from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._pool import Lease, pool
+from voirdire_judges.models._refused import refused_parameter, renamed, together
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from voirdire.schema import Request
+    from voirdire_judges.models._faults import WireError
+    from voirdire_judges.models._keys import Key
+    from voirdire_judges.models._options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is asked; equal endpoints share one client."""
+
+    base_url: str | None = None
+    key: Key | None = None
+    query: tuple[tuple[str, str], ...] = ()
+    key_header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One provider's way of asking and answering, as functions.
+
+    Attributes
+    ----------
+    open, close
+        Make a client for an endpoint, and close it.
+    params
+        (model, request, options) -> parameters to send, messages included.
+    send
+        (client, parameters) -> the body of a 200, checked to be JSON of the right shape.
+    read
+        (body, request) -> Reply.
+    lacking
+        Parameters of a request that the provider does not know at all.
+    """
+
+    name: str
+    open: Callable[[Endpoint], Any]
+    close: Callable[[Any], Awaitable[None]]
+    params: Callable[[str, Request, Options], dict[str, Any]]
+    send: Callable[[Any, dict[str, Any]], Awaitable[dict[str, Any]]]
+    read: Callable[[dict[str, Any], Request], Reply]
+    lacking: frozenset[str] = frozenset()
+
+
+class _Again(Enum):
+    """The call is worth repeating at once, with other parameters."""
+
+    AGAIN = auto()
+
+
+class RemoteModel:
+    """A chat model behind an endpoint.
+
+    Nothing is retried: a fault is a `ModelError` that says whether asking again may help. The one
+    exception is a refused parameter under ``on_refused_parameter = "drop"``: the call is repeated
+    without it, and this and every later reply says so in its notes.
+    """
+
+    def __init__(
+        self, name: str, model: str, dialect: Dialect, endpoint: Endpoint, options: Options
+    ) -> None:
+        self.name, self.model, self.dialect = name, model, dialect
+        self.endpoint, self.options = endpoint, options
+        self._dropped: dict[str, str] = {}
+        self._renamed: dict[str, str] = {}
+        self._lease: Lease | None = None
+
+    def __repr__(self) -> str:
+        return f"<model {self.name}>"
+
+    async def complete(self, request: Request) -> Reply:
+        """One reply to one request.
+
+        Raises
+        ------
+        ModelError
+            No reply came; `kind` says why, `retryable` whether asking again may help.
+        """
+        check_text(self.name, request)
+        outcome = await self._attempt(request)
+        while outcome is _Again.AGAIN:
+            outcome = await self._attempt(request)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return outcome
+
+    async def aclose(self) -> None:
+        """Give the client back; the last model of an endpoint closes it."""
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            await pool().give_back(lease)
+
+    async def _attempt(self, request: Request) -> Reply | ModelError | _Again:
+        # The exception of the SDK holds headers, and with them the key: it ends here, and the
+        # error that goes on is raised outside of this handler, so that none is chained to it.
+        sent: dict[str, Any] = {}
+        started = time.perf_counter()
+        try:
+            sent = self._parameters(request)
+            if (lacking := self._lacking(request)) is not None:
+                return self._refuse(lacking, f"{self.dialect.name} has no such parameter", None)
+            async with asyncio.timeout(self.options.timeout):
+                body = await self.dialect.send(self._client(), sent)
+            reply = self.dialect.read(body, request)
+        except Exception as error:  # noqa: BLE001 - an SDK may raise anything at all
+            outcome = self._fault(error, sent)
+            if not isinstance(outcome, Reply):
+                return outcome
+            reply = outcome
+        return self._finished(reply, request, sent, time.perf_counter() - started)
+
+    def _client(self) -> Any:
+        loop = asyncio.get_running_loop()
+        if self._lease is None or self._lease.loop is not loop:
+            key = (self.dialect.name, self.endpoint)
+            self._lease = pool().take(
+                key, lambda: self.dialect.open(self.endpoint), self.dialect.close
+            )
+        return self._lease.client
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        given = self.dialect.params(self.model, request, self.options)
+        named = {self._renamed.get(name, name): value for name, value in given.items()}
+        return {name: value for name, value in named.items() if name not in self._dropped}
+
+    def _lacking(self, request: Request) -> str | None:
+        asked = (name for name in sorted(self.dialect.lacking) if name not in self._dropped)
+        return next((name for name in asked if getattr(request, name) is not None), None)
+
+    def _fault(self, error: Exception, sent: Mapping[str, Any]) -> Reply | ModelError | _Again:
+        found = wire_error(error)
+        if found is not None and found.status_code in {400, 422}:
+            categories = filtered_categories(found.body)
+            if categories is not None:
+                notes = tuple(f"content_filter: {category}" for category in categories)
+                return Reply("", "content_filter", notes=notes)
+            name = refused_parameter(found.body, sent)
+            if name:
+                return self._refuse(name, message(found, self.endpoint.key), found)
+        return model_error(self.name, error, self.options.timeout, self.endpoint.key)
+
+    def _refuse(self, name: str, said: str, found: WireError | None) -> ModelError | _Again:
+        other = renamed(name, found.body) if found is not None else ""
+        if other and other not in self._renamed:
+            self._renamed[name] = other
+            return _Again.AGAIN
+        if self.options.on_refused_parameter == "drop":
+            self._dropped |= dict.fromkeys(together(name), said)
+            return _Again.AGAIN
+        return ModelError(
+            f"{self.name} refuses the parameter {name!r} ({said}): leave it out of the study, or "
+            'set on_refused_parameter = "drop"',
+            "refused_parameter",
+            status_code=None if found is None else found.status_code,
+            parameter=name,
+        )
+
+    def _finished(
+        self, reply: Reply, request: Request, sent: Mapping[str, Any], seconds: float
+    ) -> Reply:
+        notes = reply.notes
+        if self._dropped or self._renamed:
+            notes += self._changes(request)
+        return replace(
+            reply,
+            model=reply.model or self.model,
+            params=shown(sent),
+            notes=notes,
+            latency=seconds,
+        )
+
+    def _changes(self, request: Request) -> tuple[str, ...]:
+        given = self.dialect.params(self.model, request, self.options)
+        lacking = {name for name in self.dialect.lacking if getattr(request, name) is not None}
+        dropped = sorted(set(self._dropped) & (set(given) | lacking | set(self._renamed.values())))
+        return (
+            *(f"dropped {name}: {self._dropped[name]}" for name in dropped),
+            *(f"{old} sent as {new}" for old, new in self._renamed.items() if old in given),
+        )
+
+
+_TEXTS = frozenset({"messages", "input", "contents", "system", "system_instruction"})
+
+
+def shown(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters sent, without the texts; a schema is named and not repeated.
+
+    >>> shown({"model": "m", "messages": [], "seed": 1, "response_format": {"type": "json_schema"}})
+    {'model': 'm', 'seed': 1, 'response_format': 'json_schema'}
+    """
+    return {name: _brief(value) for name, value in sent.items() if name not in _TEXTS}
+
+
+def _brief(value: Any) -> Any:
+    if not isinstance(value, dict | list):
+        return value
+    return str(value["type"]) if isinstance(value, dict) and "type" in value else value

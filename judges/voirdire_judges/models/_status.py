@@ -1,0 +1,115 @@
+"""From an HTTP status and an error body to the kind of fault."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from voirdire._errors import FaultKind
+
+_KINDS: dict[int, FaultKind] = {
+    401: "auth",
+    402: "quota",
+    403: "auth",
+    408: "timeout",
+    409: "server",
+    429: "rate_limit",
+    503: "overloaded",
+    529: "overloaded",
+}
+#: Out of credit, as OpenAI, Anthropic and Google word it; a daily allowance is not back soon.
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|billing_(?:error|hard_limit|not_active)|credit balance is too low"
+    r"|insufficient (?:credits|funds|balance)|spend.?limit|requests?perday",
+    re.IGNORECASE,
+)
+
+
+def kind_of(status: int, body: Any) -> FaultKind:
+    """The kind of fault behind an HTTP status; the body tells an empty purse from a crowd.
+
+    >>> kind_of(429, {"error": {"code": "rate_limit_exceeded"}})
+    'rate_limit'
+    >>> kind_of(429, {"error": {"code": "insufficient_quota"}})
+    'quota'
+    >>> kind_of(502, None), kind_of(404, None)
+    ('server', 'bad_request')
+    """
+    if status in {400, 403, 429} and _NO_CREDIT.search(" ".join(words(body))):
+        return "quota"
+    if status in _KINDS:
+        return _KINDS[status]
+    if status >= 500:
+        return "server"
+    return "bad_request" if status >= 400 else "malformed"
+
+
+def words(body: Any, depth: int = 0) -> Iterator[str]:
+    """All texts inside a JSON value, as far as they are of use (six levels)."""
+    if isinstance(body, str):
+        yield body[:2000]
+    elif isinstance(body, dict) and depth < 6:
+        for value in body.values():
+            yield from words(value, depth + 1)
+    elif isinstance(body, list) and depth < 6:
+        for value in body[:50]:
+            yield from words(value, depth + 1)
+
+
+def error_of(body: Any) -> dict[str, Any]:
+    """The error object in a body, whether or not it is wrapped in `error` or a list."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict):
+        return {}
+    inner = body.get("error")
+    return inner if isinstance(inner, dict) else body
+
+
+def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
+    """Seconds that the provider asks to wait: the header (seconds or a date), or Google's detail.
+
+    >>> retry_after({"retry-after-ms": "1500"}, None)
+    1.5
+    >>> retry_after({}, {"error": {"details": [{"retryDelay": "37s"}]}})
+    37.0
+    >>> retry_after({"retry-after": "soon"}, None) is None
+    True
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    header = headers.get("retry-after")
+    found = _seconds(header)
+    if found is None and header:
+        found = _until(header)
+    return _delay(body) if found is None else found
+
+
+def _seconds(text: Any) -> float | None:
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _delay(body: Any) -> float | None:
+    details = error_of(body).get("details")
+    for detail in details if isinstance(details, list) else []:
+        if isinstance(detail, dict) and str(detail.get("retryDelay", "")).endswith("s"):
+            return _seconds(str(detail["retryDelay"])[:-1])
+    return None

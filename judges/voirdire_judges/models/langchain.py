@@ -1,0 +1,137 @@
+"""`langchain:`: any `BaseChatModel`, given as an object or as an import path."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError, ModelError
+from voirdire.schema import Reply
+from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._faults import model_error, wire_error
+from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._imports import require
+from voirdire_judges.models._keys import Key
+from voirdire_judges.models._langchain_message import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.schema import Request
+
+#: What a provider's integration raises when it is handed a page of HTML or half an object.
+_CONFUSED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
+
+
+class LangchainModel:
+    """A chat model of LangChain. It must not retry by itself: construct it with `max_retries=0`."""
+
+    def __init__(self, name: str, model: Any, timeout: float, params: Mapping[str, Any]) -> None:
+        self.name, self.model, self.timeout, self.params = name, model, timeout, dict(params)
+        retries = getattr(model, "max_retries", 0)
+        self._notes = (
+            () if retries == 0 else (f"the model retries by itself: max_retries={retries}",)
+        )
+
+    def __repr__(self) -> str:
+        return f"<model {self.name}>"
+
+    async def complete(self, request: Request) -> Reply:
+        """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
+        check_text(self.name, request)
+        outcome = await self._attempt(request)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return outcome
+
+    async def _attempt(self, request: Request) -> Reply | ModelError:
+        messages = [(m.role, m.content) for m in request.messages]
+        sent = self._parameters(request)
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self.timeout):
+                message = await self.model.ainvoke(messages, **sent)
+            return read(message, sent, self._notes, time.perf_counter() - started)
+        except Exception as error:  # noqa: BLE001 - an integration may raise anything at all
+            return self._fault(error)
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        asked = {
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "max_tokens": request.max_tokens,
+            "seed": request.seed,
+            **self.params,
+            **request.params,
+        }
+        return {name: value for name, value in asked.items() if value is not None}
+
+    def _fault(self, error: Exception) -> Reply | ModelError:
+        found = wire_error(error)
+        if found is not None and found.status_code == 400:
+            categories = filtered_categories(found.body)
+            if categories is not None:
+                notes = (*self._notes, *(f"content_filter: {name}" for name in categories))
+                return Reply("", "content_filter", model=self.name, notes=notes)
+        fault = model_error(self.name, error, self.timeout, *_keys_in(self.model))
+        if fault.kind == "model" and isinstance(error, _CONFUSED):
+            return ModelError(f"{fault} (the answer may not be the provider's)", "malformed")
+        return fault
+
+
+def _keys_in(model: Any) -> list[Key]:
+    """The keys that a LangChain model holds as pydantic secrets."""
+    held = getattr(model, "__dict__", {}).values()
+    revealed = [value.get_secret_value() for value in held if hasattr(value, "get_secret_value")]
+    return [Key(value) for value in revealed if isinstance(value, str)]
+
+
+def make(
+    model_name: str | Any,
+    *,
+    timeout: float = 120.0,
+    params: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> LangchainModel:
+    """A LangChain chat model (`langchain:my_models:judge`).
+
+    Parameters
+    ----------
+    model_name : str or BaseChatModel
+        ``"module:attribute"`` of a chat model, or of a callable that makes one; or the model.
+    timeout : float
+        Seconds for one call in all.
+    params : mapping, optional
+        Passed to every call.
+    arguments : mapping, optional
+        Passed to the callable that makes the model.
+
+    Raises
+    ------
+    InputError
+        The path cannot be imported, or what lies there is no chat model.
+    MissingExtraError
+        The extra `langchain` is not installed.
+    """
+    base = require("langchain_core.language_models", "langchain:", "langchain").BaseChatModel
+    found = _imported(model_name) if isinstance(model_name, str) else model_name
+    if not isinstance(found, base) and callable(found):
+        found = found(**(arguments or {}))
+    if not isinstance(found, base):
+        raise InputError(
+            f"langchain:{model_name}: expected a BaseChatModel, got {type(found).__name__}"
+        )
+    label = model_name if isinstance(model_name, str) else type(found).__name__
+    return LangchainModel(f"langchain:{label}", found, timeout, params or {})
+
+
+def _imported(path: str) -> Any:
+    module, colon, attribute = path.partition(":")
+    if not colon or not attribute:
+        raise InputError(f'langchain: needs a path "module:attribute", got {path!r}')
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"langchain:{path}: {error}") from error

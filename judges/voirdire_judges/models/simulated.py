@@ -1,0 +1,102 @@
+"""`simulated:`: a judge of declared reliability, bias and drop-out. Every reply says it is one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire._errors import InputError
+from voirdire.schema import Reply, Usage
+from voirdire_judges.models import _simulated_answer as answers
+from voirdire_judges.models._checks import check_text
+
+if TYPE_CHECKING:
+    from voirdire.schema import Request
+
+LABEL = "[simulated]"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedModel:
+    """Answers without a model: the same request and seed give the same reply.
+
+    A score is ``middle + spread * (sqrt(r) * truth + sqrt(1 - r) * noise) + bias``, rounded to a
+    declared level; `truth` depends on the texts asked about alone, so that all simulated judges of
+    a panel share it, and `noise` on the judge's name, its seed and the whole request.
+    """
+
+    name: str
+    reliability: float = 0.8
+    bias: float = 0.0
+    drop_out: float = 0.0
+    seed: int = 0
+    latency: float = 0.0
+
+    async def complete(self, request: Request) -> Reply:
+        """One simulated reply."""
+        check_text(self.name, request)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        asked = "\n".join(f"{m.role}: {m.content}" for m in request.messages)
+        draw = answers.Draw(f"{self.name}|{self.seed}|{request.seed}|{asked}", _truth(request))
+        dropped = draw.noise_uniform("drop-out") < self.drop_out
+        text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
+        return Reply(
+            text,
+            "refusal" if dropped else "stop",
+            usage=Usage(input=len(asked) // 4, output=len(text) // 4),
+            model=self.name,
+            params={"seed": self.seed, "temperature": request.temperature, "simulated": True},
+            provider_id=f"simulated-{draw.digest}",
+            latency=self.latency,
+            notes=("simulated: no model was asked",),
+            option_logprobs={} if dropped else self._options(request, draw),
+        )
+
+    def _text(self, request: Request, draw: answers.Draw) -> str:
+        return answers.text(request, draw, self.reliability, self.bias, LABEL)
+
+    def _options(self, request: Request, draw: answers.Draw) -> dict[str, float]:
+        return answers.option_logprobs(request.options, draw, self.reliability, self.bias)
+
+
+def _truth(request: Request) -> str:
+    return "\n".join(m.content for m in request.messages if m.role == "user")
+
+
+def make(
+    model_name: str,
+    *,
+    reliability: float = 0.8,
+    bias: float = 0.0,
+    drop_out: float = 0.0,
+    seed: int = 0,
+    latency: float = 0.0,
+) -> SimulatedModel:
+    """A simulated judge (`simulated:strict`), for demonstrations and tests.
+
+    Parameters
+    ----------
+    model_name : str
+        Any name; another name is another judge.
+    reliability : float
+        Share of a score's variance that is shared with the truth, in [0, 1].
+    bias : float
+        Added to every score, in the scale's units.
+    drop_out : float
+        Share of requests that are refused, in [0, 1].
+    seed : int
+        Another seed gives other noise and the same truth.
+    latency : float
+        Seconds before each reply.
+
+    Raises
+    ------
+    InputError
+        A share off [0, 1].
+    """
+    for what, value in (("reliability", reliability), ("drop_out", drop_out)):
+        if not 0 <= value <= 1:
+            raise InputError(f"simulated:{model_name}: {what} must lie in [0, 1], got {value!r}")
+    return SimulatedModel(f"simulated:{model_name}", reliability, bias, drop_out, seed, latency)

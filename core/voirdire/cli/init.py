@@ -33,7 +33,7 @@ def init(
     from voirdire.study import study_to_toml
     from voirdire.tables import draft_study
 
-    study = draft_study(ratings)
+    study = draft_study(ratings, folder=out.parent)
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
     out.write_text(study_to_toml(study), encoding="utf-8")

@@ -96,7 +96,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
-    study, found, benchmark = resolve(source, data)
+    study, found, benchmark = resolve(source, data, reference)
     study = adjust(
         study,
         {
@@ -129,7 +129,7 @@ def audit_source(
     InputError
         As `examine`.
     """
-    study, found, _ = resolve(source, data)
+    study, found, _ = resolve(source, data, reference)
     study = adjust(study, {"data": {"reference": tuple(reference) or None}})
     return tables.audit(found or tables.read_tables(study), study)
 

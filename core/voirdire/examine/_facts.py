@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examine._known import Known
+from voirdire.examine._pairing import excluded_systems, kept_responses
 from voirdire.examine._stability import stability
-from voirdire import stats
+from voirdire.stats import alt_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +27,17 @@ def known_facts(
 ) -> Known:
     """Facts about the panel; what the data cannot tell is left empty and so "not tested"."""
     cube, thresholds = context.cube, context.study.thresholds
-    judges = [rater.name for rater in raters if rater.name not in reference]
+    judges = [rater for rater in raters if rater.name not in reference]
+    names = [judge.name for judge in judges]
     shared = {attribute: _shared_items(cube, reference, attribute) for attribute in cube.attributes}
     enough = len(reference) >= thresholds.min_humans
     return Known(
         humans=tuple(reference),
         shared_items=shared,
         alt_tests=_alt_tests(context, judges, reference) if enough else {},
-        runs={judge: cube.runs[judge] for judge in judges},
+        runs={name: cube.runs[name] for name in names},
         temperatures={rater.name: rater.temperature for rater in raters},
-        stability=stability(ratings, judges, cube.attributes),
+        stability=stability(ratings, names, cube.attributes),
     )
 
 
@@ -49,16 +51,19 @@ def _shared_items(cube: Cube, reference: Sequence[str], attribute: str) -> int:
 
 
 def _alt_tests(
-    context: Context, judges: Sequence[str], reference: Sequence[str]
+    context: Context, judges: Sequence[Rater], reference: Sequence[str]
 ) -> dict[tuple[str, str], Estimate]:
+    """Each judge and attribute, on the responses that its exclusions leave."""
     cube, thresholds = context.cube, context.study.thresholds
     return {
-        (judge, attribute): stats.alt_test(
-            cube.of(judge, attribute),
-            np.stack([cube.of(name, attribute) for name in reference], axis=1),
+        (judge.name, attribute): alt_test(
+            np.stack([cube.of(name, attribute) for name in reference], axis=1)[kept],
+            cube.of(judge.name, attribute)[kept],
+            score="neg_rmse",
             epsilon=thresholds.epsilon,
-            scorer="neg_rmse",
-        ).winning_rate
+            min_items=thresholds.min_shared_items,
+        )
         for judge in judges
+        for kept in [kept_responses(cube, excluded_systems(judge, context.study))]
         for attribute in cube.attributes
     }

@@ -67,7 +67,7 @@ def pair_up(
     at = cube.attributes.index(attribute)
     human = mean_of_present(cube.scores[[cube.raters.index(name) for name in reference], at])
     scores = cube.of(judge, attribute)
-    kept = ~np.isin(cube.system, [cube.systems.index(s) for s in excluded if s in cube.systems])
+    kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
     if listwise:
         valid &= ~np.isnan(cube.scores[:, at]).any(axis=0)
@@ -91,6 +91,11 @@ def pair_up(
         counts,
         int(kept.sum()),
     )
+
+
+def kept_responses(cube: Cube, excluded: Sequence[str]) -> NDArray[np.bool_]:
+    """(N,) whether a response's system is not among the excluded."""
+    return ~np.isin(cube.system, [cube.systems.index(s) for s in excluded if s in cube.systems])
 
 
 def level_of(cube: Cube) -> str:

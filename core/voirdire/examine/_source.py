@@ -10,10 +10,10 @@ import polars as pl
 from voirdire import tables
 from voirdire._errors import InputError
 from voirdire._manager import plugins
-from voirdire.study import Study, load_study
+from voirdire.study import Source, Study, load_study
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from voirdire.examine._examination import Examination
     from voirdire.tables import Tables
@@ -32,7 +32,9 @@ class Benchmark(Protocol):
 
 
 def resolve(
-    source: str | Path | Study | pl.DataFrame, data: str | Path | None = None
+    source: str | Path | Study | pl.DataFrame,
+    data: str | Path | None = None,
+    reference: Sequence[str] = (),
 ) -> tuple[Study, Tables | None, Benchmark | None]:
     """The study behind a source; its tables where they are at hand; its benchmark if it is one.
 
@@ -44,16 +46,28 @@ def resolve(
     if isinstance(source, Study):
         return source, None, None
     if isinstance(source, pl.DataFrame):
-        study, found = tables.from_frame(source)
-        return study, found, None
+        return *tables.from_frame(source, reference=reference), None
     path = Path(source)
     if path.is_dir():
-        return *tables.read_session(path), None
+        return _session(path), None, None
     if path.suffix == ".toml":
         return load_study(path), None, None
     if path.is_file():
-        return tables.draft_study(path), None, None
+        return *tables.read_file(path, reference=reference), None
     return _benchmark(str(source), data)
+
+
+def _session(folder: Path) -> Study:
+    """The study of a session, its data being the ratings derived there."""
+    ratings = folder / "ratings.parquet"
+    if not (folder / "study.toml").is_file() or not ratings.is_file():
+        raise InputError(
+            f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
+        )
+    study = load_study(folder / "study.toml")
+    source = Source(path=ratings.name, layout="long")
+    data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
+    return study.model_copy(update={"data": data})
 
 
 def _benchmark(name: str, data: str | Path | None) -> tuple[Study, None, Benchmark]:

@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 _HOME = {
+    "Classification": "classification",
     "Equivalence": "tost",
     "Estimate": "_results",
     "Interval": "_results",
@@ -23,6 +24,7 @@ _HOME = {
     "bland_altman": "agreement_limits",
     "brennan_prediger": "gwet",
     "ccc": "concordance",
+    "classification_scores": "classification",
     "cohen_kappa": "cohen",
     "compare_systems": "paired_tests",
     "equivalence": "tost",
@@ -47,6 +49,7 @@ _HOME = {
     "pearson": "correlation",
     "random_f1": "chance",
     "rmse": "differences",
+    "roc_auc": "ranking",
     "scott_pi": "fleiss",
     "self_exclusion": "exclusion",
     "simulate_random_f1": "chance_simulation",

@@ -1,0 +1,254 @@
+"""Scores of a classifier over declared labels, through scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.stats._classified import Classified, classified
+from voirdire.stats._intervals import check_level, methods, percentile_interval
+from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._results import Estimate, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_NAMES = (
+    "accuracy",
+    "precision_weighted",
+    "recall_weighted",
+    "f1_weighted",
+    "precision_macro",
+    "recall_macro",
+    "f1_macro",
+    "hamming_loss",
+    "mcc",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """Scores by name, scores by label, and predictions that are no declared label.
+
+    Attributes
+    ----------
+    scores : mapping of str to Estimate
+        ``accuracy`` (multi-label: all labels of an item right), ``precision``, ``recall`` and
+        ``f1``, each ``_weighted`` by support and ``_macro``, ``hamming_loss``, ``mcc``.
+    labels : mapping of str to mapping
+        ``precision``, ``recall``, ``f1`` and ``support`` of each declared label; NaN where they
+        are 0/0 (a label never predicted has no precision, one never true no recall).
+    undeclared : mapping of str to int
+        Predictions outside the declared labels and how often they came; each counts as wrong.
+    """
+
+    scores: Mapping[str, Estimate]
+    labels: Mapping[str, Mapping[str, float]]
+    undeclared: Mapping[str, int]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """A score by its name."""
+        return self.scores[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        scores = {name: score.to_dict() for name, score in self.scores.items()}
+        labels = {
+            label: {key: None if math.isnan(part) else part for key, part in parts.items()}
+            for label, parts in self.labels.items()
+        }
+        return {"scores": scores, "labels": labels, "undeclared": dict(self.undeclared)}
+
+
+def classification_scores(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    ci: str | Sequence[str] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> Classification:
+    """Accuracy, precision, recall, F1, Hamming loss and MCC of predictions.
+
+    Macro means run over the declared labels that occur, in truth or prediction; labels that occur
+    in neither are named in the details (``absent``), beside the mean that would count them as 0
+    (``zero_filled``). In both means a 0/0 precision or recall of a label that occurs counts as 0,
+    as in scikit-learn; `Classification.labels` shows it as NaN.
+
+    Parameters
+    ----------
+    truth, predicted : array_like, shape (n items,) or (n items, q labels)
+        One label an item (numbers or words), or 0/1 for each label. NaN, None and masked entries
+        are missing: such an item is left out and counted in ``left_out``.
+    labels : sequence, optional
+        The declared labels (multi-label: names of the columns). Without them those that occur. A
+        true label must be declared; a predicted one that is not counts as wrong and is listed.
+    ci : {None, "percentile"}
+        Bootstrap over items.
+    level, n_resamples, seed
+        Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    Classification
+        MCC is NaN with ``zero_expected_disagreement`` where truth or predictions are constant
+        (scikit-learn says 0), and ``not_applicable`` to multi-label data. All are NaN with
+        ``no_data`` where no item is complete.
+
+    Raises
+    ------
+    StatisticsError
+        For shapes that differ, a true label that is not declared, or multi-label cells that are
+        not 0, 1 or missing.
+
+    References
+    ----------
+    Gorodkin, J. (2004). Computational Biology and Chemistry 28, 367-374 (MCC of several classes).
+
+    Examples
+    --------
+    >>> found = classification_scores(["a", "b", "a"], ["a", "b", "b"], labels=["a", "b", "c"])
+    >>> print(found["f1_weighted"])
+    f1_weighted = 0.667, n = 3, k = 3
+    >>> found["f1_macro"].details["absent"]
+    ['c']
+    """
+    asked = methods(ci, ("percentile",))
+    check_level(level, n_resamples)
+    given = classified(truth, predicted, labels)
+    sums = given.counts.astype(np.float64) @ given.features()
+    drawn = _resampled(given, n_resamples, seed) if asked and given.n else None
+    values = _by_sklearn(given) if given.n else dict.fromkeys(_NAMES, math.nan)
+    scores = {}
+    for place, name in enumerate(_NAMES):
+        reason = _reason(given, name, sums)
+        value = math.nan if reason else values[name]
+        intervals: tuple[Interval, ...] = ()
+        if asked:
+            column = np.array([]) if drawn is None or reason else drawn[:, place]
+            intervals = (percentile_interval(column, level, given.n),)
+        scores[name] = Estimate(
+            name,
+            value,
+            intervals,
+            given.n,
+            len(given.labels),
+            given.left_out,
+            reason,
+            details=_details(given, name, sums),
+        )
+    return Classification(scores, _by_label(given, sums), given.undeclared)
+
+
+def _reason(given: Classified, name: str, sums: Floats) -> str | None:
+    if not given.n:
+        return "no_data"
+    if name != "mcc":
+        return None
+    if given.multilabel:
+        return "not_applicable"
+    _, predicted, true, _ = given.parts(sums)
+    constant = max(true.max(), predicted.max(), given.n - predicted.sum()) == given.n
+    return "zero_expected_disagreement" if constant else None
+
+
+def _details(given: Classified, name: str, sums: Floats) -> dict[str, Any]:
+    """What a reader of a macro mean must know."""
+    if not name.endswith("_macro") or not given.n:
+        return {}
+    _, predicted, true, _ = given.parts(sums)
+    absent = (predicted + true) == 0
+    means = scores_of_sums(given, sums[None], fill=True)[0]
+    return {
+        "absent": [str(label) for label in given.labels[absent]],
+        "never_predicted": [str(label) for label in given.labels[(predicted == 0) & ~absent]],
+        "zero_filled": float(means[_NAMES.index(name)]),
+    }
+
+
+def _by_sklearn(given: Classified) -> dict[str, float]:
+    """Point values; labels that occur in neither truth nor prediction stay out of macro means."""
+    from sklearn import metrics  # noqa: PLC0415 - slow to import
+
+    truth, predicted, used = given.arrays()
+    options: dict[str, Any] = {"labels": used, "zero_division": 0.0}
+    found = {
+        "accuracy": metrics.accuracy_score(truth, predicted),
+        "hamming_loss": metrics.hamming_loss(truth, predicted),
+        "mcc": math.nan,
+    }
+    for average in ("weighted", "macro"):
+        parts = metrics.precision_recall_fscore_support(
+            truth, predicted, average=average, **options
+        )
+        for name, part in zip(("precision", "recall", "f1"), parts, strict=False):
+            found[f"{name}_{average}"] = part
+    if not given.multilabel and len(np.unique(np.append(truth, predicted))) > 1:
+        found["mcc"] = metrics.matthews_corrcoef(truth, predicted)
+    return {name: float(value) for name, value in found.items()}
+
+
+def _resampled(given: Classified, n_resamples: int, seed: int) -> Floats:
+    features = given.features()
+    blocks = [
+        scores_of_sums(given, counts.astype(np.float64) @ features)
+        for counts in resampled_counts(given.counts, n_resamples, seed)
+    ]
+    return np.concatenate(blocks)
+
+
+def scores_of_sums(given: Classified, sums: Floats, *, fill: bool = False) -> Floats:
+    """All scores, in the order of their names, from sums of features: (b, 9)."""
+    hits, predicted, true, exact = given.parts(sums)
+    n, q = given.n, len(given.labels)
+    precision, recall = _ratio(hits, predicted), _ratio(hits, true)
+    f1 = _ratio(2 * hits, predicted + true)
+    occurs = np.ones_like(true) if fill else ((predicted + true) > 0).astype(np.float64)
+    columns = [exact / n]
+    for weight in (true, occurs):
+        columns += [
+            _ratio((part * weight).sum(axis=-1), weight.sum(axis=-1))
+            for part in (precision, recall, f1)
+        ]
+    wrong = (predicted + true - 2 * hits).sum(axis=-1) / (n * q)
+    columns.append(wrong if given.multilabel else 1 - exact / n)
+    columns.append(_mcc(given, hits, predicted, true))
+    return np.stack(columns, axis=-1)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """Quotients, with 0/0 counted as 0."""
+    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
+
+
+def _mcc(given: Classified, hits: Floats, predicted: Floats, true: Floats) -> Floats:
+    """Gorodkin's coefficient; NaN where truth or predictions are constant."""
+    out = np.full(hits.shape[:-1], np.nan)
+    if given.multilabel:
+        return out
+    n = float(given.n)
+    other = n - predicted.sum(axis=-1)
+    spread = (n * n - (predicted**2).sum(axis=-1) - other**2) * (n * n - (true**2).sum(axis=-1))
+    shared = hits.sum(axis=-1) * n - (predicted * true).sum(axis=-1)
+    return np.divide(shared, np.sqrt(spread), out=out, where=spread > 0)
+
+
+def _by_label(given: Classified, sums: Floats) -> dict[str, dict[str, float]]:
+    hits, predicted, true, _ = given.parts(sums)
+    whole = {"precision": predicted, "recall": true, "f1": (predicted + true) / 2}
+    found: dict[str, dict[str, float]] = {}
+    for c, label in enumerate(given.labels.tolist()):
+        parts = {
+            name: float(hits[c] / size[c]) if size[c] else math.nan for name, size in whole.items()
+        }
+        found[str(label)] = {**parts, "support": int(true[c])}
+    return found

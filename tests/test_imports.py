@@ -9,14 +9,27 @@ import time
 import voirdire
 
 SLOW = (
-    "numba", "scipy.stats", "sklearn", "matplotlib", "torch", "faiss", "openai", "anthropic",
-    "google.genai", "langchain_core", "sentence_transformers", "transformers", "polars",
+    "numba",
+    "scipy.stats",
+    "sklearn",
+    "matplotlib",
+    "torch",
+    "faiss",
+    "openai",
+    "anthropic",
+    "google.genai",
+    "langchain_core",
+    "sentence_transformers",
+    "transformers",
+    "polars",
 )
 
 
 def loaded_after(code: str) -> set[str]:
     script = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     return set(done.stdout.split())
 
 
@@ -33,7 +46,9 @@ def test_help_answers_at_once():
     times = []
     for _ in range(3):
         start = time.perf_counter()
-        done = subprocess.run([sys.executable, "-m", "voirdire", "--help"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "voirdire", "--help"], capture_output=True, text=True, check=True
+        )
         times.append(time.perf_counter() - start)
     assert "examine" in done.stdout
     assert "Exit codes" in done.stdout

@@ -36,7 +36,10 @@ def registering(*names: str, target: str = "json:loads"):
 
 
 def test_hook_specifications_and_manager_stay_small():
-    lines = {name: len((ROOT / "core/voirdire" / name).read_text().splitlines()) for name in ("hookspecs.py", "_manager.py")}
+    lines = {
+        name: len((ROOT / "core/voirdire" / name).read_text().splitlines())
+        for name in ("hookspecs.py", "_manager.py")
+    }
     assert lines["hookspecs.py"] <= 40
     assert lines["_manager.py"] <= 60
 
@@ -73,7 +76,12 @@ def test_unknown_hook_is_flagged_and_known_ones_are_heard(monkeypatch):
     def voirdire_register_jugdes(register):
         register("never", "json:loads")
 
-    odd = third_party("odd", monkeypatch, voirdire_register_judges=registering("strict"), voirdire_register_jugdes=voirdire_register_jugdes)
+    odd = third_party(
+        "odd",
+        monkeypatch,
+        voirdire_register_judges=registering("strict"),
+        voirdire_register_jugdes=voirdire_register_jugdes,
+    )
     found = load([odd])
     assert found.names("judge") == ["strict"]
     assert "voirdire_register_jugdes" in found.failures["odd"]
@@ -84,7 +92,9 @@ def test_wrong_argument_of_a_hook_is_named(monkeypatch):
     def voirdire_register_judges(registry):
         registry("x", "json:loads")
 
-    found = load([third_party("odd", monkeypatch, voirdire_register_judges=voirdire_register_judges)])
+    found = load(
+        [third_party("odd", monkeypatch, voirdire_register_judges=voirdire_register_judges)]
+    )
     assert "registry" in found.failures["odd"]
 
 
@@ -97,7 +107,9 @@ def test_a_name_taken_twice_keeps_the_first_and_names_both(monkeypatch):
 
 
 def test_target_must_be_module_and_attribute(monkeypatch):
-    found = load([third_party("odd", monkeypatch, voirdire_register_judges=registering("x", target="json"))])
+    found = load(
+        [third_party("odd", monkeypatch, voirdire_register_judges=registering("x", target="json"))]
+    )
     assert '"module:attribute"' in found.failures["odd"]
 
 
@@ -112,15 +124,26 @@ def test_third_parties_can_be_restricted_and_built_ins_stay(monkeypatch):
 
 
 def test_unknown_name_lists_what_is_known_and_what_failed(monkeypatch):
-    found = load([EntryPoint("broken", "no_such_module_anywhere", GROUP), third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))])
-    with pytest.raises(voirdire.PluginError, match=r"no judge 'lenient' \(known: strict\); plugin 'broken' failed"):
+    found = load(
+        [
+            EntryPoint("broken", "no_such_module_anywhere", GROUP),
+            third_party("good", monkeypatch, voirdire_register_judges=registering("strict")),
+        ]
+    )
+    with pytest.raises(
+        voirdire.PluginError, match=r"no judge 'lenient' \(known: strict\); plugin 'broken' failed"
+    ):
         found.resolve("judge", "lenient")
 
 
 def test_a_missing_extra_says_what_to_install(monkeypatch):
-    plugin = third_party("gpu", monkeypatch, voirdire_register_judges=registering("x", target="needs_torch:make"))
+    plugin = third_party(
+        "gpu", monkeypatch, voirdire_register_judges=registering("x", target="needs_torch:make")
+    )
     module = types.ModuleType("needs_torch")
-    module.__getattr__ = lambda name: (_ for _ in ()).throw(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    module.__getattr__ = lambda name: (_ for _ in ()).throw(
+        ModuleNotFoundError("No module named 'torch'", name="torch")
+    )
     monkeypatch.setitem(sys.modules, "needs_torch", module)
     with pytest.raises(voirdire.MissingExtraError, match=r"pip install 'voirdire\[hf\]'"):
         load([plugin]).resolve("judge", "x")
@@ -132,7 +155,13 @@ def run(*args: str, only: str | None = "") -> subprocess.CompletedProcess[str]:
     env = {key: value for key, value in os.environ.items() if key != "VOIRDIRE_LOAD_PLUGINS"}
     if only is not None:
         env["VOIRDIRE_LOAD_PLUGINS"] = only
-    return subprocess.run([sys.executable, "-m", "voirdire", *args], capture_output=True, text=True, env=env, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", *args],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
+    )
 
 
 def test_plugins_command_lists_as_json():
@@ -154,7 +183,9 @@ def test_the_example_distribution_is_found():
     pytest.importorskip("voirdire_example", reason="pip install -e plugins/example")
     rows = json.loads(run("plugins", "--json", only=None).stdout)
     row = next(row for row in rows if row["name"] == "example")
-    assert row["registers"] == [{"kind": "judge", "name": "next-step", "target": "voirdire_example.judge:make"}]
+    assert row["registers"] == [
+        {"kind": "judge", "name": "next-step", "target": "voirdire_example.judge:make"}
+    ]
     assert "example" not in {row["name"] for row in json.loads(run("plugins", "--json").stdout)}
 
 

@@ -12,7 +12,7 @@ from voirdire.examine._examination import (
     SystemTest,
     Verdict,
 )
-from voirdire.examine._examine import audit_source, examine
+from voirdire.examine._examine import audit_source, examine, measure
 from voirdire.examine._requirements import check_requirements
 from voirdire.examine._source import Benchmark
 
@@ -31,4 +31,5 @@ __all__ = [
     "audit_source",
     "check_requirements",
     "examine",
+    "measure",
 ]

@@ -15,11 +15,11 @@ from voirdire.examine import _notes
 from voirdire.examine._cube import build_cube
 from voirdire.examine._examination import Examination
 from voirdire.examine._facts import known_facts
+from voirdire.examine._measures import frame_of, measures_of
 from voirdire.examine._pairing import pairings
 from voirdire.examine._results import Context, pair_results
 from voirdire.examine._source import adjust, resolve
 from voirdire.examine._systems import judge_mean_tests, system_means, system_tests
-from voirdire.examine.measure import measures_of
 from voirdire.examine.verdict import judge_verdicts
 from voirdire.schema import Scale
 from voirdire.study import Rater
@@ -134,8 +134,56 @@ def audit_source(
     return tables.audit(found or tables.read_tables(study), study)
 
 
+def measure(
+    source: str | Path | Study | pl.DataFrame,
+    measures: Sequence[str],
+    *,
+    data: str | Path | None = None,
+    raters: Sequence[str] = (),
+    off_scale: str | None = None,
+) -> pl.DataFrame:
+    """Coefficients over all raters of a table, without a reference, an audit or a verdict.
+
+    Parameters
+    ----------
+    source, data, off_scale
+        As in `examine`.
+    measures : sequence of str
+        Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
+        alpha_nominal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement. For each pair
+        of raters: cohen, qwk, ccc, pearson, spearman, kendall.
+    raters : sequence of str, optional
+        Only these; in a wide file without a study, the columns that are raters.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``measure, attribute, raters, value, low, high, interval, n, k, reason``: one row a
+        coefficient and attribute, at response level. Undefined is null with a reason.
+
+    Raises
+    ------
+    InputError
+        As `examine`; an unknown measure.
+
+    Examples
+    --------
+    >>> import polars as pl, voirdire
+    >>> frame = pl.DataFrame({"item": [1, 2, 3, 4], "anna": [1, 2, 3, 3], "ben": [1, 2, 3, 2]})
+    >>> voirdire.measure(frame, ["alpha"], raters=["anna", "ben"])["value"].round(3).to_list()
+    [0.79]
+    """
+    study, found, _ = resolve(source, data, raters)
+    study = adjust(study, {"data": {"off_scale": off_scale}, "analysis": {"measures": measures}})
+    found = found or tables.read_tables(study)
+    ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, _scale(study))
+    panel = [r for r in _raters(study, found.raters) if not raters or r.name in raters]
+    context = _context(study, ratings, panel)
+    return frame_of(measures_of(context.cube, study, context.scale))
+
+
 def _examination(study: Study, found: Tables, findings: Sequence[Finding]) -> Examination:
-    ratings = tables.apply_off_scale(found.ratings, study.data.off_scale)
+    ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, _scale(study))
     raters = _raters(study, found.raters)
     reference = _reference(study, raters)
     judges = _judges(study, raters, reference)
@@ -181,7 +229,11 @@ def _context(study: Study, ratings: pl.DataFrame, raters: Sequence[Rater]) -> Co
         _attributes(study, ratings),
         [system.name for system in study.systems],
     )
-    return Context(cube, study, Scale(*study.rubric.scale, study.rubric.step))
+    return Context(cube, study, _scale(study))
+
+
+def _scale(study: Study) -> Scale:
+    return Scale(*study.rubric.scale, study.rubric.step)
 
 
 def _references(study: Study, reference: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from voirdire import stats
 from voirdire._errors import InputError
@@ -112,3 +113,34 @@ def _measure(
         for a in range(len(raters))
         for b in range(a + 1, len(raters))
     ]
+
+
+def frame_of(measures: Sequence[Measure]) -> pl.DataFrame:
+    """One row a coefficient: value, its leading interval, n, k, and a reason where undefined."""
+    rows = [
+        {
+            "measure": measure.estimate.statistic,
+            "attribute": measure.attribute,
+            "raters": list(measure.raters),
+            "value": measure.estimate.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "interval": interval.method if interval else None,
+            "n": measure.estimate.n,
+            "k": measure.estimate.k,
+            "reason": measure.estimate.reason,
+        }
+        for measure in measures
+        for interval in [measure.estimate.interval()]
+    ]
+    schema = {
+        "measure": pl.String,
+        "attribute": pl.String,
+        "raters": pl.List(pl.String),
+        **dict.fromkeys(("value", "low", "high"), pl.Float64),
+        "interval": pl.String,
+        **dict.fromkeys(("n", "k"), pl.Int64),
+        "reason": pl.String,
+    }
+    frame = pl.DataFrame(rows, schema=schema)
+    return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))

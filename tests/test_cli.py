@@ -1,0 +1,223 @@
+"""The command line as a user runs it: exit codes, one-line errors, files written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+HEAD = "item,system,rater,attribute,score\n"
+GOOD = HEAD + "".join(
+    f"{item},{system},{rater},Empathy,{1 + (item + ord(system) + (rater == 'judge')) % 5}\n"
+    for item in range(1, 13)
+    for system in "abcd"
+    for rater in ("human", "judge")
+)
+
+
+def voirdire(*args: str, cwd) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", *args],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=env,
+        check=False,
+    )
+
+
+STUDY = """name = "t"
+[data]
+reference = ["human"]
+sources = [{path = "odd.csv"}]
+[rubric]
+attributes = ["Empathy"]
+"""
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    (tmp_path / "ratings.csv").write_text(GOOD)
+    return tmp_path
+
+
+def test_examine_a_file_without_a_study(ratings):
+    done = voirdire(
+        "examine",
+        "ratings.csv",
+        "--reference",
+        "human",
+        "--out",
+        "out",
+        "--no-figures",
+        cwd=ratings,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Empathy" in done.stdout
+    written = {path.name for path in (ratings / "out").iterdir()}
+    assert {"results.json", "audit.json", "ratings.parquet", "icc.csv", "tables.md"} <= written
+    results = json.loads((ratings / "out/results.json").read_text())
+    assert {"schema_version", "versions", "seed", "options", "input_hashes", "results"} <= set(
+        results
+    )
+    (row,) = results["results"]
+    assert (row["judge"], row["attribute"], row["n_systems"], row["n_pairs"]) == (
+        "judge",
+        "Empathy",
+        4,
+        48,
+    )
+    assert {"form", "method", "level", "low", "high"} <= set(row["ci"][0])
+    assert {(c["form"], c["method"]) for c in row["ci"]} >= {
+        ("C,1", "f"),
+        ("A,1", "f"),
+        ("C,1", "percentile"),
+        ("C,1", "exact"),
+        ("C,1", "bca"),
+    }
+    assert pl.read_parquet(ratings / "out/ratings.parquet").height == 96
+    assert isinstance(json.loads((ratings / "out/audit.json").read_text()), list)
+
+
+def test_init_drafts_a_study_that_examine_takes(ratings):
+    assert voirdire("init", "ratings.csv", cwd=ratings).returncode == 0
+    again = voirdire("init", "ratings.csv", cwd=ratings)
+    assert again.returncode == 1
+    assert "study.toml exists already" in again.stderr
+    done = voirdire("examine", "study.toml", cwd=ratings)
+    assert done.returncode == 0, done.stderr
+    assert "judge" in done.stdout
+
+
+def test_audit_prints_and_gives_json(ratings):
+    (ratings / "odd.csv").write_text(GOOD + "99,a,judge,Empathy,9\n")
+    (ratings / "study.toml").write_text(STUDY)
+    findings = json.loads(voirdire("audit", "study.toml", "--json", cwd=ratings).stdout)
+    kinds = {finding["kind"]: finding for finding in findings}
+    assert set(findings[0]) == {
+        "kind",
+        "severity",
+        "table",
+        "count",
+        "places",
+        "message",
+        "consequence",
+    }
+    assert kinds["out_of_scale"]["count"] == 1
+    assert "99" in kinds["out_of_scale"]["places"][0]
+    printed = voirdire("audit", "study.toml", cwd=ratings).stdout
+    assert "the declared scale is 1 to 5" in printed
+
+
+def test_off_scale_error_names_the_cell(ratings):
+    (ratings / "odd.csv").write_text(GOOD + "99,a,human,Empathy,7\n99,a,judge,Empathy,3\n")
+    (ratings / "study.toml").write_text(STUDY)
+    done = voirdire("examine", "study.toml", "--off-scale", "error", cwd=ratings)
+    assert done.returncode == 1
+    for part in ("99", "human", "7", "1", "5"):
+        assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.csv", None, "'missing.csv' is neither a file, a session folder nor a benchmark"),
+        ("empty.csv", HEAD, "empty.csv: there is a header but no rows"),
+        ("nothing.csv", "", "nothing.csv"),
+        (
+            "wrong.csv",
+            "foo,bar\n1,2\n",
+            "wrong.csv: no column of item ids was found (columns: 'foo', 'bar')",
+        ),
+        (
+            "text.csv",
+            HEAD + "1,a,human,E,4\n1,a,judge,E,great\n",
+            "text.csv: column 'score', line 3 holds 'great' where a number is needed",
+        ),
+        (
+            "twice.csv",
+            HEAD + "1,a,human,E,4\n1,a,judge,E,4\n1,a,judge,E,5\n",
+            "stands in lines 3 and 4 with different values",
+        ),
+        ("key.toml", 'name = "x"\n[data]\nof_scale = "keep"\n', "unknown key 'data.of_scale'"),
+        (
+            "source.toml",
+            'name = "x"\n[[data.sources]]\npath = "nope.csv"\n',
+            "nope.csv: there is no such file",
+        ),
+        ("broken.toml", "name = ", "broken.toml: not valid TOML"),
+    ],
+)
+def test_bad_input_is_one_sentence_that_names_the_place(tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    done = voirdire("examine", name, "--reference", "human", cwd=tmp_path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("1,a,human,E,4\n1,a,judge,E,4\n1,b,human,E,4\n1,b,judge,E,4\n", "zero_variance"),
+        ("1,a,human,E,4\n1,a,judge,E,3\n2,a,human,E,2\n2,a,judge,E,2\n", None),
+    ],
+    ids=["all scores equal", "one system, one judge"],
+)
+def test_degenerate_data_give_a_result_with_a_reason(tmp_path, rows, reason):
+    (tmp_path / "r.csv").write_text(HEAD + rows)
+    done = voirdire(
+        "examine", "r.csv", "--reference", "human", "--out", "out", "--format", "json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads((tmp_path / "out/results.json").read_text())["results"]
+    assert result["reason"] == reason
+    assert (result["icc_c1"] is None) == (reason is not None)
+
+
+def test_a_gate_has_an_exit_code_of_its_own(ratings):
+    base = ("examine", "ratings.csv", "--reference", "human")
+    assert voirdire(*base, "--require", "icc_c1>=-1", cwd=ratings).returncode == 0
+    unmet = voirdire(*base, "--require", "icc_c1>=2", cwd=ratings)
+    assert unmet.returncode == 4
+    assert "requirement unmet: icc_c1 of judge on Empathy" in unmet.stderr
+    assert voirdire(*base, "--require", "icc", cwd=ratings).returncode == 1
+
+
+def test_usage_errors_exit_with_2(tmp_path):
+    assert voirdire("examine", cwd=tmp_path).returncode == 2
+    assert voirdire("examine", "x", "--off-scale", "drop", cwd=tmp_path).returncode == 2
+    assert voirdire("exmaine", cwd=tmp_path).returncode == 2
+
+
+def test_measures_need_no_reference(tmp_path):
+    (tmp_path / "r.csv").write_text("item,anna,ben\n1,1,1\n2,2,2\n3,3,3\n4,3,2\n")
+    done = voirdire(
+        "examine", "r.csv", "--reference", "anna", "--measure", "alpha,icc", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "alpha" in done.stdout
+    assert "0.79" in done.stdout
+
+
+def test_output_into_a_closed_pipe_is_no_traceback(ratings):
+    line = f"{sys.executable} -m voirdire examine ratings.csv --reference human | head -1"
+    done = subprocess.run(
+        line, shell=True, capture_output=True, text=True, cwd=ratings, check=False
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_every_command_has_help_with_examples(tmp_path):
+    for command in ("examine", "audit", "init"):
+        done = voirdire(command, "--help", cwd=tmp_path)
+        assert done.returncode == 0
+        assert f"voirdire {command} " in done.stdout

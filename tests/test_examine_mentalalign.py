@@ -11,7 +11,6 @@ import pytest
 
 from voirdire.examine import Examination, examine
 
-
 pytestmark = pytest.mark.shared
 
 HUMAN_NAMES = {
@@ -63,12 +62,12 @@ def test_human_means_of_table_2_but_one_cell(kept, published):
     # Table 2 prints 3.07 for Qwen-3 Guidance; its own row average makes it 2.76 (docs/mentalalign.md).
     labels = {system.label.lower(): system.name for system in kept.study.systems}
     means = {mean.system: mean for mean in kept.system_means if mean.rater == "Human"}
-    odd = []
-    for row in published["human_means"]:
-        mean = means[labels[row["model"].lower()]]
-        for attribute in kept.attributes:
-            if abs(mean.means[attribute] - row[attribute]) > 0.011:
-                odd.append((row["model"], attribute))
+    odd = [
+        (row["model"], attribute)
+        for row in published["human_means"]
+        for attribute in kept.attributes
+        if abs(means[labels[row["model"].lower()]].means[attribute] - row[attribute]) > 0.011
+    ]
     assert odd == [("Qwen-3-4B", "Guidance")]
     assert means["qwen_3"].means["Guidance"] == pytest.approx(2.76, abs=0.005)
 

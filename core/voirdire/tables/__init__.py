@@ -6,6 +6,7 @@ from voirdire.tables._load import read_tables
 from voirdire.tables._off_scale import apply_off_scale
 from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import RATERS, RATINGS, STATUS, Tables
+from voirdire.tables._xlsx import write_jsonl, write_xlsx
 from voirdire.tables.audit import audit
 
 __all__ = [
@@ -23,4 +24,6 @@ __all__ = [
     "match_ids",
     "read_file",
     "read_tables",
+    "write_jsonl",
+    "write_xlsx",
 ]

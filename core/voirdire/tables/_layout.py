@@ -256,7 +256,9 @@ def _score_columns(
     numeric = [c for c in free if is_numeric(raw.frame[c], decimal_comma=raw.decimal_comma)]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
-    kind: Kind = "raters" if roles["attribute"] is not None else "scores"
+    # With one attribute, or a column that says it, several columns of numbers are raters.
+    said = roles["attribute"] is not None or len(names.attributes) == 1
+    kind: Kind = "raters" if said and roles["rater"] is None else "scores"
     return kind, {column: column for column in numeric}
 
 

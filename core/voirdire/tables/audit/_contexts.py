@@ -37,10 +37,9 @@ def context_findings(tables: Tables, study: Study) -> list[Finding]:
 def _base(tables: Tables, study: Study) -> str:
     """The table of the reference, else the first."""
     names = tables.contexts["table"].unique(maintain_order=True).to_list()
+    files = [(PurePath(source.path), source.rater) for source in study.data.sources]
     of_reference = [
-        PurePath(source.path).name
-        for source in study.data.sources
-        if source.rater in study.data.reference
+        path.name for path, rater in files if (rater or path.stem) in study.data.reference
     ]
     return next((name for name in of_reference if name in names), str(names[0]))
 

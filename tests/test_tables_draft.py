@@ -1,0 +1,112 @@
+"""A file without a study drafts one that reads the same, and what it took for granted is said."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from voirdire import TableError
+from voirdire.study import load_study, study_to_toml
+from voirdire.tables import draft_study, from_frame, infer_scale, read_file, read_tables
+
+WIDE_RATERS = "item,human,judge1,gpt-4o\n1,4,5,4\n2,3,3,1\n3,5,4,2\n"
+WIDE_SCORES = "item,system,Calm,Clear\n1,a,4,5\n1,b,3,2\n2,a,1,5\n2,b,2,2\n"
+LONG = "conv_id,annotator,criterion,rating\n1,x,Calm,4\n1,y,Calm,5\n2,x,Calm,1\n2,y,Calm,2\n"
+REPLIES = (
+    'item,judge_response_a,judge_response_b\n1,"{""Calm"": 4}","{""Calm"": 2}"\n'
+    '2,"{""Calm"": 5}","```json\n{""Calm"": 1}```"\n'
+)
+
+
+@pytest.mark.parametrize("text", [WIDE_RATERS, WIDE_SCORES, LONG, REPLIES])
+def test_the_draft_round_trips_through_toml_and_reads_the_same(tmp_path, text):
+    (tmp_path / "ratings.csv").write_text(text)
+    study, tables = read_file(tmp_path / "ratings.csv")
+    (tmp_path / "study.toml").write_text(study_to_toml(study))
+    loaded = load_study(tmp_path / "study.toml")
+    assert loaded.model_dump() == study.model_dump()
+    assert draft_study(tmp_path / "ratings.csv") == study
+    again = read_tables(loaded)
+    assert again.ratings.equals(tables.ratings)
+    assert again.raters.equals(tables.raters)
+    kinds = [finding.kind for finding in tables.findings]
+    assert kinds[:2] == ["study_drafted", "scale_inferred"]
+
+
+def test_what_is_found_in_each_layout(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text(WIDE_RATERS)
+    study = draft_study(path)
+    assert study.data.reference == ("human",)
+    assert [(r.name, r.kind) for r in study.panel] == [
+        ("human", "human"), ("judge1", "judge"), ("gpt-4o", "judge"),
+    ]  # fmt: skip
+    path.write_text(WIDE_SCORES)
+    study = draft_study(path)
+    assert [a.name for a in study.rubric.attributes] == ["Calm", "Clear"]
+    assert [s.name for s in study.systems] == ["a", "b"]
+    assert study.panel[0].name == "ratings"
+    path.write_text(LONG)
+    study, tables = read_file(path)
+    assert {r.kind for r in study.panel} == {"human"}
+    assert study.data.reference == ()  # all are human: nothing says who is the reference
+    assert "columns_inferred" in [finding.kind for finding in tables.findings]
+    path.write_text(REPLIES)
+    study = draft_study(path)
+    assert study.data.sources[0].prefix == "judge_response_"
+    assert [s.name for s in study.systems] == ["a", "b"]
+
+
+def test_a_given_reference_makes_columns_raters(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,ours,theirs\n1,4,5\n2,3,2\n")
+    study = draft_study(path, reference=["ours"])
+    assert study.data.reference == ("ours",)
+    assert study.panel[0].kind == "human"
+    with pytest.raises(TableError, match=r"the reference 'nobody' has no ratings"):
+        draft_study(path, reference=["nobody"])
+
+
+def test_the_path_is_relative_to_where_the_study_will_lie(tmp_path):
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data" / "ratings.csv"
+    path.write_text(LONG)
+    study = draft_study(path, folder=tmp_path)
+    assert study.data.sources[0].path.replace("\\", "/") == "data/ratings.csv"
+    assert read_tables(study).ratings.height == 4
+
+
+def test_frames(tmp_path):
+    frame = pl.DataFrame({"item": [1, 1], "rater": ["human", "m"], "score": [1, 0]})
+    study, tables = from_frame(frame, reference=["human"])
+    assert study.rubric.scale == (0.0, 1.0)
+    assert tables.ratings["attribute"].to_list() == ["score", "score"]
+    with pytest.raises(TableError, match="frame: there are no rows"):
+        from_frame(frame.clear())
+    with pytest.raises(TableError, match="frame: column 'score', row 1 holds 'x'"):
+        from_frame(pl.DataFrame({"item": [1, 2], "score": ["3", "x"]}))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2, 3, 4, 5], (1, 5, 1)),
+        ([1, 2, 3, 4] * 20, (1, 5, 1)),
+        ([1, 2, 3] * 20, (1, 3, 1)),
+        ([4, 4, 4], (1, 5, 1)),
+        ([1, 6, 3], (1, 7, 1)),
+        ([2, 9.5, 3], (1, 10, 0.5)),
+        ([0, 1, 1], (0, 1, 1)),
+        ([0.2, 0.7, 0.5], (0, 1, 0.1)),
+        ([0, 3, 2], (0, 3, 1)),
+        ([0, 7, 2], (0, 10, 1)),
+        ([12, 80, 99], (0, 100, 1)),
+        ([-2, 0, 1], (-2, 2, 1)),
+        ([1.333, 2.667, 4.123, 5], (1, 5, 1)),
+        ([*[1, 2, 3, 4, 5] * 100, 0, 6], (1, 5, 1)),
+        ([], (1, 5, 1)),
+    ],
+)
+def test_infer_scale(values, expected):
+    scale = infer_scale(pl.Series(values, dtype=pl.Float64))
+    assert (scale.low, scale.high, scale.step) == expected

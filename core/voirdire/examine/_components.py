@@ -105,10 +105,10 @@ def leading_interval(result: PairResult, letter: str) -> Interval | None:
 
 
 def needed(result: PairResult, units: int | None, letter: str = "C") -> str:
-    """How many units would settle it, as a phrase."""
+    """How many units would settle it, were the estimates to stay as they are."""
     noun = unit(result)
     if units is not None:
-        return f"about {units:,} {noun} would settle it, were the estimates to stay as they are"
+        return f"about {units:,} {noun} instead of {result.n_systems:,} would settle it"
     if letter == "A":
         return (
             f"more {noun} alone would not settle it: beside one reference the interval of "

@@ -32,11 +32,11 @@ def decide(parts: Mapping[str, Component]) -> tuple[VerdictName, str]:
     if state["Data"] == "fail":
         return "no verdict", f"The data do not permit one: {parts['Data'].note}."
     if state["C"] == "fail":
-        return "not trusted", _because("C", parts, "the whole interval lies below the threshold")
+        return "not trusted", _because("C", parts, "lies below")
     if state["C"] != "pass":
-        return "undecided", _because("C", parts, "the interval reaches across the threshold")
+        return "undecided", _because("C", parts, "reaches across")
     if state["P"] != "pass":
-        return "undecided", _because("P", parts, "the interval is too wide to name a band")
+        return "undecided", _because("P", parts, "is too wide for")
     if state["S"] in ("fail", "undecided"):
         said = "is too low" if state["S"] == "fail" else "is not shown to be high enough"
         return "only as a mean of k runs", f"The reliability of a single run {said}."
@@ -85,7 +85,8 @@ def _because(letter: str, parts: Mapping[str, Component], otherwise: str) -> str
     subject = part.name[0].upper() + part.name[1:]
     if part.interval is None or part.note.startswith("undefined"):
         return f"{subject} is {part.note or 'not known'}."
-    return f"{subject}: {otherwise} ({part.threshold})."
+    interval = f"[{part.interval.low:.2f}, {part.interval.high:.2f}]".replace("-", "−")
+    return f"{subject}: the interval {interval} {otherwise} what is asked ({part.threshold})."
 
 
 def _names(letters: list[str], parts: Mapping[str, Component]) -> str:

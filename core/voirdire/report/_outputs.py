@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voirdire.examine._examination import Examination
+    from voirdire.report.figures._style import Drawing
 
 #: Format -> the module and function that writes it, imported when it is asked for.
 _WRITERS = {
@@ -61,9 +62,25 @@ def write_outputs(
         raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    drawings = _draw(examination, folder) if figures and asked else ()
     written: list[Path] = []
+    if "html" in asked:
+        from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
+
+        written += write_html(examination, folder, drawings, with_text=with_text)
     for name in asked:
         if name in _WRITERS:
             module, function = _WRITERS[name]
             written += getattr(importlib.import_module(module), function)(examination, folder)
     return tuple(written)
+
+
+def _draw(examination: Examination, folder: Path) -> tuple[Drawing, ...]:
+    from voirdire.report.figures import draw_figures  # noqa: PLC0415 - loads matplotlib
+
+    drawings = draw_figures(examination)
+    place = folder / "figures"
+    place.mkdir(exist_ok=True)
+    for drawing in drawings:
+        drawing.save(place)
+    return drawings

@@ -1,0 +1,70 @@
+"""report.html: one file that needs nothing else and asks nothing of a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from voirdire.report._page import build_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from voirdire.examine._examination import Examination
+    from voirdire.report.figures._style import Drawing
+
+
+def write_html(
+    examination: Examination, folder: Path, drawings: Sequence[Drawing], *, with_text: bool
+) -> list[Path]:
+    """Write the report."""
+    path = folder / "report.html"
+    html = render_html(examination, drawings, with_text=with_text)
+    path.write_text(html, encoding="utf-8")
+    return [path]
+
+
+def render_html(
+    examination: Examination, drawings: Sequence[Drawing] = (), *, with_text: bool = False
+) -> str:
+    """The report as text. Whatever comes from data is escaped; only our own parts are not."""
+    script = _template("script.js")
+    figures = [
+        {
+            "name": drawing.name,
+            "title": drawing.title,
+            "caption": drawing.caption,
+            "svg": Markup(drawing.inline),  # noqa: S704 - drawn here, text as paths
+        }
+        for drawing in drawings
+    ]
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html: str = environment.get_template("report.html.j2").render(
+        page=build_page(examination, figures, with_text=with_text),
+        style=Markup(_template("style.css")),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        script_hash=_hash(script),
+    )
+    return html
+
+
+def _template(name: str) -> str:
+    return files("voirdire.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """The only script that the page's policy lets run."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"sha256-{digest}"

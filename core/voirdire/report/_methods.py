@@ -1,0 +1,148 @@
+"""How the numbers were made, in words, with references."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.report._tables import Table
+from voirdire.study import study_hash, thresholds_hash
+
+if TYPE_CHECKING:
+    from voirdire.examine._examination import Examination
+
+REFERENCES = (
+    (
+        "Badawi, A. et al. (2025). When Can We Trust LLMs in Mental Health? Large-Scale "
+        "Benchmarks for Reliable LLM Evaluation. arXiv:2510.19032."
+    ),
+    (
+        "Bland, J. M. and Altman, D. G. (1986). Statistical methods for assessing agreement "
+        "between two methods of clinical measurement. Lancet 327, 307-310."
+    ),
+    (
+        "Calderon, N., Reichart, R. and Dror, R. (2025). The Alternative Annotator Test for "
+        "LLM-as-a-Judge. ACL 2025."
+    ),
+    (
+        "Holm, S. (1979). A simple sequentially rejective multiple test procedure. "
+        "Scandinavian Journal of Statistics 6, 65-70."
+    ),
+    (
+        "Koo, T. K. and Li, M. Y. (2016). A guideline of selecting and reporting intraclass "
+        "correlation coefficients for reliability research. Journal of Chiropractic Medicine "
+        "15, 155-163."
+    ),
+    (
+        "Lin, L. I. (1989). A concordance correlation coefficient to evaluate "
+        "reproducibility. Biometrics 45, 255-268."
+    ),
+    (
+        "McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass "
+        "correlation coefficients. Psychological Methods 1, 30-46."
+    ),
+    (
+        "Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and "
+        "presentations that are friendly to colorblind people."
+    ),
+    (
+        "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the "
+        "power approach. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680."
+    ),
+    (
+        "Shrout, P. E. and Fleiss, J. L. (1979). Intraclass correlations: uses in assessing "
+        "rater reliability. Psychological Bulletin 86, 420-428."
+    ),
+)
+
+
+_PARAGRAPHS = (
+    """
+    The unit of the coefficients is the system: each rater's scores are averaged over the items of
+    a system, reference beside judge, and only pairs where both rated count. Response-level figures
+    (MSE, kappa, alpha) say so. A missing score stays missing; it is never counted as zero and
+    never filled in.
+    """,
+    """
+    Consistency is ICC(C,1) and agreement ICC(A,1), single measures of the two-way model (Shrout
+    and Fleiss 1979; McGraw and Wong 1996). The leading {level} % interval is the one from the F
+    distribution. Beside it stands the percentile bootstrap over systems of the published study
+    (Badawi et al. 2025), which covers too seldom where systems are few; where there are at most
+    ten, the exact bootstrap enumerates every resample.
+    """,
+    """
+    Bias is judge minus reference over system means. It passes only if its whole {bias_level} % t
+    interval lies within the margin, which is the test of equivalence by two one-sided tests
+    (Schuirmann 1987): a difference that is merely not significant is no evidence of there being
+    none. Limits of agreement are Bland and Altman's (1986).
+    """,
+    """
+    Bands are those of Koo and Li (2016), read on the interval and not on the estimate: poor below
+    0.50, moderate to 0.75, good to 0.90, excellent above. The published class (GR, MR, PR) goes by
+    the width of the percentile interval alone: up to 0.355, up to 0.560, wider.
+    """,
+    """
+    A judge may replace a rater only if the alternative annotator test of Calderon et al. (2025)
+    with epsilon {epsilon} finds it at least as close to the other humans as the human it would
+    replace, for at least {winning} % of the humans, and if single runs are stable. What would
+    settle an undecided component is computed from the same distributions, with today's variances
+    kept.
+    """,
+)
+
+
+def methods(examination: Examination) -> tuple[str, ...]:
+    """Paragraphs: units, coefficients, intervals, bias, verdict."""
+    study = examination.study
+    said = {
+        "level": f"{100 * study.analysis.level:g}",
+        "bias_level": f"{100 * study.thresholds.bias_level:g}",
+        "epsilon": f"{study.thresholds.epsilon:g}",
+        "winning": f"{100 * study.thresholds.winning_rate:g}",
+    }
+    return tuple(" ".join(text.split()).format(**said) for text in _PARAGRAPHS)
+
+
+def thresholds_table(examination: Examination) -> Table:
+    """The thresholds that the study declares."""
+    asked = examination.study.thresholds
+    rows = (
+        ("Data", "valid pairs", f"{asked.valid_pairs:g}"),
+        ("C", "lower bound of ICC(C,1)", f"{asked.icc_c:g}"),
+        ("A", "lower bound of ICC(A,1)", f"{asked.icc_a:g}"),
+        ("C, A of labels", "lower bound of alpha", f"{asked.alpha:g}"),
+        ("P", "adjacent bands spanned", f"{asked.bands_spanned}"),
+        ("B", "share of the scale's width", f"{asked.bias:g}"),
+        ("R", "alt-test winning rate", f"{asked.winning_rate:g}"),
+        ("R", "humans, shared items", f"{asked.min_humans}, {asked.min_shared_items}"),
+        ("S", "lower bound over runs", f"{asked.stability:g}"),
+    )
+    return Table(
+        "thresholds",
+        "Thresholds",
+        f"As the study declares them; SHA-256 {thresholds_hash(examination.study)[:16]}.",
+        ("Component", "Asked of", "Threshold"),
+        rows,
+        numeric=1,
+    )
+
+
+def settings_table(examination: Examination) -> Table:
+    """Options, seed, versions and inputs, so that the run can be repeated."""
+    rows = [("study", f"{examination.study.name}, SHA-256 {study_hash(examination.study)[:16]}")]
+    rows += [("seed", str(examination.seed))]
+    rows += [(f"option {name}", _said(value)) for name, value in examination.options.items()]
+    rows += [(f"version of {name}", value) for name, value in examination.versions.items()]
+    rows += [(f"input {name}", f"SHA-256 {h[:16]}") for name, h in examination.input_hashes.items()]
+    return Table(
+        "settings",
+        "Settings",
+        "What is needed to repeat this examination.",
+        ("Setting", "Value"),
+        tuple(rows),
+    )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return str(value) if value not in ("", None) else "none"

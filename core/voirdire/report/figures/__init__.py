@@ -1,0 +1,31 @@
+"""The figures of a report, each drawn from an Examination and returned as SVG and PNG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.report.figures import (
+    _bars,
+    _bland_altman,
+    _dumbbells,
+    _exclusion,
+    _forest,
+    _heatmaps,
+    _strips,
+)
+
+if TYPE_CHECKING:
+    from voirdire.examine._examination import Examination
+    from voirdire.report.figures._style import Drawing
+
+_ALL = (_heatmaps, _forest, _dumbbells, _bland_altman, _bars, _strips, _exclusion)
+
+__all__ = ["draw_figures"]
+
+
+def draw_figures(examination: Examination) -> tuple[Drawing, ...]:
+    """All figures that the examination has data for."""
+    if not examination.results:
+        return ()
+    drawn = (figure.draw(examination) for figure in _ALL)
+    return tuple(drawing for drawing in drawn if drawing is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire import hookimpl
+from voirdire.hookspecs import hookimpl
 
 _MODELS = "voirdire_judges.models"
 
@@ -20,3 +20,16 @@ def voirdire_register_models(register: Any) -> None:
     register("langchain", f"{_MODELS}.langchain:make")
     register("hf", f"{_MODELS}.hf:make")
     register("simulated", f"{_MODELS}.simulated:make")
+
+
+@hookimpl
+def voirdire_register_judges(register: Any) -> None:
+    """Judges of single responses and of pairs."""
+    register("rubric", "voirdire_judges.rubric:make")
+    register("pairwise", "voirdire_judges.pairwise:make")
+
+
+@hookimpl
+def voirdire_register_generators(register: Any) -> None:
+    """Generators of responses."""
+    register("chat", "voirdire_judges.chat:make")

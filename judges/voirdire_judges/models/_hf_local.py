@@ -59,9 +59,18 @@ class Local:
     def generate(self, prompt: list[int], request: Request, limit: int) -> tuple[str, int, bool]:
         """The text, its number of tokens, and whether the model ended it by itself."""
         given = torch.tensor([prompt], device=self.device)
-        how: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        how: dict[str, Any] = {
+            "do_sample": False,
+            "temperature": None,
+            "top_p": None,
+            "top_k": None,
+        }
         if request.temperature:
-            how = {"do_sample": True, "temperature": request.temperature, "top_p": request.top_p or 1.0}
+            how = {
+                "do_sample": True,
+                "temperature": request.temperature,
+                "top_p": request.top_p or 1.0,
+            }
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(_seed(request))
             ids = self.model.generate(

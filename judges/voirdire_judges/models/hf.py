@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
 from voirdire.schema import Reply, Usage
-
 from voirdire_judges.models._checks import check_text
 from voirdire_judges.models._imports import require
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.schema import FinishReason, Request
-
     from voirdire_judges.models._hf_local import Local
 
 #: Tokens generated where the request sets no limit.
@@ -55,7 +53,9 @@ class HfModel:
             try:
                 reply = _scored(local, request) if request.options else _generated(local, request)
             except (RuntimeError, ValueError, IndexError) as error:
-                raise ModelError(f"{self.name}: {type(error).__name__}: {error}", "model") from error
+                raise ModelError(
+                    f"{self.name}: {type(error).__name__}: {error}", "model"
+                ) from error
         return replace(reply, model=self.name, latency=time.perf_counter() - started)
 
     def _loaded(self) -> Local:

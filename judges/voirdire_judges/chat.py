@@ -1,0 +1,103 @@
+"""`chat`: a generator that answers each item under one system prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire._errors import InputError
+from voirdire.schema import Message, Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Item, Reply
+
+#: Prompts by name. `psychiatrist` is ours: Badawi et al. (2025, section 3.2) describe a prompt that
+#: "simulates expert responses from a licensed psychiatrist", and do not print it.
+SYSTEM_PROMPTS = {
+    "psychiatrist": (
+        "You are a licensed psychiatrist who answers people that write about their mental health. "
+        "Answer the concern that the person raises. Acknowledge what they feel in your own words, "
+        "give clear and practical guidance that fits their situation, and say plainly what you "
+        "cannot judge from a message. Do not diagnose and do not name doses. Where there is a risk "
+        "of harm, advise them to contact local emergency services or a crisis line now. Write "
+        "warmly and directly, in at most three short paragraphs."
+    ),
+    "none": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatGenerator:
+    """Produces a system's response to an item. Pure."""
+
+    system_prompt: str
+    temperature: float | None = 0.7
+    top_p: float | None = None
+    max_tokens: int | None = 512
+    seed: int | None = None
+    task: str = "item"
+
+    def requests(self, task: Item) -> list[Request]:
+        """One request; none for an item without text."""
+        if not task.text.strip():
+            return []
+        system = (Message("system", self.system_prompt),) if self.system_prompt else ()
+        return [
+            Request(
+                (*system, Message("user", task.text)),
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_tokens,
+                seed=self.seed,
+            )
+        ]
+
+    def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
+        """The response as it came; empty where none did. Its system is the generator's own name."""
+        return Response(item, "", replies[-1].text if replies else "")
+
+
+def make(
+    *,
+    prompt: str = "psychiatrist",
+    system_prompt: str | None = None,
+    temperature: float | None = 0.7,
+    top_p: float | None = None,
+    max_tokens: int | None = 512,
+    seed: int | None = None,
+) -> ChatGenerator:
+    """A generator of responses (`use = "chat"`); temperature and limit as in Badawi et al. (2025).
+
+    Parameters
+    ----------
+    prompt : str
+        The name of a built-in system prompt: `psychiatrist` (written for voirdire, since the paper
+        does not print its own) or `none`.
+    system_prompt : str, optional
+        A system prompt of your own, in place of a built-in one.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; None leaves it to the model.
+
+    Raises
+    ------
+    InputError
+        There is no prompt of that name.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Item, Reply
+    >>> generator = make()
+    >>> request = generator.requests(Item("7", "I slept badly."))[0]
+    >>> request.temperature, request.max_tokens, request.messages[1].content
+    (0.7, 512, 'I slept badly.')
+    >>> generator.parse([Reply("That sounds hard.")], "7").text
+    'That sounds hard.'
+    """
+    if system_prompt is None:
+        if prompt not in SYSTEM_PROMPTS:
+            known = ", ".join(SYSTEM_PROMPTS)
+            raise InputError(f"chat generator: there is no prompt {prompt!r} (known: {known})")
+        system_prompt = SYSTEM_PROMPTS[prompt]
+    return ChatGenerator(system_prompt, temperature, top_p, max_tokens, seed)

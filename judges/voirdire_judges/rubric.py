@@ -1,0 +1,184 @@
+"""`rubric`: scores one response on the attributes of a rubric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from voirdire._errors import InputError
+from voirdire.parsing import parse_scores
+from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric
+from voirdire_judges._combine import combined, missing_reply
+from voirdire_judges._flags import echo_flags, flagged
+from voirdire_judges._levels import level_names, weighted_score
+from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
+from voirdire_judges.prompts._rubric import (
+    attribute_text,
+    output_fields,
+    output_text,
+    scale_text,
+)
+from voirdire_judges.prompts._schema import scores_schema
+from voirdire_judges.rubrics import load_rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Attribute
+
+Ask = Literal["together", "each"]
+Score = Literal["number", "levels"]
+
+
+@dataclass(frozen=True, slots=True)
+class RubricJudge:
+    """A pointwise judge. Pure: it makes requests and reads replies.
+
+    Attributes
+    ----------
+    rubric : Rubric
+        Attributes, scale and output format.
+    ask : {"together", "each"}
+        All attributes in one reply, or one call an attribute.
+    score : {"number", "levels"}
+        The number that is generated, or the mean of the levels weighted by their probability
+        (one call an attribute; where the model gives no log-probabilities the number, flagged).
+    reference : bool
+        Whether the judge sees a reference answer.
+    """
+
+    rubric: Rubric
+    ask: Ask = "together"
+    score: Score = "number"
+    reference: bool = False
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    task: str = "rating"
+
+    def requests(self, task: Rating) -> list[Request]:
+        """One request, or one an attribute; none for a response without text.
+
+        Raises
+        ------
+        InputError
+            The judge is to see a reference answer and the task has none.
+        """
+        if self.reference and not task.reference.strip():
+            raise InputError(
+                f"item {task.item.id!r} has no reference answer, which this judge is to see"
+            )
+        if not task.response.text.strip():
+            return []
+        return [self._request(task, attributes) for attributes in self._calls()]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """One score an attribute, None with a reason where there is none; never raises."""
+        calls = self._calls()
+        given = [*replies[: len(calls)], *([missing_reply(replies)] * (len(calls) - len(replies)))]
+        read = zip(calls, given, strict=True)
+        return combined([self._read(reply, attributes) for attributes, reply in read])
+
+    def _calls(self) -> list[tuple[Attribute, ...]]:
+        if self.ask == "each" or self.score == "levels":
+            return [(attribute,) for attribute in self.rubric.attributes]
+        return [self.rubric.attributes]
+
+    def _request(self, task: Rating, attributes: tuple[Attribute, ...]) -> Request:
+        levels = self.score == "levels"
+        output = output_text(self.rubric, attributes)
+        schema = scores_schema(output_fields(output), self.rubric.scale)
+        return Request(
+            (
+                Message("system", self._instructions(attributes, output)),
+                Message("user", self._material(task)),
+            ),
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+            schema=None if levels else schema,
+            options=level_names(self.rubric.scale) if levels else (),
+        )
+
+    def _instructions(self, attributes: tuple[Attribute, ...], output: str) -> str:
+        scale = scale_text(self.rubric.scale)
+        form = f"Answer with nothing but a JSON object of this form, X being {scale}:\n{output}"
+        if self.score == "levels":
+            form = f"Answer with nothing but the score: {scale}."
+        against = "Rate the response; the reference answer shows what a good one may look like."
+        parts = [
+            self.rubric.instructions or "Rate the response on each attribute below.",
+            against if self.reference else "",
+            MARKS_NOTE,
+            "Attributes and levels:\n" + "\n".join(attribute_text(a) for a in attributes),
+            form,
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _material(self, task: Rating) -> str:
+        parts = [delimited(task.item.text, "CONTEXT")] if task.item.text.strip() else []
+        parts += [delimited(task.reference, "REFERENCE")] if self.reference else []
+        return "\n\n".join([*parts, delimited(task.response.text, "RESPONSE")])
+
+    def _read(self, reply: Reply, attributes: tuple[Attribute, ...]) -> Parsed:
+        names = [attribute.name for attribute in attributes]
+        if self.score == "levels" and reply.option_logprobs:
+            return weighted_score(names[0], reply.option_logprobs, self.rubric.scale)
+        parsed = parse_scores(
+            reply.text, names, self.rubric.scale, finish_reason=reply.finish_reason
+        )
+        flags = echo_flags(reply.text)
+        if self.score == "levels" and any(value is not None for value in parsed.scores.values()):
+            flags += (f"no_logprobs:{names[0]}",)
+        return flagged(parsed, *flags)
+
+
+def make(
+    rubric: Rubric | str,
+    *,
+    ask: Ask = "together",
+    score: Score = "number",
+    reference: bool = False,
+    temperature: float | None = 0.0,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> RubricJudge:
+    """A rubric judge (`use = "rubric"`).
+
+    Parameters
+    ----------
+    rubric : Rubric or str
+        The rubric, the name of a built-in one, or the path of a TOML file.
+    ask, score, reference
+        See `RubricJudge`.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; None leaves it to the model.
+
+    Raises
+    ------
+    InputError
+        An option or the rubric is wrong.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Item, Rating, Reply, Response
+    >>> judge = make("mentalalign")
+    >>> task = Rating(Item("1", "I slept badly."), Response("1", "gpt", "Try a fixed bedtime."))
+    >>> [message.role for message in judge.requests(task)[0].messages]
+    ['system', 'user']
+    >>> judge.parse([Reply('{"Guidance": 4, "Safety": 5}')]).scores["Guidance"]
+    4.0
+    """
+    for option, value, allowed in (
+        ("ask", ask, ("together", "each")),
+        ("score", score, ("number", "levels")),
+    ):
+        if value not in allowed:
+            raise InputError(f"rubric judge: {option} must be one of {allowed}, got {value!r}")
+    found = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    if not found.attributes:
+        raise InputError(f"rubric judge: rubric {found.name!r} has no attributes")
+    return RubricJudge(found, ask, score, reference, temperature, top_p, max_tokens, seed)

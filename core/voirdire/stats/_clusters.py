@@ -1,0 +1,104 @@
+"""Comparisons grouped by what they share (an item), and resampling of whole groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._patterns import resampled_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """Scores that are there, with the number of the group each belongs to.
+
+    Attributes
+    ----------
+    scores : (n,) float64
+        Above 0 prefers the first system of the pair.
+    group : (n,) int64
+        0 .. groups - 1.
+    groups : int
+        How many groups.
+    kept : (all,) bool
+        Which of the rows given are there.
+    """
+
+    scores: Floats
+    group: NDArray[np.int64]
+    groups: int
+    kept: NDArray[np.bool_]
+
+    @property
+    def n(self) -> int:
+        """Comparisons used."""
+        return len(self.scores)
+
+    @property
+    def left_out(self) -> int:
+        """Comparisons without a score."""
+        return int(len(self.kept) - self.n)
+
+    def sums(self, columns: Floats) -> Floats:
+        """Columns (n, f) summed within each group: (groups, f)."""
+        out = np.zeros((self.groups, columns.shape[1]))
+        np.add.at(out, self.group, columns)
+        return out
+
+
+def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> Comparisons:
+    """Check scores against -scale .. scale; without items each comparison is its own group."""
+    try:
+        values = np.ma.filled(np.ma.asarray(scores).astype(np.float64), np.nan)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(f"preferences must be numbers or missing: {error}") from error
+    if values.ndim != 1:
+        raise StatisticsError(f"preferences must be one-dimensional, got shape {values.shape}")
+    bad = np.abs(values) > scale
+    if bad.any():
+        where = int(np.flatnonzero(bad)[0])
+        raise StatisticsError(
+            f"preference {values[where].item()!r} of row {where} lies outside "
+            f"-{scale:g} .. {scale:g}"
+        )
+    names = np.arange(len(values)) if items is None else column(items, len(values), "items")
+    kept = ~np.isnan(values)
+    found, group = np.unique(names[kept], return_inverse=True)
+    return Comparisons(values[kept], group.astype(np.int64), len(found), kept)
+
+
+def column(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
+    """One entry a comparison, as sortable values."""
+    found = np.asarray(values)
+    if found.shape != (n,):
+        raise StatisticsError(f"{name} must hold one entry a comparison ({n}), got {found.shape}")
+    return found.astype(str) if found.dtype.kind == "O" else found
+
+
+def resampled(
+    sums: Floats, statistic: Callable[[Floats], Floats], n_resamples: int, seed: int
+) -> Floats:
+    """A statistic of summed columns, over resamples of whole groups."""
+    if not len(sums):
+        return np.array([])
+    blocks = resampled_counts(np.ones(len(sums), np.int64), n_resamples, seed)
+    return np.concatenate([statistic(counts.astype(np.float64) @ sums) for counts in blocks])
+
+
+def mean_error(given: Comparisons, values: Floats) -> float:
+    """Standard error of a mean over groups that may hang together; NaN with one group."""
+    if given.groups < 2:
+        return math.nan
+    rest = given.sums((values - values.mean())[:, None])[:, 0]
+    return math.sqrt(given.groups / (given.groups - 1) * float(rest @ rest)) / len(values)

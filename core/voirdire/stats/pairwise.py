@@ -1,0 +1,209 @@
+"""Bradley-Terry strengths of systems from pairwise comparisons with ties."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._clusters import column, comparisons
+from voirdire.stats._davidson import Davidson, fit
+from voirdire.stats._intervals import (
+    check_level,
+    methods,
+    normal_interval,
+    percentile_interval,
+)
+from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._separation import groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """Strengths of systems, strongest first.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Sorted by strength; where strengths are unbounded, by group.
+    strengths : tuple of Estimate
+        Log-strengths, which sum to 0.
+    tie : Estimate
+        Davidson's nu: 0 where no tie occurred, 2 where equals tie as often as they do not.
+    groups : tuple of tuples of str
+        One group where all strengths are finite. Otherwise systems of one group are never beaten
+        nor tied by those of a later one: strengths between groups run off to infinity.
+    """
+
+    systems: tuple[str, ...]
+    strengths: tuple[Estimate, ...]
+    tie: Estimate
+    groups: tuple[tuple[str, ...], ...]
+
+    def __getitem__(self, system: str) -> Estimate:
+        """The strength of a system."""
+        return self.strengths[self.systems.index(system)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        pairs = zip(self.systems, self.strengths, strict=True)
+        return {
+            "strengths": {system: strength.to_dict() for system, strength in pairs},
+            "tie": self.tie.to_dict(),
+            "groups": [list(group) for group in self.groups],
+        }
+
+
+def bradley_terry(
+    a: ArrayLike,
+    b: ArrayLike,
+    scores: ArrayLike,
+    items: ArrayLike | None = None,
+    *,
+    ci: str | Sequence[str] | None = "wald",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> BradleyTerry:
+    r"""Bradley-Terry strengths with ties after Davidson, by maximum likelihood.
+
+    .. math:: P(i \succ j) = \frac{\pi_i}{\pi_i + \pi_j + \nu \sqrt{\pi_i \pi_j}}, \quad
+              P(i \sim j) = \frac{\nu \sqrt{\pi_i \pi_j}}{\pi_i + \pi_j + \nu \sqrt{\pi_i \pi_j}}
+
+    Reported is :math:`\log \pi`, with mean 0: a difference of d means odds of :math:`e^d` to 1
+    among decided comparisons. Only the sign of a score counts.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Names of the two systems of each comparison.
+    scores : array_like, shape (n,)
+        Above 0 where a is preferred, below 0 where b is, 0 for a tie. NaN is missing.
+    items : array_like, shape (n,), optional
+        What comparisons share; drawn as a whole by ``"percentile"``.
+    ci : {None, "wald", "percentile"} or several of them
+        From the Fisher information, which takes comparisons for independent, or bootstrap of
+        whole items (resamples without a finite solution are counted as undefined).
+    level, n_resamples, seed
+        Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    BradleyTerry
+        Where some systems are never beaten or tied by others, their likelihood has no maximum:
+        strengths are NaN with ``not_estimable`` and the flag ``unbounded``, and ``groups`` says
+        how the systems fall apart. No penalty is put in to hide it. Systems that were never
+        compared, even through others, are ``not_estimable`` without the flag.
+
+    Raises
+    ------
+    StatisticsError
+        For a system compared with itself, or other shapes.
+
+    References
+    ----------
+    Davidson, R. R. (1970). Journal of the American Statistical Association 65, 317-328, eq. 2.1.
+    Ford, L. R. (1957). American Mathematical Monthly 64, 28-33 (when a maximum exists).
+
+    Examples
+    --------
+    >>> a, b = list("xxxyyyxxxy"), list("yyyzzzzzzz")
+    >>> found = bradley_terry(a, b, [1, 1, -1, 1, 0, -1, 2, 1, -1, 2])
+    >>> found.systems
+    ('x', 'y', 'z')
+    >>> print(found["x"])
+    log-strength of x = 0.522, 95% CI [-0.689, 1.733] (wald), n = 6, k = 3
+    >>> bradley_terry(["x", "x"], ["y", "y"], [1, 1])["x"].flags
+    ('unbounded',)
+    """
+    asked = methods(ci, ("wald", "percentile"))
+    check_level(level, n_resamples)
+    given = comparisons(scores, items, math.inf)
+    left, right = (column(side, len(given.kept), "systems").astype(str) for side in (a, b))
+    systems = np.unique(np.concatenate([left, right]))
+    i, j = (np.searchsorted(systems, side)[given.kept] for side in (left, right))
+    if (left == right).any():
+        where = int(np.flatnonzero(left == right)[0])
+        raise StatisticsError(f"row {where} compares system {str(left[where])!r} with itself")
+    cells = _cells(i, j, np.sign(given.scores), len(systems))
+    tables = given.sums(cells) if asked else cells.sum(axis=0)[None]
+    total = tables.sum(axis=0)
+    parts = groups(_wins(total, len(systems)), _ties(total, len(systems)))
+    solved = fit(_wins(total, len(systems)), _ties(total, len(systems))) if parts.finite else None
+    drawn = None
+    if "percentile" in asked and solved is not None:
+        drawn = _resampled(tables, len(systems), n_resamples, seed)
+    order = _order(solved, parts.members)
+    played = np.bincount(np.concatenate([i, j]), minlength=len(systems))
+    reason = None if solved is not None else "not_estimable" if given.n else "no_data"
+    flags = ("unbounded",) if reason == "not_estimable" and parts.connected else ()
+    k = len(systems)
+
+    def dressed(name: str, place: int, n: int) -> Estimate:
+        value, se = (math.nan, math.nan) if solved is None else solved.part(place)
+        intervals: list[Interval] = []
+        for method in asked:
+            if method == "wald":
+                intervals.append(normal_interval(value, se, level))
+            else:
+                values = np.array([]) if drawn is None else drawn[:, place]
+                intervals.append(percentile_interval(values, level, given.groups))
+        return Estimate(
+            name, value, tuple(intervals), n, k, given.left_out, reason, flags, {"se": se}
+        )
+
+    return BradleyTerry(
+        tuple(str(systems[s]) for s in order),
+        tuple(dressed(f"log-strength of {systems[s]}", s, int(played[s])) for s in order),
+        dressed("nu", k, given.n),
+        tuple(tuple(str(systems[s]) for s in members) for members in parts.members),
+    )
+
+
+def _order(solved: Davidson | None, members: Sequence[Sequence[int]]) -> list[int]:
+    if solved is None:
+        return [s for group in members for s in group]
+    return np.argsort(-solved.strengths, kind="stable").tolist()
+
+
+def _cells(
+    i: NDArray[np.int64], j: NDArray[np.int64], outcome: NDArray[np.float64], k: int
+) -> NDArray[np.float64]:
+    """One row a comparison: a win of i over j at i k + j, a tie in the second half."""
+    out = np.zeros((len(i), 2 * k * k))
+    winner, loser = np.where(outcome >= 0, i, j), np.where(outcome >= 0, j, i)
+    out[np.arange(len(i)), winner * k + loser + np.where(outcome == 0, k * k, 0)] = 1
+    return out
+
+
+def _wins(total: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Wins of the row system over the column system."""
+    return total[: k * k].reshape(k, k)
+
+
+def _ties(total: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Ties of each pair, symmetric."""
+    half = total[k * k :].reshape(k, k)
+    return half + half.T
+
+
+def _resampled(
+    tables: NDArray[np.float64], k: int, n_resamples: int, seed: int
+) -> NDArray[np.float64]:
+    """Strengths and nu of each resample of whole items; NaN where they are not finite."""
+    out = []
+    for counts in resampled_counts(np.ones(len(tables), np.int64), n_resamples, seed):
+        for total in counts.astype(np.float64) @ tables:
+            wins, ties = _wins(total, k), _ties(total, k)
+            finite = groups(wins, ties).finite
+            out.append(fit(wins, ties).values() if finite else np.full(k + 1, np.nan))
+    return np.array(out)

@@ -1,0 +1,199 @@
+"""Which of two responses is preferred: the mean, and how often it wins, ties and loses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._clusters import Comparisons, comparisons, mean_error, resampled
+from voirdire.stats._intervals import (
+    check_level,
+    methods,
+    percentile_interval,
+    student_interval,
+)
+from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.agreement import wilson_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def mean_preference(
+    scores: ArrayLike,
+    items: ArrayLike | None = None,
+    *,
+    scale: float = 2,
+    ci: str | Sequence[str] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> Estimate:
+    """Mean preference for the first system of a pair, on -scale .. scale; 0 is no preference.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n comparisons,)
+        Above 0 prefers system a, below 0 system b, whichever was shown first. NaN is missing.
+    items : array_like, shape (n comparisons,), optional
+        What comparisons share (the item, where several raters or runs compare the same
+        responses). Without it each comparison stands for itself.
+    scale : float
+        The largest preference that a score can say.
+    ci : {None, "t", "percentile"} or several of them
+        t over items with a cluster-robust standard error, or bootstrap of whole items.
+    level, n_resamples, seed
+        Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    Estimate
+        ``n`` comparisons; details: ``se`` and the number of ``items``. NaN with ``no_data``.
+
+    Raises
+    ------
+    StatisticsError
+        For a score off the scale, or other shapes.
+
+    References
+    ----------
+    Zhang et al., Table 6. Cameron, A. C. and Miller, D. L. (2015). Journal of Human Resources 50,
+    317-372, eq. 11 (standard error of clusters).
+
+    Examples
+    --------
+    >>> print(mean_preference([2, 1, 0, -1, 1, 1], ci="t"))
+    mean preference = 0.667, 95% CI [-0.417, 1.751] (t), n = 6, k = 2
+    """
+    asked = methods(ci, ("t", "percentile"))
+    check_level(level, n_resamples)
+    given = comparisons(scores, items, scale)
+    value = float(given.scores.mean()) if given.n else math.nan
+    se = mean_error(given, given.scores)
+    intervals: list[Interval] = []
+    for method in asked:
+        if method == "t":
+            intervals.append(student_interval(value, se, given.groups - 1, level))
+        else:
+            drawn = resampled(_sums(given, given.scores), _mean, n_resamples, seed)
+            intervals.append(percentile_interval(drawn, level, given.groups))
+    return Estimate(
+        "mean preference",
+        value,
+        tuple(intervals),
+        given.n,
+        2,
+        given.left_out,
+        None if given.n else "no_data",
+        details={"se": se, "items": given.groups},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WinTieLoss:
+    """How often system a wins, ties and loses: counts, and shares with intervals."""
+
+    wins: int
+    ties: int
+    losses: int
+    win: Estimate
+    tie: Estimate
+    loss: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        counts = {"wins": self.wins, "ties": self.ties, "losses": self.losses}
+        shares = {name: getattr(self, name).to_dict() for name in ("win", "tie", "loss")}
+        return counts | shares
+
+
+def win_tie_loss(
+    scores: ArrayLike,
+    items: ArrayLike | None = None,
+    *,
+    scale: float = 2,
+    ci: str | Sequence[str] | None = "wilson",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> WinTieLoss:
+    """Shares of comparisons that system a wins (score above 0), ties and loses.
+
+    Parameters
+    ----------
+    scores, items, scale, level, n_resamples, seed
+        As for `mean_preference`.
+    ci : {None, "wilson", "percentile"} or several of them
+        ``"wilson"`` takes each comparison for independent; with several comparisons an item use
+        ``"percentile"``, a bootstrap of whole items.
+
+    Returns
+    -------
+    WinTieLoss
+        Shares are NaN with ``no_data`` where there is no comparison.
+
+    Raises
+    ------
+    StatisticsError
+        For a score off the scale, or ``"wilson"`` where items are given and repeat.
+
+    Examples
+    --------
+    >>> found = win_tie_loss([2, 1, 0, -1, 1, 1])
+    >>> found.wins, found.ties, found.losses
+    (4, 1, 1)
+    >>> print(found.win)
+    share of wins = 0.667, 95% CI [0.300, 0.903] (wilson), n = 6, k = 2
+    """
+    asked = methods(ci, ("wilson", "percentile"))
+    check_level(level, n_resamples)
+    given = comparisons(scores, items, scale)
+    if "wilson" in asked and given.groups < given.n:
+        raise StatisticsError(
+            f"the Wilson interval needs independent comparisons, got {given.n} on {given.groups} "
+            "items; use ci='percentile'"
+        )
+    outcome = np.sign(given.scores)
+    options = (asked, level, n_resamples, seed)
+    parts = [_share(given, outcome == sign, name, *options) for sign, name in _OUTCOMES]
+    wins, ties, losses = (int((outcome == sign).sum()) for sign, _ in _OUTCOMES)
+    return WinTieLoss(wins, ties, losses, *parts)
+
+
+_OUTCOMES = ((1, "wins"), (0, "ties"), (-1, "losses"))
+
+
+def _share(
+    given: Comparisons,
+    which: NDArray[np.bool_],
+    name: str,
+    asked: tuple[str, ...],
+    level: float,
+    n_resamples: int,
+    seed: int,
+) -> Estimate:
+    value = float(which.mean()) if given.n else math.nan
+    intervals: list[Interval] = []
+    for method in asked:
+        if method == "wilson":
+            intervals.append(wilson_interval(value, given.n, level))
+        else:
+            drawn = resampled(_sums(given, which.astype(np.float64)), _mean, n_resamples, seed)
+            intervals.append(percentile_interval(drawn, level, given.groups))
+    reason = None if given.n else "no_data"
+    return Estimate(f"share of {name}", value, tuple(intervals), given.n, 2, given.left_out, reason)
+
+
+def _sums(given: Comparisons, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return given.sums(np.column_stack([values, np.ones(given.n)]))
+
+
+def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+    return found

@@ -41,7 +41,8 @@ class Cube:
 
     def of(self, rater: str, attribute: str) -> NDArray[np.float64]:
         """One rater's scores on one attribute, (N,)."""
-        return self.scores[self.raters.index(rater), self.attributes.index(attribute)]
+        scores: NDArray[np.float64] = self.scores[self.raters.index(rater)]
+        return scores[self.attributes.index(attribute)]
 
     def with_composites(self, composites: Mapping[str, Sequence[str]]) -> Cube:
         """A cube whose attributes are the composites: the mean of all parts, missing if one is."""

@@ -133,14 +133,19 @@ def frame_of(measures: Sequence[Measure]) -> pl.DataFrame:
         for measure in measures
         for interval in [measure.estimate.interval()]
     ]
-    schema = {
-        "measure": pl.String,
-        "attribute": pl.String,
-        "raters": pl.List(pl.String),
-        **dict.fromkeys(("value", "low", "high"), pl.Float64),
-        "interval": pl.String,
-        **dict.fromkeys(("n", "k"), pl.Int64),
-        "reason": pl.String,
-    }
+    schema = pl.Schema(
+        {
+            "measure": pl.String(),
+            "attribute": pl.String(),
+            "raters": pl.List(pl.String()),
+            "value": pl.Float64(),
+            "low": pl.Float64(),
+            "high": pl.Float64(),
+            "interval": pl.String(),
+            "n": pl.Int64(),
+            "k": pl.Int64(),
+            "reason": pl.String(),
+        }
+    )
     frame = pl.DataFrame(rows, schema=schema)
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -123,6 +123,12 @@ def test_what_tables_lack(tmp_path):
     assert (unrated.table, unrated.count, unrated.places) == ("judge", 1, ("item 3, a",))
 
 
+def test_ratings_without_a_system_beside_others(tmp_path):
+    human = [{"item": i, "system": "a" if i else None, "Calm": 1 + i % 5} for i in range(40)]
+    (found,) = audited(tmp_path, {"human": human, "judge": human})["system_blank"]
+    assert (found.count, found.places) == (2, ("item 0",))
+
+
 @pytest.mark.parametrize(
     ("shared_ids", "severity"), [(39, "note"), (30, "serious"), (9, "blocking")]
 )

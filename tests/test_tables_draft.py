@@ -12,13 +12,14 @@ from voirdire.tables import draft_study, from_frame, infer_scale, read_file, rea
 WIDE_RATERS = "item,human,judge1,gpt-4o\n1,4,5,4\n2,3,3,1\n3,5,4,2\n"
 WIDE_SCORES = "item,system,Calm,Clear\n1,a,4,5\n1,b,3,2\n2,a,1,5\n2,b,2,2\n"
 LONG = "conv_id,annotator,criterion,rating\n1,x,Calm,4\n1,y,Calm,5\n2,x,Calm,1\n2,y,Calm,2\n"
+GRID = "item,human_Calm,human_Clear,gpt_Calm,gpt_Clear\n1,4,5,3,2\n2,1,5,2,2\n"
 REPLIES = (
     'item,judge_response_a,judge_response_b\n1,"{""Calm"": 4}","{""Calm"": 2}"\n'
     '2,"{""Calm"": 5}","```json\n{""Calm"": 1}```"\n'
 )
 
 
-@pytest.mark.parametrize("text", [WIDE_RATERS, WIDE_SCORES, LONG, REPLIES])
+@pytest.mark.parametrize("text", [WIDE_RATERS, WIDE_SCORES, LONG, GRID, REPLIES])
 def test_the_draft_round_trips_through_toml_and_reads_the_same(tmp_path, text):
     (tmp_path / "ratings.csv").write_text(text)
     study, tables = read_file(tmp_path / "ratings.csv")

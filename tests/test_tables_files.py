@@ -7,6 +7,8 @@ import json
 import polars as pl
 import pytest
 import xlsxwriter
+from hypothesis import given
+from hypothesis import strategies as st
 
 from voirdire import TableError
 from voirdire.tables._files import read_raw
@@ -177,7 +179,7 @@ def test_parquet_nested_values_become_json_text(tmp_path):
         ("r.csv", "item,score\n", r"r\.csv: there is a header but no rows"),
         ("r.csv", "item,score\n\n,\n", r"r\.csv: there is a header but no rows"),
         ("r.csv", "item, score,score \n1,2,3\n", r"two columns are equal after trimming: ' score'"),
-        ("r.csv", "item,,score\n1,2,3\n", r"r\.csv: column 2 has values but no header"),
+        ("r.csv", "Unnamed: 0,\n1,2\n", r"r\.csv: no column has a header"),
         ("r.jsonl", "", r"r\.jsonl: there are no rows"),
         ("r.json", "{", r"r\.json: is not valid JSON"),
         ("r.json", "3", r"r\.json: holds a number where a list of objects is needed"),
@@ -219,3 +221,31 @@ def test_headers_are_trimmed_and_the_originals_kept(tmp_path):
     assert raw.headers == {"id": "id", "human_a": " human_a", "human_b": "human_b "}
     (note,) = raw.findings
     assert (note.kind, note.count) == ("headers_mended", 2)
+
+
+@pytest.mark.parametrize("header", ["", "  ", "Unnamed: 0"])
+def test_row_numbers_without_a_header_are_left_out_aloud(tmp_path, header):
+    path = tmp_path / "r.csv"
+    path.write_text(f"{header},item,score,\n0,1,2,\n1,2,3,\n")
+    raw = read_raw(path)
+    assert raw.frame.columns == ["item", "score"]
+    (note,) = raw.findings
+    assert (note.kind, note.places) == ("unnamed_columns", ("column 1",))
+
+
+@given(st.binary(max_size=80), st.sampled_from([".csv", ".jsonl", ".json", ".xlsx", ".parquet"]))
+def test_any_bytes_are_a_table_or_one_sentence(tmp_path_factory, data, suffix):
+    path = tmp_path_factory.mktemp("bytes") / f"r{suffix}"
+    path.write_bytes(b"item,score\n" + data if suffix == ".csv" else data)
+    message = _outcome(path)
+    assert message is None or str(path.name) in message
+    assert "\n" not in (message or "")
+
+
+def _outcome(path):
+    """The error's sentence, or None where the bytes make a table."""
+    try:
+        assert read_raw(path).frame.height > 0
+    except TableError as error:
+        return str(error)
+    return None

@@ -48,6 +48,7 @@ def test_what_may_explain_ids_that_do_not_meet():
     assert match_ids(["007"], [7]).warnings == ("zero-padded ids differ only by padding: '007'",)
     assert match_ids(["000"], [0]).warnings == ("zero-padded ids differ only by padding: '000'",)
     assert "upper and lower case" in match_ids(["ConvA"], ["conva"]).warnings[0]
+    assert "trailing '.0'" in match_ids(["1.0", "x"], [1]).warnings[0]
     assert match_ids(["a"], ["b"]).warnings == ()
 
 

@@ -279,3 +279,35 @@ def test_missing_words_in_score_columns_are_missing(tmp_path):
     ratings = read_tables(study_of(tmp_path, [{"path": "a.csv"}])).ratings
     assert ratings["score"].to_list() == [None, None, 4.0, None, None]
     assert ratings["status"].to_list() == ["blank", "blank", "ok", "blank", "blank"]
+
+
+def test_one_column_a_rater_and_attribute(tmp_path):
+    text = "item,human_calm,human_Clear,j.1_Calm,j.1_Clear,words\n1,4,5,3,2,100\n"
+    (tmp_path / "r.csv").write_text(text)
+    panel = [{"name": "human", "kind": "human"}, {"name": "j.1"}]
+    ratings = read_tables(study_of(tmp_path, [{"path": "r.csv"}], panel=panel)).ratings
+    rows = ratings.select("rater", "attribute", "score").cast({"attribute": pl.String})
+    assert set(rows.rows()) == {
+        ("human", "Calm", 4.0),
+        ("human", "Clear", 5.0),
+        ("j.1", "Calm", 3.0),
+        ("j.1", "Clear", 2.0),
+    }
+
+
+def test_a_score_column_beside_replies_is_the_score(tmp_path):
+    text = 'item,rater,attribute,score,reply\n1,x,Calm,4,"{""Calm"": 5}"\n'
+    (tmp_path / "r.csv").write_text(text)
+    assert read_tables(study_of(tmp_path, [{"path": "r.csv"}])).ratings["score"].to_list() == [4.0]
+
+
+def test_one_attribute_makes_several_columns_raters(tmp_path):
+    (tmp_path / "r.csv").write_text("item,x,y\n1,4,5\n")
+    study = study_of(tmp_path, [{"path": "r.csv"}], rubric={"attributes": ["Calm"]})
+    assert read_tables(study).raters["rater"].to_list() == ["x", "y"]
+
+
+def test_what_polars_cannot_cast_is_one_sentence(tmp_path):
+    pl.DataFrame({"item": [b"\xff", b"\xfe"], "Calm": [1, 2]}).write_parquet(tmp_path / "r.parquet")
+    with pytest.raises(TableError, match=r"r\.parquet: cannot be made tidy \("):
+        read_tables(study_of(tmp_path, [{"path": "r.parquet"}]))

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 #: While the scale is not known, every number counts.
 _ANY = Scale(-1e12, 1e12)
-_LAYOUTS = {"replies": "replies", "scores": "scores", "raters": "scores", "long": "long"}
+_LAYOUTS = {
+    "replies": "replies",
+    "scores": "scores",
+    "raters": "scores",
+    "grid": "scores",
+    "long": "long",
+}
 
 
 def draft_study(
@@ -146,11 +152,11 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
     found: dict[str, Any] = {
         "path": source.path,
         "sheet": source.sheet,
-        "layout": _LAYOUTS[how.kind],
+        "layout": _LAYOUTS.get(how.kind, how.kind),
         "item": how.item,
         "system": how.system,
         "context": how.context,
-        "rater": how.rater or (how.rater_name if how.kind != "raters" else None),
+        "rater": how.rater or (how.rater_name if how.kind not in ("raters", "grid") else None),
     }
     if how.kind == "replies":
         columns = list(how.values)
@@ -176,8 +182,9 @@ def _said(table: str, how: Plan, study: Study) -> Finding:
         "note",
         table,
         [f"{rater.name}: {rater.kind}" for rater in study.panel],
-        f"No study was given. Layout: {_LAYOUTS[how.kind]}; reference: {reference}; "
-        f"raters: {listed([rater.name for rater in study.panel])}.",
+        f"No study was given. Layout: {_LAYOUTS.get(how.kind, how.kind)}; reference: {reference}; "
+        f"raters: {listed([rater.name for rater in study.panel])}; "
+        f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}.",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
     )
 

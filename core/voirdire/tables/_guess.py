@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from voirdire.tables._layout import SEPARATORS
 from voirdire.tables._numbers import is_numeric
 
 if TYPE_CHECKING:
@@ -31,15 +32,36 @@ def is_human(name: str, column: str | None = None) -> bool:
 
 
 def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
-    """Columns of numbers that are named like raters, with the reference's own."""
+    """Raters that columns of numbers are named after, the reference's own among them.
+
+    A grid of columns such as ``human_Empathy`` and ``judge_Empathy`` names raters by its prefixes.
+    """
+    grid = _grid_raters(raw, reference)
+    if grid:
+        return grid
     columns = raw.frame.columns
     known = [name for name in reference if name in columns]
     named = [
         column
         for column in columns
-        if (_HUMAN.search(column) or _JUDGE.search(column))
-        and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
-        and raw.frame[column].n_unique() > 1
+        if _rates(column) and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
     ]
     found = dict.fromkeys((*known, *named))
     return tuple(found) if known or len(found) > 1 else ()
+
+
+def _rates(name: str) -> bool:
+    return bool(_HUMAN.search(name) or _JUDGE.search(name))
+
+
+def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
+    """Prefixes of a complete grid of at least two raters by two attributes."""
+    for mark in SEPARATORS:
+        split = [column.split(mark, 1) for column in raw.frame.columns if mark in column]
+        pairs = [(rater, rest) for rater, rest in split if rater in reference or _rates(rater)]
+        raters, rest = dict.fromkeys(p[0] for p in pairs), {p[1] for p in pairs}
+        full = len(pairs) == len(raters) * len(rest)
+        columns = [raw.frame[f"{rater}{mark}{name}"] for rater, name in pairs]
+        if full and len(raters) > 1 and len(rest) > 1 and all(map(is_numeric, columns)):
+            return tuple(raters)
+    return ()

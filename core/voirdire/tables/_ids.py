@@ -136,6 +136,9 @@ def _warnings(left: pl.Series, right: pl.Series) -> tuple[str, ...]:
     padded = _meet(left, right, lambda ids: ids.str.replace(_PADDED, "$1"))
     if padded:
         found.append(f"zero-padded ids differ only by padding: {listed(padded, 3)}")
+    pointed = _meet(left, right, lambda ids: ids.str.replace(r"\.0+$", ""))
+    if pointed:
+        found.append(f"ids differ only by a trailing '.0': {listed(pointed, 3)}")
     cased = _meet(left, right, lambda ids: ids.str.to_lowercase())
     if cased:
         found.append(f"ids differ only by upper and lower case: {listed(cased, 3)}")

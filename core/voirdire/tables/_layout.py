@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
 _SAMPLE = 200
 
-Kind = Literal["replies", "scores", "raters", "long"]
+Kind = Literal["replies", "scores", "raters", "grid", "long"]
+#: Between rater and attribute in a header such as ``human_Empathy``.
+SEPARATORS = ("_", ":", ".", " ", "-", "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,14 @@ class Plan:
 
     Attributes
     ----------
-    kind : {"replies", "scores", "raters", "long"}
-        `raters` is the wide layout whose score columns are raters, not attributes.
+    kind : {"replies", "scores", "raters", "grid", "long"}
+        `raters` is the wide layout whose score columns are raters, not attributes; in `grid` each
+        is one rater's scores on one attribute (``human_Empathy``).
     values : mapping
-        Value column -> what it stands for: a system (`replies`), an attribute (`scores`) or a
-        rater (`raters`); for `long` the score column -> "".
+        Value column -> what it stands for: a system (`replies`), an attribute (`scores`, `grid`)
+        or a rater (`raters`); for `long` the score column -> "".
+    raters : mapping
+        Value column -> rater, for `grid`.
     rater_name : str
         The rater where no column says it.
     """
@@ -53,6 +58,7 @@ class Plan:
     rank: str | None = None
     status: str | None = None
     values: Mapping[str, str] = field(default_factory=dict)
+    raters: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
 
@@ -111,6 +117,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         rank=roles["rank"],
         status=roles["status"],
         values=values,
+        raters={c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"},
         findings=said_aloud(raw.name, spoken),
     )
 
@@ -162,14 +169,17 @@ def _values(
     free: Sequence[str],
 ) -> tuple[Kind, dict[str, str]]:
     """The layout and what each value column stands for."""
+    score = _score_column(raw, source, free)
+    plain = source.prefix is None and not source.columns
+    if source.layout == "auto" and plain and score and _is_score(raw, score):
+        return "long", {score: ""}
     if source.layout in ("auto", "replies"):
         replies = _reply_columns(raw, source, names, free)
         if replies:
             return "replies", replies
         if source.layout == "replies":
             raise TableError(_no_values(raw, source, "replies"))
-    score = _score_column(raw, source, free)
-    if source.layout == "long" or (source.layout == "auto" and score and not source.columns):
+    if source.layout == "long" or (source.layout == "auto" and score and plain):
         if score is None:
             raise TableError(f"{raw.name}: no column `score` (columns: {listed(list(free))})")
         return "long", {score: ""}
@@ -181,7 +191,11 @@ def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | N
     score = find("score", free, None, raw.name)
     if score is None or score.casefold() == "score" or source.layout == "long":
         return score
-    return score if is_numeric(raw.frame[score], decimal_comma=raw.decimal_comma) else None
+    return score if _is_score(raw, score) else None
+
+
+def _is_score(raw: RawTable, column: str) -> bool:
+    return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
 
 
 def _reply_columns(
@@ -241,6 +255,8 @@ def _score_columns(
 ) -> tuple[Kind, dict[str, str]]:
     if source.columns:
         return "scores", _mapped(raw, source)
+    if roles["rater"] is None and grid_columns(free, names):
+        return "grid", {column: part[1] for column, part in grid_columns(free, names).items()}
     raters = [column for column in free if column in names.raters]
     if raters and roles["rater"] is None:
         return "raters", {column: column for column in raters}
@@ -253,13 +269,26 @@ def _score_columns(
             f"{raw.name}: no column is named after an attribute of the rubric "
             f"({listed(names.attributes)}); columns: {listed(list(free))}"
         )
-    numeric = [c for c in free if is_numeric(raw.frame[c], decimal_comma=raw.decimal_comma)]
+    numeric = [column for column in free if _is_score(raw, column)]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
     # With one attribute, or a column that says it, several columns of numbers are raters.
     said = roles["attribute"] is not None or len(names.attributes) == 1
     kind: Kind = "raters" if said and roles["rater"] is None else "scores"
     return kind, {column: column for column in numeric}
+
+
+def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
+    """Columns named rater and attribute (``human_Empathy``) -> both; none unless two agree."""
+    by_name = {name.casefold(): name for name in names.attributes}
+    found = {}
+    for column in columns:
+        for rater in names.raters:
+            rest = column[len(rater) + 1 :]
+            starts = column.startswith(rater) and column[len(rater) : len(rater) + 1] in SEPARATORS
+            if starts and rest and (not by_name or rest.casefold() in by_name):
+                found[column] = (rater, by_name.get(rest.casefold(), rest))
+    return found if len(found) > 1 else {}
 
 
 def _no_values(raw: RawTable, source: Source, what: str) -> str:

@@ -86,14 +86,20 @@ def tables_from(
     raters: pl.DataFrame | None = None,
     notes: tuple[Finding, ...] = (),
 ) -> Tables:
-    """Tidy tables of files already open; `notes` come first among the findings."""
+    """Tidy tables of files already open; `notes` come first among the findings.
+
+    `raws` is emptied: each raw table is let go once it is tidy, so that large files are held once.
+    """
     names = known(study)
     scale = Scale(*study.rubric.scale, study.rubric.step)
     parts = []
     while raws:
-        # Each raw table is let go once it is tidy, so that large files are held once.
         source, raw = raws.pop(0)
-        parts.append(read_part(raw, source, names, scale))
+        try:
+            parts.append(read_part(raw, source, names, scale))
+        except pl.exceptions.PolarsError as error:
+            cause = str(error).splitlines()[0]
+            raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
         del raw
     joined = join(study, (*parts, *given), hashes, raters)
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined

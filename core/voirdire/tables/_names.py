@@ -40,7 +40,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "context", "text", "post", "prompt", "question", "input", "conversation", "dialogue",
         "query", "message",
     ),
-    "reply": ("reply", "rawreply", "raw", "judgeresponse", "judgeoutput", "response", "output"),
 }  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import RATINGS, REPLIES, STATUS, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voirdire.schema import Scale
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
@@ -31,6 +33,8 @@ def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -
     if plan.kind == "long":
         column = next(iter(plan.values))
         long = frame.rename({f"={column}": "score"})
+    elif plan.kind == "grid":
+        long = _unpivot(plan, frame.drop("attribute", "rater"), "attribute", plan.raters)
     else:
         into = "rater" if plan.kind == "raters" else "attribute"
         long = _unpivot(plan, frame.drop(into), into)
@@ -59,11 +63,16 @@ def _text_cell(raw: RawTable, column: str, cells: pl.Series, rows: pl.Series) ->
     )
 
 
-def _unpivot(plan: Plan, frame: pl.DataFrame, into: str) -> pl.DataFrame:
+def _unpivot(
+    plan: Plan, frame: pl.DataFrame, into: str, raters: Mapping[str, str] | None = None
+) -> pl.DataFrame:
     values = [f"={column}" for column in plan.values]
     index = [column for column in frame.columns if column not in values]
     names = {f"={column}": meaning for column, meaning in plan.values.items()}
     long = frame.unpivot(values, index=index, variable_name=into, value_name="score")
+    if raters:
+        of = {f"={column}": rater for column, rater in raters.items()}
+        long = long.with_columns(pl.col(into).replace(of).alias("rater"))
     return long.with_columns(pl.col(into).replace(names))
 
 

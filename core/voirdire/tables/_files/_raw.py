@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.schema import Finding
+
+
+#: No header, or what pandas reads one as.
+_NO_NAME = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +101,39 @@ def build(
     decimal_comma: bool = False,
     findings: tuple[Finding, ...] = (),
 ) -> RawTable:
-    """A RawTable from columns in file order; columns without header and content are left out.
+    """A RawTable from columns in file order; a column without a header is left out, aloud.
 
     Raises
     ------
     TableError
-        A column has values but no header, or two headers are equal after trimming.
+        Two headers are equal after trimming, or none is left.
     """
-    kept = [
-        (original, column)
-        for original, column in zip(originals, columns, strict=True)
-        if original.strip() or column.null_count() < len(column)
+    named = [not _NO_NAME.fullmatch(original.strip()) for original in originals]
+    lost = [
+        at
+        for at, (keep, column) in enumerate(zip(named, columns, strict=True), start=1)
+        if not keep and column.null_count() < len(column)
     ]
-    unnamed = [at for at, original in enumerate(originals, start=1) if not original.strip()]
-    if any(not original.strip() for original, _ in kept):
-        raise TableError(f"{name}: column {listed(unnamed)} has values but no header")
+    kept = [
+        pair for keep, pair in zip(named, zip(originals, columns, strict=True), strict=True) if keep
+    ]
+    if not kept:
+        raise TableError(f"{name}: no column has a header")
     headers, notes = trimmed(name, [original for original, _ in kept])
+    if lost:
+        notes = (*notes, _unnamed(name, lost))
     frame = pl.DataFrame(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
     return RawTable(name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings))
+
+
+def _unnamed(name: str, at: list[int]) -> Finding:
+    return finding(
+        "unnamed_columns",
+        "note",
+        name,
+        [f"column {number}" for number in at],
+        f"{plural(len(at), 'column')} with values but without a header: {listed(at)}.",
+        "Left out: often the row numbers that a program wrote.",
+    )

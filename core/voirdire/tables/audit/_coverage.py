@@ -31,6 +31,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     wanted = [attribute.name for attribute in study.rubric.attributes]
     return [
         *_raters(study, raters),
+        *_blank_systems(tables),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
         *_lacking("attribute", attributes, raters, wanted),
@@ -50,6 +51,25 @@ def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
             absent,
             f"{plural(len(absent), 'rater')} of the panel without a rating: {listed(absent)}.",
             "Nothing is said about them.",
+        )
+    ]
+
+
+def _blank_systems(tables: Tables) -> list[Finding]:
+    """Ratings without a system in a table that has systems."""
+    blank = tables.ratings.filter(pl.col("system").is_null())
+    if blank.height in (0, tables.ratings.height):
+        return []
+    items = blank["item"].unique(maintain_order=True)
+    return [
+        finding(
+            "system_blank",
+            "serious",
+            "",
+            [f"item {item}" for item in items.head(20)],
+            f"{plural(blank.height, 'rating')} without a system, where others have one.",
+            "They are compared among themselves, as those of one nameless system.",
+            count=blank.height,
         )
     ]
 

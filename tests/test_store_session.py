@@ -38,12 +38,18 @@ from voirdire.store import (
 )
 from voirdire.study import build_study, load_study, study_to_toml
 
-SEAT = Seat("judge", "ann", "script:one")
-
 
 def study_of(tmp_path, **more):
     panel = [{"name": "ann", "model": "script:one", "use": "digit"}]
     return build_study({"name": "calm", "panel": panel, **more}, folder=str(tmp_path))
+
+
+def seat_of(**more):
+    return askers(study_of(".", **more), scripted_plugins())[0].seat
+
+
+PAIRWISE = [{"name": "ann", "model": "script:one", "use": "pair"}]
+SEAT, PAIR = seat_of(), seat_of(panel=PAIRWISE)
 
 
 def opened(tmp_path, study=None, resume=False):
@@ -204,14 +210,12 @@ def test_expected_ratings_without_a_reply_are_failed_and_in_order(tmp_path):
 
 
 def test_preferences_point_from_the_declared_first_system(tmp_path):
-    panel = [{"name": "ann", "model": "script:one", "use": "pair"}]
-    with opened(
-        tmp_path, study_of(tmp_path, panel=panel, comparisons={"order": "both"})
-    ) as session:
+    study = study_of(tmp_path, panel=PAIRWISE, comparisons={"order": "both"})
+    with opened(tmp_path, study) as session:
         fill(session, ["i1"])
         session.start(lambda group: None)
-        keep(session, call_of("i1", "x", second="y"), "2")
-        keep(session, call_of("i1", "y", second="x"), "1")
+        keep(session, call_of("i1", "x", second="y", seat=PAIR), "2")
+        keep(session, call_of("i1", "y", second="x", seat=PAIR), "1")
     frame = preferences_frame(tmp_path / "s", scripted_plugins())
     assert frame.select("system_a", "system_b", "shown_first", "score").rows() == [
         ("x", "y", "x", 2.0), ("x", "y", "y", -1.0)

@@ -3,7 +3,8 @@
 What is registered as a model is a `ModelFactory`, as a judge a `JudgeFactory`: a callable whose
 keyword parameters are the options that a study may give it. Annotators and generators are made
 like judges, without a rubric. A model whose `complete` is a plain function blocks: the runner calls
-it in a worker thread. A model may say how many calls it bears at once (`concurrency: int`).
+it in a worker thread. A model may say how many calls it bears at once (`concurrency: int`; one that
+blocks bears a single call unless it says more).
 """
 
 from __future__ import annotations

@@ -1,1 +1,17 @@
-"""The runner: the only room that awaits."""
+"""Running panels: the only room that awaits."""
+
+from voirdire.running._dry import DryRater, dry_run
+from voirdire.running._result import RaterResult, RunResult
+from voirdire.running._run import arun
+from voirdire.running._status import session_status
+from voirdire.running._sync import run
+
+__all__ = [
+    "DryRater",
+    "RaterResult",
+    "RunResult",
+    "arun",
+    "dry_run",
+    "run",
+    "session_status",
+]

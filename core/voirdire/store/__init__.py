@@ -1,6 +1,7 @@
 """Replies kept as they came, and the tables derived from them, again and again."""
 
-from voirdire.store._expected import Task, count_tasks, iterate_tasks, pairs_of
+from voirdire.store._counts import Counts, Spent, count_settled, count_spent
+from voirdire.store._expected import Task, iterate_tasks, pairs_of
 from voirdire.store._frames import (
     preferences_frame,
     raters_frame,
@@ -8,7 +9,14 @@ from voirdire.store._frames import (
     responses_frame,
     session_study,
 )
-from voirdire.store._raters import Asker, TaskKind, askers, model_identity, prompt_hash
+from voirdire.store._generated import keep_generated
+from voirdire.store._raters import (
+    Asker,
+    TaskKind,
+    askers,
+    model_identity,
+    read_replies,
+)
 from voirdire.store._records import (
     Attempt,
     Call,
@@ -20,8 +28,8 @@ from voirdire.store._records import (
     make_call,
 )
 from voirdire.store._replies import replies_frame
-from voirdire.store._session import Session, is_session, open_session, read_session
-from voirdire.store._subjects import lonely_responses, take_items, take_responses
+from voirdire.store._session import Session, is_session, memory_session, open_session, read_session
+from voirdire.store._subjects import iterate_items, lonely_responses, take_items, take_responses
 from voirdire.store._tables import session_tables, write_tables
 from voirdire.store._texts import scrub
 
@@ -29,27 +37,33 @@ __all__ = [
     "Asker",
     "Attempt",
     "Call",
+    "Counts",
     "Finish",
     "Revival",
     "Seat",
     "Session",
     "Slot",
+    "Spent",
     "Stored",
     "Task",
     "TaskKind",
     "askers",
-    "count_tasks",
+    "count_settled",
+    "count_spent",
     "is_session",
+    "iterate_items",
     "iterate_tasks",
+    "keep_generated",
     "lonely_responses",
     "make_call",
+    "memory_session",
     "model_identity",
     "open_session",
     "pairs_of",
     "preferences_frame",
-    "prompt_hash",
     "raters_frame",
     "ratings_frame",
+    "read_replies",
     "read_session",
     "replies_frame",
     "responses_frame",

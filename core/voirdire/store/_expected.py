@@ -55,15 +55,6 @@ def expect(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparis
     connection.executemany(sql + "VALUES (?, ?, ?)", names)
 
 
-def count_tasks(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparisons) -> int:
-    """How many tasks there are of that kind."""
-    if kind == "item":
-        return _subjects.count_items(connection)
-    if kind == "rating":
-        return _subjects.count_responses(connection)
-    return sum(1 for _ in iterate_tasks(connection, kind, comparisons))
-
-
 def pairs_of(connection: sqlite3.Connection, comparisons: Comparisons) -> list[tuple[str, str]]:
     """The pairs of systems to compare, as declared: (system_a, system_b).
 

@@ -13,16 +13,16 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.store._expected import expect, pairs_of
 from voirdire.store._parsed import (
     PREFERENCES,
-    RATINGS,
     as_preferences,
     as_ratings,
     parsed_pages,
 )
-from voirdire.store._raters import askers, prompt_hash
+from voirdire.store._raters import askers
 from voirdire.store._replies import answered, readable
 from voirdire.store._session import STUDY, read_session
 from voirdire.store._texts import unpack
 from voirdire.study import load_study
+from voirdire.tables import RATERS, RATINGS, STATUS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,13 +32,9 @@ if TYPE_CHECKING:
     from voirdire.store._raters import Asker
     from voirdire.study import Study
 
-RATERS: dict[str, Any] = {
-    "rater": pl.String, "kind": pl.String, "family": pl.String, "excludes": pl.List(pl.String),
-    "model": pl.String, "temperature": pl.Float64, "prompt_hash": pl.String,
-}  # fmt: skip
 RESPONSES: dict[str, Any] = {
     "item": pl.String, "system": pl.String, "text": pl.String, "origin": pl.String,
-    "status": pl.String,
+    "status": STATUS,
 }  # fmt: skip
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
@@ -119,7 +115,7 @@ def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataF
         (
             rater.name, rater.kind, rater.family,
             None if rater.excludes is None else list(rater.excludes), rater.model or None,
-            rater.temperature, prompt_hash(asked[rater.name]) if rater.name in asked else None,
+            rater.temperature, asked[rater.name].seat.prompt if rater.name in asked else None,
         )
         for rater in study.panel
     ]  # fmt: skip
@@ -143,5 +139,5 @@ def _generators(study: Study, plugins: Plugins | None) -> list[Asker]:
     return [asker for asker in made if asker.seat.stage == "generate"]
 
 
-def _all(pages: Iterator[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
+def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *pages])

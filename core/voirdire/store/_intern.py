@@ -35,7 +35,10 @@ class Interned:
     def seat(self, seat: Seat) -> int:
         """The row of a rater or generator."""
         return self._known.get(seat) or self._row(
-            "raters", "stage, name, model", seat, (seat.stage, seat.name, seat.model)
+            "raters",
+            "stage, name, model, prompt",
+            seat,
+            (seat.stage, seat.name, seat.model, seat.prompt),
         )
 
     def task(self, slot: Slot) -> int:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.schema import Reply
+from voirdire.store._raters import read_replies
 from voirdire.store._replies import answered
+from voirdire.tables import RATINGS, STATUS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,21 +22,17 @@ if TYPE_CHECKING:
 
 #: Tasks of one page, which bounds the memory that deriving a table takes.
 PAGE = 10_000
-RATINGS = {
-    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64,
-    "attribute": pl.String, "score": pl.Float64, "rank": pl.Int64, "status": pl.String,
-}  # fmt: skip
-PREFERENCES = {
+PREFERENCES: dict[str, Any] = {
     "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
-    "rater": pl.String, "run": pl.Int64, "attribute": pl.String, "score": pl.Float64,
-    "status": pl.String,
+    "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "score": pl.Float64,
+    "status": STATUS,
 }  # fmt: skip
-_TASKS = {
-    "item": pl.String, "first": pl.String, "second": pl.String, "run": pl.Int64, "uid": pl.Int64,
+_TASKS: dict[str, Any] = {
+    "item": pl.String, "first": pl.String, "second": pl.String, "run": pl.Int32, "uid": pl.Int64,
 }  # fmt: skip
-_READ = {
-    "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int64,
-    "status": pl.String,
+_READ: dict[str, Any] = {
+    "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
+    "status": STATUS,
 }  # fmt: skip
 _NOT_ASKED = (Reply("", "error", error="not asked"),)
 
@@ -58,7 +56,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)
-            read.extend(_rows(number, asker.mind.parse(replies or _NOT_ASKED)))
+            read.extend(_rows(number, read_replies(asker.mind, replies or _NOT_ASKED)))
         tasks.append((item, first, second, run, number))
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
     right = pl.DataFrame(read, schema=_READ, orient="row")

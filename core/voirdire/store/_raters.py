@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import PluginError, StudyError, VoirdireError
-from voirdire.schema import Attribute, Comparison, Item, Rating, Response, Rubric, Scale
-from voirdire.store._records import Seat, dumps
+from voirdire._errors import PluginError, StudyError
+from voirdire.schema import (
+    Attribute,
+    Comparison,
+    Item,
+    Parsed,
+    Rating,
+    Reply,
+    Response,
+    Rubric,
+    Scale,
+)
+from voirdire.store._records import Seat, dumps, params_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.study import GeneratorSpec, Rater, Stage, Study
@@ -42,6 +52,17 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
     return [*generators, *panel]
 
 
+def read_replies(mind: Any, replies: Sequence[Reply]) -> Parsed:
+    """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
+    try:
+        parsed: Parsed = mind.parse(replies)
+    except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
+        blank: Parsed = mind.parse([Reply("", "error", error="not asked")])
+        flags = (f"parser_raised:{type(error).__name__}",)
+        return Parsed(dict.fromkeys(blank.scores), "unparsable", flags=flags)
+    return parsed
+
+
 def is_run(spec: Rater) -> bool:
     """Whether a member of the panel is run (a model is named), not read from a file."""
     return bool(spec.model) and spec.kind in _STAGE
@@ -69,17 +90,20 @@ def rubric_of(study: Study) -> Rubric | str:
     return Rubric(name, attributes, scale, spec.composites, spec.instructions)
 
 
-def prompt_hash(asker: Asker) -> str:
-    """A short hash of what is asked, the item's and responses' own texts apart."""
+def prompt_hash(mind: Any, task: TaskKind) -> str:
+    """A short hash of what is asked and with which parameters, the subjects' own texts apart.
+
+    Empty where the rater cannot ask about a subject that does not exist.
+    """
     item = Item("item", "{text}")
     first, second = Response("item", "a", "{first}"), Response("item", "b", "{second}")
-    tasks = {"rating": Rating(item, first), "comparison": Comparison(item, first, second)}
+    subjects = {"rating": Rating(item, first), "comparison": Comparison(item, first, second)}
     try:
-        requests = asker.mind.requests(tasks.get(asker.task, item))
-    except VoirdireError:
-        return ""  # it asks nothing about such a task
-    parts = [(m.role, m.content) for request in requests for m in request.messages]
-    return hashlib.blake2b(dumps(parts).encode(), digest_size=6).hexdigest()
+        requests = mind.requests(subjects.get(task, item))
+    except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples
+        return ""
+    parts = [[params_json(r), *((m.role, m.content) for m in r.messages)] for r in requests]
+    return hashlib.blake2b(dumps(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
 def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
@@ -89,14 +113,17 @@ def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
     given = () if spec.kind == "annotator" else (rubric_of(study),)
     mind = _made(spec.kind, use, spec, given, plugins)
     task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
-    seat = Seat(_STAGE[spec.kind], spec.name, model_identity(spec.model, spec.model_options))
-    return Asker(seat, mind, task, spec, spec.runs)
+    return Asker(_seat(_STAGE[spec.kind], spec, mind, task), mind, task, spec, spec.runs)
 
 
 def _generator(spec: GeneratorSpec, plugins: Plugins) -> Asker:
     mind = _made("generator", spec.use, spec, (), plugins)
-    seat = Seat("generate", spec.name, model_identity(spec.model, spec.model_options))
-    return Asker(seat, mind, "item", spec)
+    return Asker(_seat("generate", spec, mind, "item"), mind, "item", spec)
+
+
+def _seat(stage: Stage, spec: Rater | GeneratorSpec, mind: Any, task: TaskKind) -> Seat:
+    model = model_identity(spec.model, spec.model_options)
+    return Seat(stage, spec.name, model, prompt_hash(mind, task))
 
 
 def _made(

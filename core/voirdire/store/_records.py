@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A rater (or generator) as the store knows it: `model` names the model and its options."""
+    """A rater (or generator) as the store knows it.
+
+    `model` names the model and its options, `prompt` is a hash of what it asks and with which
+    parameters: a rater whose prompt is edited starts anew, and what it said before stays on file.
+    """
 
     stage: Stage
     name: str
     model: str
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """A task is through: its calls keep their last reply as final, but those that `failed`."""
+    """A task is through: its calls keep their last reply as final, but those that `failed`.
+
+    `fault` is the kind of fault that they were given up for.
+    """
 
     keys: tuple[bytes, ...]
     status: str
     failed: tuple[bytes, ...] = ()
+    fault: str = ""
+    seat: Seat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ class Stored:
 def call_key(slot: Slot, request: Request, params: str) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
     seat = slot.seat
-    head = (seat.stage, seat.name, seat.model, slot.item, slot.first, slot.second)
+    head = (seat.stage, seat.name, seat.model, seat.prompt, slot.item, slot.first, slot.second)
     digest = hashlib.blake2b(digest_size=16)
     digest.update(_framed((*head, str(slot.run), str(slot.step), params)))
     digest.update(_framed(part for m in request.messages for part in (m.role, m.content)))

@@ -75,8 +75,9 @@ def _reply(row: Sequence[Any]) -> Reply:
 
 def seat_number(connection: sqlite3.Connection, seat: Seat) -> int | None:
     """The row of a seat; None where it has not asked yet."""
-    sql = "SELECT id FROM raters WHERE (stage, name, model) = (?, ?, ?)"
-    row = connection.execute(sql, (seat.stage, seat.name, seat.model)).fetchone()
+    sql = "SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?)"
+    place = (seat.stage, seat.name, seat.model, seat.prompt)
+    row = connection.execute(sql, place).fetchone()
     return None if row is None else int(row[0])
 
 

@@ -14,15 +14,16 @@ CREATE TABLE studies (
 ) WITHOUT ROWID;
 CREATE TABLE items (
     position INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, body, reference, extra TEXT,
-    present INTEGER NOT NULL
+    present INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE responses (
     position INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL, body,
-    origin TEXT NOT NULL, present INTEGER NOT NULL, UNIQUE (item, system)
+    origin TEXT NOT NULL, present INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (item, system)
 );
 CREATE TABLE raters (
     id INTEGER PRIMARY KEY, stage TEXT NOT NULL, name TEXT NOT NULL, model TEXT NOT NULL,
-    UNIQUE (stage, name, model)
+    prompt TEXT NOT NULL, UNIQUE (stage, name, model, prompt)
 );
 CREATE TABLE tasks (
     id INTEGER PRIMARY KEY, item TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,

@@ -151,12 +151,21 @@ def read_session(folder: str | Path) -> sqlite3.Connection:
     path = Path(folder) / DATABASE
     if not path.exists():
         raise SessionError(f"session {folder}: there is no {DATABASE} in it")
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    # Polars pulls pages from whichever of its threads is free, one at a time.
+    where = f"{path.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(where, uri=True, check_same_thread=False)
     try:
         _check_version(connection, path)
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def memory_session() -> sqlite3.Connection:
+    """An empty session in memory, to try things out in."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(TABLES)
     return connection
 
 

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 PAGE = 256
 _ITEM = """INSERT INTO items (id, body, reference, extra, present) VALUES (?, ?, ?, ?, 1)
 ON CONFLICT (id) DO UPDATE SET body = excluded.body, reference = excluded.reference,
-extra = excluded.extra, present = 1"""
+extra = excluded.extra, present = 1,
+changed = (body, reference, extra) IS NOT (excluded.body, excluded.reference, excluded.extra)"""
 _RESPONSE = """INSERT INTO responses (item, system, body, origin, present) VALUES (?, ?, ?, ?, 1)
 ON CONFLICT (item, system) DO UPDATE SET body = excluded.body, origin = excluded.origin,
-present = 1"""
+present = 1, changed = body IS NOT excluded.body"""
+#: What was said about a text that has changed since enters no table.
+_STALE_ITEMS = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
+JOIN items i ON i.id = t.item WHERE i.changed = 1)"""
+_STALE_RESPONSES = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
+JOIN responses r ON r.item = t.item AND r.system IN (t.first, t.second) WHERE r.changed = 1)"""
 _ITEMS = """SELECT position, id, body, reference, extra FROM items
 WHERE present = 1 AND position > ? ORDER BY position LIMIT ?"""
 _RATED = """SELECT r.position, i.id, i.body, i.reference, i.extra, r.system, r.body
@@ -29,12 +35,13 @@ WHERE r.present = 1 AND i.present = 1 AND r.position > ? ORDER BY r.position LIM
 def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]) -> int:
     """Take in the items (each with its reference answer); those not named are set aside."""
     connection.execute("BEGIN")
-    connection.execute("UPDATE items SET present = 0")
+    connection.execute("UPDATE items SET present = 0, changed = 0")
     rows = (
         (item.id, pack(item.text), pack(reference) if reference else None, _json(item.extra))
         for item, reference in items
     )
     connection.executemany(_ITEM, rows)
+    connection.execute(_STALE_ITEMS)
     connection.execute("COMMIT")
     return count_items(connection)
 
@@ -44,22 +51,16 @@ def take_responses(
 ) -> None:
     """Take in the responses of one origin (``file`` or ``generated``); others of it go aside."""
     connection.execute("BEGIN")
-    connection.execute("UPDATE responses SET present = 0 WHERE origin = ?", (origin,))
+    connection.execute("UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,))
     rows = ((r.item, r.system, pack(r.text), origin) for r in responses)
     connection.executemany(_RESPONSE, rows)
+    connection.execute(_STALE_RESPONSES)
     connection.execute("COMMIT")
 
 
 def count_items(connection: sqlite3.Connection) -> int:
     """Items present."""
     return int(connection.execute("SELECT count(*) FROM items WHERE present = 1").fetchone()[0])
-
-
-def count_responses(connection: sqlite3.Connection) -> int:
-    """Responses present to items present."""
-    sql = """SELECT count(*) FROM responses r JOIN items i ON i.id = r.item
-             WHERE r.present = 1 AND i.present = 1"""
-    return int(connection.execute(sql).fetchone()[0])
 
 
 def systems(connection: sqlite3.Connection) -> list[str]:

@@ -14,7 +14,8 @@ from voirdire.store._frames import (
     ratings_pages,
     responses_frame,
 )
-from voirdire.store._parsed import PREFERENCES, RATINGS
+from voirdire.store._parsed import PREFERENCES
+from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def session_tables(folder: str | Path) -> dict[str, pl.DataFrame]:
     return {name: pl.read_parquet(path) for name, path in paths.items() if path.is_file()}
 
 
-def _sink(path: Path, schema: dict[str, Any], pages: Callable[[], Iterator[pl.DataFrame]]) -> int:
+def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) -> int:
     from polars.io.plugins import register_io_source  # noqa: PLC0415 - imports what few need
 
     def source(columns: list[str] | None, *_: Any) -> Iterator[pl.DataFrame]:

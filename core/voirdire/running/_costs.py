@@ -1,0 +1,98 @@
+"""What replies cost, by the study's prices, and the budget that ends a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire._errors import StudyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.schema import Request, Usage
+    from voirdire.study import Prices, RunSpec
+
+#: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
+CHARACTERS, REPLY_TOKENS = 4, 256
+MILLION = 1_000_000
+
+
+def cost_of(usage: Usage, prices: Prices | None) -> float | None:
+    """What one reply costs; None where price or token counts are unknown.
+
+    ``((input - cached) * p_in + cached * p_cached + output * p_out) / 1e6``
+
+    Examples
+    --------
+    >>> from voirdire.schema import Usage
+    >>> from voirdire.study import Prices
+    >>> cost_of(Usage(input=1000, output=0, cached=800), Prices(input=1.0, output=2.0, cached=0.1))
+    0.00028
+    """
+    if prices is None or usage.input is None or usage.output is None:
+        return None
+    cached = usage.cached or 0
+    cached_price = prices.input if prices.cached is None else prices.cached
+    fresh = (usage.input - cached) * prices.input
+    return (fresh + cached * cached_price + usage.output * prices.output) / MILLION
+
+
+def estimate_tokens(request: Request) -> tuple[int, int]:
+    """Roughly, the tokens of a request and of its reply."""
+    characters = sum(len(message.content) for message in request.messages)
+    return characters // CHARACTERS + 1, request.max_tokens or REPLY_TOKENS
+
+
+def estimate_cost(request: Request, prices: Prices) -> float:
+    """Roughly, what a call will cost."""
+    given, out = estimate_tokens(request)
+    return (given * prices.input + out * prices.output) / MILLION
+
+
+def check_prices(spec: RunSpec, models: Iterable[str]) -> None:
+    """A limit on cost needs the price of every model.
+
+    Raises
+    ------
+    StudyError
+        A model without a price.
+    """
+    unknown = sorted(set(models) - set(spec.prices))
+    if spec.max_cost is not None and unknown:
+        raise StudyError(
+            f"run.max_cost is {spec.max_cost:g}, but there is no price for {', '.join(unknown)}: "
+            f'give [run.prices."{unknown[0]}"] with input and output per million tokens'
+        )
+
+
+@dataclass
+class Budget:
+    """What a session may still spend; calls reserve what they may cost before they are made."""
+
+    max_cost: float | None
+    max_calls: int | None
+    cost: float = 0.0
+    calls: int = 0
+    _reserved: float = 0.0
+
+    def admit(self, expected: float) -> bool:
+        """Reserve a call of that expected cost, if the budget allows it."""
+        if self.max_calls is not None and self.calls >= self.max_calls:
+            return False
+        total = self.cost + self._reserved + expected
+        if self.max_cost is not None and total > self.max_cost:
+            return False
+        self.calls += 1
+        self._reserved += expected
+        return True
+
+    def settle(self, expected: float, cost: float | None) -> None:
+        """A reserved call is through: book its cost (its expected cost where unknown)."""
+        self._reserved -= expected
+        self.cost += expected if cost is None else cost
+
+    def withdraw(self, expected: float) -> None:
+        """A reserved call was not made after all."""
+        self._reserved -= expected
+        self.calls -= 1

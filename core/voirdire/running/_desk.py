@@ -1,0 +1,156 @@
+"""One rater at work: its calls are made here, each attempt kept."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from voirdire._errors import ModelError
+from voirdire.running._costs import cost_of, estimate_cost, estimate_tokens
+from voirdire.running._retry import THROTTLED, may_retry, wait_before
+from voirdire.running._stop import StoppedError
+from voirdire.schema import Reply
+from voirdire.store import Attempt
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Awaitable, Callable
+
+    from voirdire.running._breaker import Breaker
+    from voirdire.running._costs import Budget
+    from voirdire.running._pace import Lane
+    from voirdire.running._stop import Stop
+    from voirdire.running._tally import Tally
+    from voirdire.schema import Request
+    from voirdire.store import Asker, Call, Session
+    from voirdire.study import Prices, RunSpec
+
+
+@dataclass
+class Desk:
+    """Everything that a rater's calls need; `lane` and `complete` are shared by model."""
+
+    asker: Asker
+    complete: Callable[[Request], Awaitable[Reply]]
+    lane: Lane
+    breaker: Breaker
+    budget: Budget
+    tally: Tally
+    prices: Prices | None
+    spec: RunSpec
+    session: Session
+    stop: Stop
+    chance: random.Random
+    open: set[asyncio.Task[None]] = field(default_factory=set)
+    freed: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: BaseException | None = None
+
+    async def ask(self, call: Call, request: Request) -> Reply | ModelError:
+        """One call, tried again as the study says: a reply, or the fault that it was given up for.
+
+        Raises
+        ------
+        StoppedError
+            The run is to end, the budget is used up, or the rater is parked.
+        """
+        began, tries = time.monotonic(), 0
+        while True:
+            tries += 1
+            outcome, started = await self._try(call, request)
+            if isinstance(outcome, Reply):
+                self.lane.succeeded()
+                self.breaker.succeeded()
+                return outcome
+            wait = wait_before(outcome, tries, self.spec, self.chance)
+            if outcome.retryable:
+                self.lane.setback(started, wait if outcome.kind in THROTTLED else 0.0)
+            if not may_retry(outcome, tries, time.monotonic() - began + wait, self.spec):
+                self.breaker.failed(outcome)
+                return outcome
+            await self._pause(wait)
+
+    async def _try(self, call: Call, request: Request) -> tuple[Reply | ModelError, float]:
+        expected, tokens = await self._admit(request)
+        started = time.monotonic()
+        try:
+            outcome = await self._outcome(request)
+        except asyncio.CancelledError:
+            self.budget.settle(expected, 0.0)
+            raise
+        finally:
+            self.lane.leave()
+        taken = time.monotonic() - started
+        self._book(outcome, expected, tokens)
+        if isinstance(outcome, Reply):
+            if not outcome.latency:
+                outcome = replace(outcome, latency=taken)
+            self.session.put(Attempt(call, time.time(), outcome))
+        else:
+            kind, text = outcome.kind, str(outcome)
+            self.session.put(Attempt(call, time.time(), None, kind, text, taken))
+        return outcome, started
+
+    async def _outcome(self, request: Request) -> Reply | ModelError:
+        try:
+            async with asyncio.timeout(self.spec.timeout):
+                reply = await self.complete(request)
+        except TimeoutError:
+            return ModelError(f"no answer within {self.spec.timeout:g} s", "timeout")
+        except ConnectionError as error:
+            return ModelError(f"{type(error).__name__}: {error}", "connection")
+        except ModelError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - a plugin's model may raise anything at all
+            return ModelError(f"{type(error).__name__}: {error}", "model")
+        if not isinstance(reply, Reply):
+            return ModelError(f"the model returned {type(reply).__name__}, no Reply", "malformed")
+        return reply
+
+    async def _admit(self, request: Request) -> tuple[float, float]:
+        """Wait until the call may be made; the cost and tokens that it is expected to take."""
+        self._check()
+        tokens = float(sum(estimate_tokens(request))) if self.lane.counts_tokens else 0.0
+        await self.lane.enter(tokens)
+        expected = self._expected(request)
+        try:
+            self._check()
+            if not self.budget.admit(expected):
+                self.stop.set("budget")
+                self._check()
+        except StoppedError:
+            self.lane.leave()
+            raise
+        return expected, tokens
+
+    def _expected(self, request: Request) -> float:
+        """What a call may cost: as estimated, and no less than calls have cost so far."""
+        if self.budget.max_cost is None or self.prices is None:
+            return 0.0
+        so_far = (self.tally.cost(self.prices) or 0.0) / max(1, self.tally.calls)
+        return max(so_far, estimate_cost(request, self.prices))
+
+    def _check(self) -> None:
+        self.stop.check()
+        if self.breaker.reason:
+            raise StoppedError(self.breaker.reason)
+
+    def _book(self, outcome: Reply | ModelError, expected: float, tokens: float) -> None:
+        self.tally.calls += 1
+        if not isinstance(outcome, Reply):
+            self.budget.settle(expected, 0.0)
+            return
+        usage = outcome.usage
+        self.tally.add_usage(usage)
+        self.budget.settle(expected, cost_of(usage, self.prices))
+        if tokens and usage.input is not None and usage.output is not None:
+            self.lane.used(usage.input + usage.output - tokens)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before the next try, but not past the end of the run."""
+        try:
+            await asyncio.wait_for(self.stop.wait(), seconds)
+        except TimeoutError:
+            return
+        self.stop.check()

@@ -1,0 +1,112 @@
+"""What a run would take, before anything is asked."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire._manager import plugins as loaded_plugins
+from voirdire.running._costs import MILLION, REPLY_TOKENS, estimate_tokens
+from voirdire.running._inputs import read_inputs
+from voirdire.running._run import read_study
+from voirdire.running._staff import chosen
+from voirdire.schema import Response
+from voirdire.store import (
+    Slot,
+    is_session,
+    iterate_items,
+    iterate_tasks,
+    make_call,
+    memory_session,
+    read_session,
+    take_responses,
+)
+from voirdire.study import STAGES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from voirdire._registry import Plugins
+    from voirdire.store import Asker
+    from voirdire.study import Prices, Stage, Study
+
+
+@dataclass(frozen=True, slots=True)
+class DryRater:
+    """What one rater would take: an estimate at four characters a token.
+
+    `calls` counts first steps alone, retries and re-asking apart; `output` takes every reply to be
+    as long as its cap (or 256 tokens). `cost` is None where the price is not known.
+    """
+
+    name: str
+    stage: str
+    model: str
+    tasks: int
+    calls: int
+    input: int
+    output: int
+    cost: float | None
+
+
+def dry_run(
+    study: Study | str | Path,
+    out: str | Path | None = None,
+    *,
+    only: Stage | None = None,
+    max_cost: float | None = None,
+    plugins: Plugins | None = None,
+) -> tuple[DryRater, ...]:
+    """Calls, tokens and cost by rater; where `out` is a session, of what it still lacks.
+
+    Raises
+    ------
+    StudyError, TableError
+        As a run would.
+    """
+    study, _ = read_study(study, max_cost=max_cost)
+    found = chosen(study, plugins or loaded_plugins(), STAGES if only is None else (only,))
+    with closing(memory_session()) as connection:
+        read_inputs(connection, study, found)
+        _expect_generated(connection, study)
+        with closing(_known(out)) as known:
+            return tuple(_estimate(connection, known, asker, study) for asker in found)
+
+
+def _estimate(
+    connection: sqlite3.Connection, known: sqlite3.Connection, asker: Asker, study: Study
+) -> DryRater:
+    tasks = calls = given = out = 0
+    sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
+    for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+        requests = asker.mind.requests(task)
+        tasks += asker.runs
+        for run in range(1, asker.runs + 1):
+            for step, request in enumerate(requests):
+                key = make_call(Slot(asker.seat, *names, run, step), request).key
+                if known.execute(sql, (key,)).fetchone() is None:
+                    tokens = estimate_tokens(request)
+                    calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
+    cost = _cost(given, out, study.run.prices.get(asker.spec.model))
+    seat = asker.seat
+    return DryRater(seat.name, seat.stage, asker.spec.model, tasks, calls, given, out, cost)
+
+
+def _cost(given: int, out: int, prices: Prices | None) -> float | None:
+    return None if prices is None else (given * prices.input + out * prices.output) / MILLION
+
+
+def _expect_generated(connection: sqlite3.Connection, study: Study) -> None:
+    """Stand in for responses that have yet to be generated, each as long as its cap."""
+    responses = [
+        Response(item.id, spec.name, "text" * (spec.max_tokens or REPLY_TOKENS))
+        for spec in study.generators
+        for item in iterate_items(connection)
+    ]
+    take_responses(connection, responses, "generated")
+
+
+def _known(out: str | Path | None) -> sqlite3.Connection:
+    return memory_session() if out is None or not is_session(out) else read_session(out)

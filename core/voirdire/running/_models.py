@@ -1,0 +1,82 @@
+"""Models made from their names, one a distinct name and options, and called in one way."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import PluginError, StudyError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from voirdire._registry import Plugins
+    from voirdire.schema import Reply, Request
+
+Complete = "Callable[[Request], Awaitable[Reply]]"
+
+
+def make_model(name: str, options: Mapping[str, Any], plugins: Plugins) -> Any:
+    """The model behind `prefix:name`.
+
+    Raises
+    ------
+    StudyError
+        The name has no prefix.
+    PluginError
+        Nobody registered the prefix, or the model does not take an option.
+    """
+    prefix, colon, rest = name.partition(":")
+    if not colon:
+        raise StudyError(
+            f"model {name!r}: a model is named prefix:name (prefixes: "
+            f"{', '.join(plugins.names('model')) or 'none'})"
+        )
+    try:
+        return plugins.resolve("model", prefix)(rest, **options)
+    except TypeError as error:
+        raise PluginError(f"model {name!r} does not take these options: {error}") from error
+
+
+def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
+    """The model's `complete`; one that blocks is called in a thread of its own.
+
+    The thread is a daemon, so that a call that never returns cannot keep the process alive.
+    """
+    if inspect.iscoroutinefunction(model.complete):
+        complete: Callable[[Request], Awaitable[Reply]] = model.complete
+        return complete
+
+    async def in_thread(request: Request) -> Reply:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Reply] = loop.create_future()
+
+        def deliver(reply: Reply | None, error: BaseException | None) -> None:
+            if answer.done():
+                return  # given up in the meantime
+            if error is None and reply is not None:
+                answer.set_result(reply)
+            else:
+                answer.set_exception(error or TypeError("the model returned None"))
+
+        def work() -> None:
+            try:
+                outcome: tuple[Reply | None, BaseException | None] = (model.complete(request), None)
+            except Exception as error:  # noqa: BLE001 - handed over to the awaiting task
+                outcome = (None, error)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(deliver, *outcome)
+
+        threading.Thread(target=work, name="voirdire-model", daemon=True).start()
+        return await answer
+
+    return in_thread
+
+
+async def close_model(model: Any) -> None:
+    """Close what the model holds open, if it says how."""
+    close = getattr(model, "aclose", None)
+    if close is not None:
+        await close()

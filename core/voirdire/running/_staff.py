@@ -1,0 +1,98 @@
+"""From a study to desks: models made once, lanes and breakers set up, spending looked up."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import StudyError
+from voirdire.running._breaker import Breaker
+from voirdire.running._costs import Budget, check_prices, cost_of
+from voirdire.running._desk import Desk
+from voirdire.running._models import completer, make_model
+from voirdire.running._pace import Lane
+from voirdire.running._tally import tally_of
+from voirdire.schema import Usage
+from voirdire.store import askers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire._registry import Plugins
+    from voirdire.running._stop import Stop
+    from voirdire.store import Asker, Session
+    from voirdire.study import ModelLimits, Stage, Study
+
+
+def chosen(study: Study, plugins: Plugins, only: Sequence[Stage]) -> list[Asker]:
+    """Those who are to ask, of the stages wanted.
+
+    Raises
+    ------
+    StudyError
+        Nobody is, or a cost limit is set and a price is not known.
+    """
+    found = [asker for asker in askers(study, plugins) if asker.seat.stage in only]
+    if not found:
+        raise StudyError(
+            f"study {study.name!r} has nobody to run for {', '.join(only)}: "
+            "give [[panel]] or [[generators]] a model"
+        )
+    check_prices(study.run, (asker.spec.model for asker in found))
+    return found
+
+
+def staff(
+    study: Study, found: Sequence[Asker], session: Session, stop: Stop, plugins: Plugins
+) -> tuple[list[Desk], list[Any]]:
+    """A desk for each asker, and the models behind them, one a distinct name and options."""
+    models: dict[str, Any] = {}
+    lanes: dict[str, Lane] = {}
+    desks: list[Desk] = []
+    budget = Budget(study.run.max_cost, study.run.max_calls)
+    for asker in found:
+        spec, identity = asker.spec, asker.seat.model
+        if identity not in models:
+            models[identity] = make_model(spec.model, spec.model_options, plugins)
+            lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
+        desks.append(
+            Desk(
+                asker=asker,
+                complete=completer(models[identity]),
+                lane=lanes[identity],
+                breaker=Breaker(study.run.breaker),
+                budget=budget,
+                tally=tally_of(session.connection, asker, study.comparisons),
+                prices=study.run.prices.get(spec.model),
+                spec=study.run,
+                session=session,
+                stop=stop,
+                chance=random.Random(asker.seat.name),  # noqa: S311 - jitter is no secret
+            )
+        )
+    _charge(budget, session, study)
+    return desks, list(models.values())
+
+
+def _limits(model: Any, limits: ModelLimits) -> ModelLimits:
+    """The study's limits, within what the model itself bears."""
+    bears = getattr(model, "concurrency", None)
+    if bears is None and not inspect.iscoroutinefunction(model.complete):
+        bears = 1
+    if bears is None:
+        return limits
+    most = min(bears, limits.concurrency or bears)
+    start = min(most, limits.start_concurrency or most)
+    return limits.model_copy(update={"concurrency": most, "start_concurrency": start})
+
+
+def _charge(budget: Budget, session: Session, study: Study) -> None:
+    """Charge the budget with what the session has spent so far, whoever spent it."""
+    sql = """SELECT r.model, count(*), total(a.input), total(a.output), total(a.cached)
+             FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater
+             GROUP BY r.model"""
+    for identity, calls, given, out, cached in session.connection.execute(sql):
+        prices = study.run.prices.get(identity.partition(" ")[0])
+        budget.calls += calls
+        budget.cost += cost_of(Usage(int(given), int(out), int(cached)), prices) or 0.0

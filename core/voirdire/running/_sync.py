@@ -1,0 +1,127 @@
+"""Running from sync code, also where an event loop is running already."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+from voirdire.running._run import execute, read_study
+from voirdire.running._stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from voirdire._registry import Plugins
+    from voirdire.running._result import RunResult
+    from voirdire.study import Stage, Study
+
+
+def run(
+    study: Study | str | Path,
+    out: str | Path,
+    *,
+    resume: bool = False,
+    only: Stage | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    quiet: bool = False,
+    plugins: Plugins | None = None,
+) -> RunResult:
+    """Run a study: ask its generators and its panel, keep every reply, derive the tables.
+
+    Works from scripts and in Jupyter (there in a thread of its own). Ctrl-C ends it cleanly: calls
+    under way get three seconds, what has come is kept, and the result says ``interrupted``.
+
+    Parameters
+    ----------
+    study : Study, str or Path
+        The study, or its file.
+    out : str or Path
+        The session folder.
+    resume : bool
+        Go on with an existing session: only what has no final reply is asked.
+    only : {"generate", "judge", "annotate"}, optional
+        One stage alone.
+    max_cost, max_calls : optional
+        Limits on the whole session (earlier runs included), in place of the study's.
+    quiet : bool
+        Show no progress.
+    plugins : Plugins, optional
+        In place of those that are installed.
+
+    Returns
+    -------
+    RunResult
+        What each rater did and cost; ``exit_code`` is 0 complete, 3 partial, 130 interrupted.
+
+    Raises
+    ------
+    StudyError, TableError
+        The study or its files cannot be used; nothing has been asked.
+    SessionError
+        The folder is locked, foreign, or holds a session and `resume` is False.
+    """
+    known = read_study(study, max_cost=max_cost, max_calls=max_calls)
+
+    async def go(stop: Stop) -> RunResult:
+        return await execute(
+            known, out, stop, resume=resume, only=only, quiet=quiet, plugins=plugins
+        )
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_interruptible(go))
+    return _in_thread(go)
+
+
+async def _interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
+    """Run with Ctrl-C setting the stop, where this thread may handle signals."""
+    stop, loop = Stop(), asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        return await go(stop)
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(*_: object) -> None:
+        loop.call_soon_threadsafe(stop.set, "interrupted")
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        return await go(stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _in_thread(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
+    """Run in a thread with a loop of its own; Ctrl-C in the waiting thread ends it."""
+    outcome: list[RunResult | BaseException] = []
+    started = threading.Event()
+    handle: list[Callable[[], object]] = []
+
+    async def inside() -> RunResult:
+        stop, loop = Stop(), asyncio.get_running_loop()
+        handle.append(lambda: loop.call_soon_threadsafe(stop.set, "interrupted"))
+        started.set()
+        return await go(stop)
+
+    def body() -> None:
+        try:
+            outcome.append(asyncio.run(inside()))
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
+            outcome.append(error)
+
+    thread = threading.Thread(target=body, name="voirdire-run")
+    thread.start()
+    while thread.is_alive():
+        try:
+            thread.join()
+        except KeyboardInterrupt:
+            started.wait()
+            handle[0]()
+    result = outcome[0]
+    if isinstance(result, BaseException):
+        raise result
+    return result

@@ -1,0 +1,79 @@
+"""A rater works through its tasks: streamed, a bounded number open at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from voirdire.running._settle import is_settled, lines_of, settle
+from voirdire.store import count_settled, iterate_tasks
+
+if TYPE_CHECKING:
+    from voirdire.running._desk import Desk
+    from voirdire.running._settle import Line
+    from voirdire.study import Study
+
+#: Tasks looked at before others get a turn; records that may wait to be written; tasks opened
+#: beyond those that the lane bears, so that a place that comes free is taken at once.
+TURN, BACKLOG, IN_LINE = 64, 2_000, 4
+
+
+async def work(desk: Desk, study: Study) -> None:
+    """Settle every task of a rater that is not settled yet, until it is parked or told to stop."""
+    connection, asker = desk.session.connection, desk.asker
+    desk.tally.tasks = count_settled(connection, asker, study.comparisons).tasks
+    seen = 0
+    for run in range(1, asker.runs + 1):
+        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+            if desk.stop.reason or desk.breaker.reason:
+                break
+            lines = lines_of(desk, names, run, task)
+            if not is_settled(desk, lines):
+                await _room(desk)
+                _start(desk, names, run, lines)
+            seen += 1
+            if seen % TURN == 0:
+                await _yield(desk)
+    await _finish(desk)
+
+
+async def _room(desk: Desk) -> None:
+    """Wait until one more task may be open: as many as the lane bears now, and a few in line.
+
+    A task that waits to try again stays open, so that a failing model is not met with ever more.
+    """
+    while len(desk.open) >= desk.lane.limit + IN_LINE:
+        desk.freed.clear()
+        await desk.freed.wait()
+
+
+def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> None:
+    task = asyncio.create_task(settle(desk, names, run, lines))
+    desk.open.add(task)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        desk.open.discard(task)
+        desk.freed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            desk.broken = desk.broken or error
+            desk.stop.set("error")
+
+    task.add_done_callback(ended)
+
+
+async def _yield(desk: Desk) -> None:
+    """Give others a turn, and the writer time when it lags behind."""
+    await asyncio.sleep(0)
+    while desk.session.backlog > BACKLOG:  # noqa: ASYNC110 - the writer is a thread
+        await asyncio.sleep(0.02)
+
+
+async def _finish(desk: Desk) -> None:
+    """Wait for the open tasks; those of a parked rater are let go."""
+    while desk.open:
+        if desk.breaker.reason:
+            for task in desk.open:
+                task.cancel()
+        await asyncio.wait(desk.open, timeout=0.5)
+    if desk.broken is not None:
+        raise desk.broken

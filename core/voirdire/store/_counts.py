@@ -1,0 +1,74 @@
+"""How far a rater is and what it has used, by what the store holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from voirdire.store._expected import expect
+from voirdire.store._replies import seat_number
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from voirdire.store._raters import Asker
+    from voirdire.store._records import Seat
+    from voirdire.study import Comparisons
+
+_SETTLED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
+    SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
+    WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
+    ORDER BY a.id DESC LIMIT 1) END, count(*)
+FROM expected e JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
+WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
+_SPENT = """SELECT count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)),
+total(CASE WHEN a.output IS NOT NULL THEN a.input END),
+total(CASE WHEN a.input IS NOT NULL THEN a.output END),
+total(CASE WHEN a.input IS NOT NULL AND a.output IS NOT NULL THEN a.cached END)
+FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater
+WHERE (r.stage, r.name, r.model) = (?, ?, ?)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Tasks of one rater: how many, the settled by status, those asked in vain by fault."""
+
+    tasks: int
+    statuses: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What all attempts of one rater used, edited prompts included.
+
+    `blind` counts replies whose tokens the provider did not say; they are in no sum.
+    """
+
+    calls: int = 0
+    blind: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+def count_settled(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Counts:
+    """How far an asker is with what is expected of it."""
+    expect(connection, asker.task, comparisons)
+    tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
+    found = Counts(tasks)
+    number = seat_number(connection, asker.seat)
+    for status, fault, count in connection.execute(_SETTLED, (number or -1, asker.runs)):
+        if status == "failed":
+            found.faults[fault or "unknown"] += count
+        else:
+            found.statuses[status] += count
+    return found
+
+
+def count_spent(connection: sqlite3.Connection, seat: Seat) -> Spent:
+    """Attempts and tokens of a rater with its model."""
+    row = connection.execute(_SPENT, (seat.stage, seat.name, seat.model)).fetchone()
+    return Spent(*map(int, row))

@@ -76,7 +76,7 @@ def test_spellings(spelling, form):
     [
         ({"form": "B,1"}, "unknown ICC form 'B,1'"),
         ({"ci": "wald"}, "unknown interval method 'wald'"),
-        ({"missing": "mean"}, "missing must be 'listwise'"),
+        ({"missing": "mean"}, "missing must be 'listwise' or 'reml', not 'mean'"),
         ({"level": 95}, "level must lie strictly between 0 and 1, not 95"),
         ({"n_resamples": 0, "ci": "percentile"}, "n_resamples must be at least 1, not 0"),
         ({"compat": "x"}, "compat must be None or 'badawi2025'"),

@@ -10,6 +10,8 @@ import numpy as np
 from voirdire._errors import StatisticsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.stats._arrays import Floats
 
 FORMS = ("1", "1,k", "C,1", "C,k", "A,1", "A,k")
@@ -43,7 +45,7 @@ def coefficients(form: str, n: float, k: int) -> Floats:
     McGraw and Wong (1996), table 4; MSW = (MSC + (n - 1) MSE) / n gives the one-way forms.
     """
     consistency = np.array([1.0, 0.0, -1.0])
-    within = np.array([0.0, 1 / n, (n - 1) / n])
+    within = np.array([0.0, 1 / n, 1 - 1 / n])
     rows = np.array([1.0, 0.0, 0.0])
     below = {
         "1": rows + (k - 1) * within,
@@ -54,6 +56,12 @@ def coefficients(form: str, n: float, k: int) -> Floats:
         "A,k": np.array([1.0, 1 / n, -1 / n]),
     }[form]
     return np.stack([rows - within if form.startswith("1") else consistency, below])
+
+
+def quotients(forms: Sequence[str], k: int) -> Floats:
+    """(forms, 2, 3, 2): each coefficient as a + b / n, for resamples of differing size n."""
+    constant = np.stack([coefficients(form, np.inf, k) for form in forms])
+    return np.stack([constant, np.stack([coefficients(f, 1, k) for f in forms]) - constant], axis=3)
 
 
 def value(form: str, squares: Floats, n: float, k: int) -> Floats:

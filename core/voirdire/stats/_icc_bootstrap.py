@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.stats._anova import Decomposition, features, tolerances
-from voirdire.stats._forms import coefficients
+from voirdire.stats._forms import quotients
 from voirdire.stats._quantiles import Distribution
 from voirdire.stats._resampling import drawn_in_chunks, multisets
 
@@ -38,7 +38,7 @@ def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
         return np.full((len(parts.rows) * len(forms), parts.n), np.nan)
     terms = features(parts)
     sums = terms.sum(axis=2, keepdims=True) - terms
-    values = _from_sums(parts, forms, sums, parts.n - 1)
+    values = icc_values(parts, forms, sums, np.full(parts.n, parts.n - 1.0))
     return values.reshape(-1, parts.n)
 
 
@@ -54,18 +54,19 @@ def _over_counts(
         sums = np.empty((*terms.shape[:2], counts.shape[1]))
         weighted_sums(counts, terms, sums)
         stop = start + counts.shape[1]
-        values[:, :, start:stop] = _from_sums(parts, forms, sums, parts.n)
+        sizes = np.full(counts.shape[1], float(parts.n))
+        values[:, :, start:stop] = icc_values(parts, forms, sums, sizes)
         start = stop
     return values.reshape(-1, resamples)
 
 
-def _from_sums(parts: Decomposition, forms: Sequence[str], sums: Floats, n: int) -> Floats:
+def icc_values(parts: Decomposition, forms: Sequence[str], sums: Floats, sizes: Floats) -> Floats:
+    """(P, forms, B) values from the summed `features` (P, 3 + k, B) of resamples of given sizes."""
     from voirdire.stats._kernels_icc import icc_from_sums  # noqa: PLC0415 - loads numba
 
-    quotients = np.stack([coefficients(form, n, parts.k) for form in forms])
     out = np.empty((len(sums), len(forms), sums.shape[2]))
     columns = np.ascontiguousarray(parts.columns)
-    icc_from_sums(sums, float(n), columns, tolerances(parts), quotients, out)
+    icc_from_sums(sums, sizes, columns, tolerances(parts), quotients(forms, parts.k), out)
     return out
 
 

@@ -31,17 +31,41 @@ def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
                     out[p, f, b] += counts[i, b] * x
 
 
+@njit("f8(f8[:,::1], f8, f8, f8, f8)", cache=True, nogil=True)
+def _line(line: Floats, n: float, rows: float, raters: float, error: float) -> float:
+    a = (line[0, 0] + line[0, 1] / n) * rows
+    c = (line[1, 0] + line[1, 1] / n) * raters
+    e = (line[2, 0] + line[2, 1] / n) * error
+    total = a + c + e
+    return total if abs(total) > 1e-14 * (abs(a) + abs(c) + abs(e)) else 0.0
+
+
+@njit("f8(f8[:,:,::1], f8, f8, f8, f8)", cache=True, nogil=True)
+def _quotient(form: Floats, n: float, rows: float, raters: float, error: float) -> float:
+    """Two lines in the mean squares, one over the other; what cancels to round-off is zero."""
+    above = _line(form[0], n, rows, raters, error)
+    below = _line(form[1], n, rows, raters, error)
+    return above / below if below != 0.0 else np.nan
+
+
 @njit(
-    "void(f8[:,:,::1], f8, f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])", cache=True, nogil=True
+    "void(f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,:,::1], f8[:,:,::1])",
+    cache=True,
+    nogil=True,
 )
 def icc_from_sums(
-    sums: Floats, n: float, columns: Floats, tolerances: Floats, forms: Floats, out: Floats
+    sums: Floats,
+    sizes: Floats,
+    columns: Floats,
+    tolerances: Floats,
+    forms: Floats,
+    out: Floats,
 ) -> None:
-    """out[p, f, b]: the ICC of form f (a quotient of two lines in MSR, MSC, MSE); NaN for 0 / 0."""
+    """out[p, f, b]: the ICC of form f in resample b of sizes[b] subjects; NaN for 0 / 0."""
     k = columns.shape[1]
-    eps = 1e-14
-    for p in range(sums.shape[0]):
-        for b in range(sums.shape[2]):
+    for b in range(sums.shape[2]):
+        n = sizes[b]
+        for p in range(sums.shape[0]):
             rows = k * (sums[p, 1, b] - sums[p, 0, b] * sums[p, 0, b] / n)
             raters = 0.0
             error = sums[p, 2, b]
@@ -53,11 +77,7 @@ def icc_from_sums(
             raters = raters / (k - 1.0) if raters > n * tolerances[p, 1] else 0.0
             error = error / ((n - 1.0) * (k - 1.0)) if error > n * tolerances[p, 2] else 0.0
             for f in range(forms.shape[0]):
-                a, c, e = forms[f, 0, 0] * rows, forms[f, 0, 1] * raters, forms[f, 0, 2] * error
-                above = a + c + e if abs(a + c + e) > eps * (abs(a) + abs(c) + abs(e)) else 0.0
-                a, c, e = forms[f, 1, 0] * rows, forms[f, 1, 1] * raters, forms[f, 1, 2] * error
-                below = a + c + e if abs(a + c + e) > eps * (abs(a) + abs(c) + abs(e)) else 0.0
-                out[p, f, b] = above / below if below != 0.0 else np.nan
+                out[p, f, b] = _quotient(forms[f], n, rows, raters, error)
 
 
 @njit("f8(f8[::1], i8[::1], f8, i8[::1])", cache=True, nogil=True)

@@ -29,6 +29,7 @@ REASONS: Mapping[str, str] = {
 FLAGS: Mapping[str, str] = {
     "outside_range": "the value lies outside [-1, 1] and cannot be read as reliability",
     "unreliable_interval": "fewer than 20 units: this interval is known to cover too seldom",
+    "boundary": "a variance component lies at zero, the edge of what the model allows",
     "unbounded": "a maximum-likelihood estimate runs off to infinity",
 }
 

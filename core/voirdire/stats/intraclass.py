@@ -64,8 +64,9 @@ def icc(
         Nominal coverage.
     n_resamples, seed : int
         For "percentile" and "bca". The same seed gives the same result on any machine.
-    missing : {"listwise"}
-        "listwise" uses complete rows only and counts the others in `left_out`.
+    missing : {"listwise", "reml"}
+        "listwise" uses complete rows only and counts the others in `left_out`. "reml" uses every
+        rating, as `icc_reml` does; its interval is "profile", whatever `ci` names but None.
     compat : {None, "badawi2025"}
         "badawi2025" leaves bootstrap values outside [0, 1] out before reading percentiles, as
         the published study did; `n_dropped` of the interval counts them and
@@ -101,8 +102,12 @@ def icc(
     Shrout and Fleiss (1979), Psychol. Bull. 86, 420-428. McGraw and Wong (1996), Psychol. Methods
     1, 30-46, tables 4 and 7 (with the correction of 1996, 1, 390). Efron (1987), JASA 82, 171-185.
     """
+    if missing == "reml":
+        from voirdire.stats.reml import icc_reml  # noqa: PLC0415 - loads scipy.optimize
+
+        return icc_reml(Y, form, ci=None if ci is None else "profile", level=level)
     if missing != "listwise":
-        raise StatisticsError(f"missing must be 'listwise', not {missing!r}")
+        raise StatisticsError(f"missing must be 'listwise' or 'reml', not {missing!r}")
     options = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
     return icc_batch([Y], (form,), compat=compat, **options)[0][0]  # type: ignore[arg-type]
 

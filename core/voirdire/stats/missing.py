@@ -1,0 +1,113 @@
+"""What missing scores could hide, without supposing that they are missing at random."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import floats
+from voirdire.stats._pairs import round_off
+
+
+@dataclass(frozen=True, slots=True)
+class MissingBounds:
+    """The least and the greatest value that the missing scores allow.
+
+    Attributes
+    ----------
+    statistic : str
+    observed : float
+        From the complete pairs alone; NaN without one.
+    low, high : float
+        Whatever the missing scores were, as long as they lay on the scale.
+    n, n_missing : int
+        All pairs; those with a missing side.
+    """
+
+    statistic: str
+    observed: float
+    low: float
+    high: float
+    n: int
+    n_missing: int
+
+    @property
+    def width(self) -> float:
+        """``high - low``: what is not known because scores are missing."""
+        return self.high - self.low
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types; undefined values become None."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return {
+            name: None if isinstance(one, float) and math.isnan(one) else one
+            for name, one in plain.items()
+        }
+
+
+def bias_bounds(judge: Any, reference: Any, scale: tuple[float, float]) -> MissingBounds:
+    """Bounds of the bias when the missing scores may be anything on the scale.
+
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; NaN or None is missing. A pair with one side known is bounded by it.
+    scale : (low, high)
+        The declared ends.
+
+    Returns
+    -------
+    MissingBounds
+        NaN throughout without any pair.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, a scale without width, a score off the scale.
+
+    Examples
+    --------
+    >>> from voirdire.stats import bias_bounds
+    >>> found = bias_bounds([4, 5, None, 3], [4, 4, 2, 3], (1, 5))
+    >>> round(found.observed, 3), found.low, found.high
+    (0.333, 0.0, 1.0)
+
+    References
+    ----------
+    Manski (2003), Partial Identification of Probability Distributions, ch. 1.
+    """
+    first, second = floats(judge, "judge", 1), floats(reference, "reference", 1)
+    if len(first) != len(second):
+        raise StatisticsError(
+            f"judge and reference must be paired, not {len(first)} and {len(second)} values"
+        )
+    low, high = _ends(scale, first, second)
+    if not len(first):
+        return MissingBounds("bias", math.nan, math.nan, math.nan, 0, 0)
+    gaps = np.isnan(first) | np.isnan(second)
+    observed = float((first - second)[~gaps].mean()) if not gaps.all() else math.nan
+    least = _filled(first, low) - _filled(second, high)
+    most = _filled(first, high) - _filled(second, low)
+    return MissingBounds(
+        "bias", observed, float(least.mean()), float(most.mean()), len(first), int(gaps.sum())
+    )
+
+
+def _filled(values: Any, end: float) -> Any:
+    return np.where(np.isnan(values), end, values)
+
+
+def _ends(scale: tuple[float, float], *arrays: Any) -> tuple[float, float]:
+    low, high = map(float, scale)
+    if not high > low:
+        raise StatisticsError(f"scale must be (low, high) with low < high, not {scale!r}")
+    known = np.concatenate([array[~np.isnan(array)] for array in arrays])
+    slack = round_off(np.array([low, high]))
+    outside = known[(known < low - slack) | (known > high + slack)]
+    if len(outside):
+        raise StatisticsError(f"the score {outside[0]:g} lies off the scale {low:g}..{high:g}")
+    return low, high

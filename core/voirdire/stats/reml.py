@@ -1,0 +1,168 @@
+"""ICC from incomplete ratings: variance components by restricted maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import check_level, ratings_matrix
+from voirdire.stats._forms import canonical
+from voirdire.stats._reml import Sums, additive_fit, error_variance
+from voirdire.stats._reml_fit import Shares, best, profile_interval
+from voirdire.stats._results import Estimate, Interval
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+_ZERO = 1e-12
+
+
+def icc_reml(
+    Y: Any, form: str = "A,1", *, ci: str | None = "profile", level: float = 0.95
+) -> Estimate:
+    """ICC from every rating there is, complete rows or not.
+
+    The model is y = μ + subject + rater + error, all random and normal (subject + error for the
+    one-way forms), fitted by restricted maximum likelihood. With σ²s, σ²r, σ²e its components::
+
+        ICC(C,1) = σ²s / (σ²s + σ²e)    ICC(A,1) = σ²s / (σ²s + σ²r + σ²e)
+
+    and the k forms divide σ²r and σ²e by the number of raters k. On complete data this equals the
+    ANOVA estimate wherever that has no negative component; where it has one, REML puts that
+    component at its edge, zero, and the flag "boundary" says so.
+
+    Parameters
+    ----------
+    Y : array-like, shape (n, k)
+        NaN or None is missing, and may depend on what was observed (missing at random).
+    form : str
+        As in `icc`.
+    ci : {"profile", None}
+        Profile restricted likelihood: the values that a χ² test at `level` does not reject.
+        It stays within [0, 1].
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        n counts subjects with a rating. `details`: var_subjects, var_raters, var_error,
+        n_ratings. Reasons: too_few_raters, too_few_items, no_pairable_item, zero_variance,
+        not_estimable (no rating is left to tell error from subjects and raters).
+
+    Raises
+    ------
+    StatisticsError
+        An unknown form or interval, an unusable array.
+
+    Examples
+    --------
+    >>> from voirdire.stats import icc_reml
+    >>> Y = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8],
+    ...      [7, 1, 2, None], [10, 5, None, 9], [6, 2, 4, 7]]
+    >>> print(icc_reml(Y, "A,1"))
+    ICC(A,1) = 0.317, 95% CI [0.043, 0.769] (profile), n = 6, k = 4
+
+    References
+    ----------
+    Patterson and Thompson (1971), Biometrika 58, 545-554. Searle, Casella and McCulloch (1992),
+    Variance Components, 6.6. McGraw and Wong (1996), table 4.
+    """
+    ratings, kind = ratings_matrix(Y), canonical(form)
+    if ci not in (None, "profile"):
+        raise StatisticsError(f"ci must be 'profile' or None for missing='reml', not {ci!r}")
+    check_level(level)
+    rated = ~np.isnan(ratings).all(axis=1)
+    kept = ratings[rated]
+    size = (len(kept), ratings.shape[1], int((~rated).sum()))
+    reason = _unusable(kept)
+    if reason is None:
+        sums = Sums.of(kept - np.nanmean(kept))
+        within, residual, df, effects = additive_fit(sums)
+        scale = sums.squares * _ZERO
+        if within <= scale:
+            return _without_error(kept, np.zeros(size[1]), kind, size, level, ci)
+        if kind[0] == "1":
+            return _fitted(sums, kind, size, level, ci)
+        if df > 0 and residual > scale:
+            return _fitted(sums, kind, size, level, ci)
+        if df > 0:
+            return _without_error(kept, effects, kind, size, level, ci)
+        reason = "not_estimable"
+    return Estimate(f"ICC({kind})", math.nan, _empty(ci, level), *size, reason)
+
+
+def _unusable(Y: Floats) -> str | None:
+    if Y.shape[1] < 2:
+        return "too_few_raters"
+    if len(Y) < 2:
+        return "too_few_items"
+    if not ((~np.isnan(Y)).sum(axis=1) > 1).any():
+        return "no_pairable_item"
+    spread = float(np.nanmax(Y) - np.nanmin(Y))
+    return "zero_variance" if spread <= _ZERO * float(np.nanmax(np.abs(Y))) else None
+
+
+def _fitted(
+    sums: Sums, kind: str, size: tuple[int, int, int], level: float, ci: str | None
+) -> Estimate:
+    shares = Shares(sums, kind[0])
+    at = best(shares)
+    subject, rater = (float(ratio) for ratio in shares.ratios(at))
+    error = error_variance(sums, subject, rater)
+    components = (subject * error, rater * error, error)
+    intervals: tuple[Interval, ...] = ()
+    if ci is not None:
+        low, high = (_averaged(b, kind, size[1]) for b in profile_interval(shares, at, level))
+        intervals = (Interval("profile", level, low, high),)
+    edge = at[0] == 0 or (kind[0] != "1" and at[1] == 0)
+    flags = ("boundary",) if edge else ()
+    return _estimate(kind, components, size, intervals, flags, sums.n_ratings)
+
+
+def _without_error(
+    Y: Floats,
+    effects: Floats,
+    kind: str,
+    size: tuple[int, int, int],
+    level: float,
+    ci: str | None,
+) -> Estimate:
+    """Subjects plus raters explain every rating: their variances are those of the effects."""
+    subjects = np.nanmean(Y - effects, axis=1)
+    components = (float(subjects.var(ddof=1)), float(effects.var(ddof=1)), 0.0)
+    n_ratings = float((~np.isnan(Y)).sum())
+    return _estimate(kind, components, size, _empty(ci, level), (), n_ratings)
+
+
+def _estimate(
+    kind: str,
+    components: tuple[float, float, float],
+    size: tuple[int, int, int],
+    intervals: tuple[Interval, ...],
+    flags: tuple[str, ...],
+    n_ratings: float,
+) -> Estimate:
+    subjects, raters, error = components
+    noise = error + (raters if kind[0] == "A" else 0.0)
+    single = subjects / (subjects + noise)
+    details = {
+        "var_subjects": subjects,
+        "var_raters": raters if kind[0] != "1" else math.nan,
+        "var_error": error,
+        "n_ratings": int(n_ratings),
+    }
+    value = _averaged(single, kind, size[1])
+    return Estimate(f"ICC({kind})", value, intervals, *size, flags=flags, details=details)
+
+
+def _averaged(single: float, kind: str, k: int) -> float:
+    """The reliability of the mean of k raters (Spearman and Brown) for the k forms."""
+    return k * single / (1 + (k - 1) * single) if kind.endswith("k") else single
+
+
+def _empty(ci: str | None, level: float) -> tuple[Interval, ...]:
+    return () if ci is None else (Interval(ci, level, math.nan, math.nan),)

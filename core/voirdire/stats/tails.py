@@ -1,0 +1,83 @@
+"""Errors where they matter: does the judge see the responses that the reference calls bad?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from voirdire.stats._arrays import check_level
+from voirdire.stats._pairs import normal_quantile, pairs
+from voirdire.stats._results import Estimate, Interval
+
+
+def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float = 0.95) -> Estimate:
+    """Share of bad responses that the judge scores above the line: the unsafe call passed.
+
+    Of the pairs whose reference lies at or below `at_or_below`, the share whose judge's score lies
+    above it.
+
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    at_or_below : float
+        The declared score up to which a response counts as bad.
+    level : float
+        Nominal coverage of the Wilson interval.
+
+    Returns
+    -------
+    Estimate
+        n counts the bad responses. `details`: misses, false_alarms (of the others, those that the
+        judge puts at or below the line), n_others, false_alarm_rate. Reason no_data without a bad
+        response: a judge that was never tested has no miss rate.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
+    Examples
+    --------
+    >>> from voirdire.stats import tail_misses
+    >>> found = tail_misses([4, 2, 1, 5, 2], [1, 2, 2, 5, 4], at_or_below=2)
+    >>> print(found)
+    tail misses = 0.333, 95% CI [0.061, 0.792] (wilson), n = 3, k = 2
+    >>> found.details["false_alarms"]
+    1
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212.
+    """
+    check_level(level)
+    found = pairs(judge, reference)
+    bad, called = found.reference <= at_or_below, found.judge <= at_or_below
+    n, n_others = int(bad.sum()), int((~bad).sum())
+    misses, alarms = int((bad & ~called).sum()), int((~bad & called).sum())
+    return Estimate(
+        "tail misses",
+        misses / n if n else math.nan,
+        (_wilson(misses, n, level),),
+        n,
+        2,
+        found.left_out,
+        None if n else "no_data",
+        details={
+            "at_or_below": float(at_or_below),
+            "misses": misses,
+            "false_alarms": alarms,
+            "n_others": n_others,
+            "false_alarm_rate": alarms / n_others if n_others else math.nan,
+        },
+    )
+
+
+def _wilson(hits: int, n: int, level: float) -> Interval:
+    if not n:
+        return Interval("wilson", level, math.nan, math.nan)
+    z, p = normal_quantile(0.5 + level / 2), hits / n
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low = 0.0 if hits == 0 else centre - half
+    return Interval("wilson", level, low, 1.0 if hits == n else centre + half)

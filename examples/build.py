@@ -17,7 +17,7 @@ import xlsxwriter
 
 from voirdire.examine.simulate import Character, Design, SimulatedJudge, simulate_scores
 
-SEED = 20
+SEED = 21
 SYSTEMS = (
     "alder", "aspen", "beech", "birch", "cedar", "elm", "hazel", "larch", "maple", "oak", "pine",
     "rowan",
@@ -42,7 +42,7 @@ DESIGN = Design(
     judges=(
         SimulatedJudge(
             "judge-north",
-            {"Guidance": Character(0.96), "Empathy": Character(0.9, 0.5), "Safety": Character(0.6)},
+            {"Guidance": Character(0.98), "Empathy": Character(0.9, 0.5), "Safety": Character(0.6)},
             runs=1,
         ),
         SimulatedJudge(

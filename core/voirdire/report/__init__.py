@@ -2,5 +2,6 @@
 
 from voirdire.report._outputs import FORMATS, write_outputs
 from voirdire.report._terminal import print_examination
+from voirdire.report._words import short_verdict
 
-__all__ = ["FORMATS", "print_examination", "write_outputs"]
+__all__ = ["FORMATS", "print_examination", "short_verdict", "write_outputs"]

@@ -112,6 +112,15 @@ _ASCII = {
 }  # fmt: skip
 
 
+def short_verdict(verdict: str) -> str:
+    """A verdict in a word or two.
+
+    >>> short_verdict("ranks, does not score")
+    'ranks only'
+    """
+    return VERDICTS[verdict].short
+
+
 def sign_for(sign: str, encoding: str) -> str:
     """The sign, or an ASCII one where the terminal's encoding lacks it.
 

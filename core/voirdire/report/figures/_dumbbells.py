@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.report.figures._rows import label_rows, rows_of
 from voirdire.report.figures._style import (
     COLOURS,
+    HOLLOW,
     INK,
     MUTED,
     Drawing,
@@ -38,7 +39,7 @@ def draw(examination: Examination) -> Drawing:
         axes.barh(places, 2 * margin, 0.62, human - margin, color=COLOURS[2], alpha=0.28, lw=0,
                   label=f"within ±{margin:.2g} points")  # fmt: skip
         axes.hlines(places, human, judge, color=MUTED, lw=1.2, zorder=2)
-        axes.plot(human, places, "o", mfc="white", mec=INK, mew=1.1, ms=5, label="reference")
+        axes.plot(human, places, "o", mfc=HOLLOW, mec=INK, mew=1.1, ms=5, label="reference")
         axes.plot(judge, places, "D", color=COLOURS[1], ms=4.4, label="judge", zorder=3)
         label_rows(axes, rows)
         spread = np.concatenate([human - margin, human + margin, judge])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.figures._rows import Rows, label_rows, rows_of
 from voirdire.report.figures._style import (
     COLOURS,
+    HOLLOW,
     INK,
     MUTED,
     Drawing,
@@ -55,7 +56,7 @@ def _draw_panel(axes: Any, rows: Rows, key: str) -> None:
     before = [_before(result, key) for result in rows.results]
     start = [math.nan if value is None else value for value in before]
     axes.hlines(rows.places, start, after, color=MUTED, lw=1.1)
-    axes.plot(start, rows.places, "o", mfc="white", mec=INK, mew=1.0, ms=4.6, label="all systems")
+    axes.plot(start, rows.places, "o", mfc=HOLLOW, mec=INK, mew=1.0, ms=4.6, label="all systems")
     axes.plot(after, rows.places, "o", color=COLOURS[0], ms=4.2, label="own systems left out")
     label_rows(axes, rows)
     axes.grid(axis="x")

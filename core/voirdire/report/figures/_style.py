@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAPER, INK, MUTED, RULE, SHADE = "#fffffe", "#20242a", "#69707b", "#d8dbe0", "#eef0f3"
+#: Inside of hollow markers.
+HOLLOW = "#fffefe"
 #: Okabe and Ito (2008); the shapes differ as well, so that no colour must be told apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d1f", "#56b4e9", "#7b6ba8", "#3f4650")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
@@ -24,6 +26,7 @@ _UNSEEN = re.compile(r"\s*(?:<metadata>.*?</metadata>|<!--.*?-->)", re.DOTALL)
 #: Colours of the page that follow the reader's light or dark scheme in an inline figure.
 _SCHEME = {
     PAPER: "none",
+    HOLLOW: "var(--paper)",
     INK: "var(--ink)",
     MUTED: "var(--muted)",
     RULE: "var(--rule)",

@@ -290,13 +290,11 @@ def test_scores_survive_any_known_noise(
     assert parse_scores(text, list(scores), Scale()).scores == scores
 
 
-pieces = st.lists(
-    st.sampled_from(
-        '{"Empathy":|4|"|}|{|[|]|,|:|\\|/|5|<think>|</think>|```|Empathy|Safety| |\n|“|\''
-        "|null|1e999|\ud800|\x00|٤|²".split("|")
-    ),
-    max_size=40,
-).map("".join)
+SHARDS = (
+    '{"Empathy": ', "4", '"', "}", "{", "[", "]", ",", ":", "\\", "/", "5", "<think>", "</think>", "```"
+)  # fmt: skip
+ODD = ("Empathy", "Safety", " ", "\n", "“", "'", "null", "1e999", "\ud800", "\x00", "٤", "²")
+pieces = st.lists(st.sampled_from(SHARDS + ODD), max_size=40).map("".join)
 
 
 @given(st.one_of(st.text(), pieces), st.sampled_from(["stop", "length", "refusal", "empty"]))
@@ -326,3 +324,20 @@ def test_columns_are_fast() -> None:
     # 0.2 s on one core; the margin is for a busy machine.
     assert time.perf_counter() - start < 1.0
     assert set(columns.status) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("text", "empathy"),
+    [
+        ('The `<think>` tag is shown. {"Empathy": 4}', 4.0),
+        ('<think>x</think>```json\n{"Empathy": 4}\n```', 4.0),
+        ('<think>say "</think>" {"Empathy": 1}</think>{"Empathy": 4}', 4.0),
+        ('a {"Empathy": 4, "note": "a "b" </think> c"}', 4.0),
+        ('{"Empathy": 4}\n<think>was that fair?', 4.0),
+        ('{"Empathy": 4}</think>', None),
+        ('<analysis>{"Empathy": 1}</analysis><answer>{"Empathy": 4}</answer>', 4.0),
+        ("◁think▷Empathy: 1◁/think▷Empathy: 4", 4.0),
+    ],
+)
+def test_reasoning(text: str, empathy: float | None) -> None:
+    assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": empathy}

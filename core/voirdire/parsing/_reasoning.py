@@ -12,10 +12,10 @@ _NAME = (
     "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis"
     "|(?:inner_?)?monologue|seed:think"
 )
-# A tag in back-ticks or quotes is talked about, not used.
+# A tag between back-ticks or quotes is talked about, not used.
 _TAG = re.compile(
-    rf"(?<![`\"'“‘])(?:<(?P<close>/)?(?:{_NAME})(?:\s[^<>]{{0,80}})?>"
-    r"|\[(?P<square>/)?THINK\]|◁(?P<white>/)?think▷)(?![`'”’])",
+    rf"(?P<quoted>(?<=[`\"'“‘]))?+(?:<(?P<close>/)?(?:{_NAME})(?:\s[^<>]{{0,80}})?>"
+    r"|\[(?P<square>/)?THINK\]|◁(?P<white>/)?think▷)(?(quoted)(?![`\"'”’]))",
     re.IGNORECASE,
 )
 _TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)

@@ -12,7 +12,7 @@ from voirdire.parsing._keys import plain_key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 _MAX_STATEMENTS = 2_000
 _LONGEST = 300
@@ -59,7 +59,7 @@ def _field(text: str) -> str:
 def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
     names = [r"[\s_-]{0,3}".join(map(re.escape, _WORD.findall(key))) for key in keys]
-    names = sorted(filter(None, (name.replace("_", r"[\s_-]?") for name in names)), key=len)
+    names = sorted(filter(None, names), key=len)
     if not names:
         return None
     return re.compile(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import Found, key_forms
 from voirdire.parsing._numbers import Number, read_number
+from voirdire.parsing._reasons import REASONS, worst_status
 from voirdire.parsing._source import (
     Source,
     nothing_there,
@@ -24,39 +25,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import FinishReason, Scale, Status
 
-#: Fine reason -> status. A reply without any answer gives its own status to every attribute.
-REASONS: Mapping[str, Status] = {
-    "absent": "blank",
-    "null": "blank",
-    "empty": "blank",
-    "nan": "blank",
-    "off_scale": "out_of_scale",
-    "scale_mismatch": "unparsable",
-    "ambiguous": "unparsable",
-    "not_numeric": "unparsable",
-    "no_score": "unparsable",
-    "duplicate_key": "unparsable",
-    "no_answer": "unparsable",
-    "too_deep": "unparsable",
-    "cut": "truncated",
-    "reasoning_unclosed": "truncated",
-    "refused": "refused",
-    "filtered": "filtered",
-    "failed": "failed",
-    "blank": "blank",
-}
 _GENERIC = ("score", "rating", "grade")
-_WORST_LAST: tuple[Status, ...] = (
-    "ok",
-    "repaired",
-    "blank",
-    "out_of_scale",
-    "unparsable",
-    "truncated",
-    "refused",
-    "filtered",
-    "failed",
-)
 
 
 @dataclass(slots=True)
@@ -215,11 +184,10 @@ def _finished(scores: _Scores, source: Source, attributes: Sequence[str]) -> Par
         name: REASONS[scores.reasons[name]] if name in scores.reasons else read
         for name in attributes
     }
-    worst = max((*statuses.values(), read), key=_WORST_LAST.index)
     extra = {"fields": other_fields(source, attributes), "keys": object_keys(source)}
     return Parsed(
         scores=scores.values,
-        status="truncated" if source.cut else worst,
+        status="truncated" if source.cut else worst_status(statuses.values(), read),
         statuses=statuses,
         flags=tuple(scores.flags),
         extra=extra | ({"off_scale": scores.off} if scores.off else {}),

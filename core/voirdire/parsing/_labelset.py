@@ -1,0 +1,135 @@
+"""A declared set of labels and the ways in which replies spell them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from voirdire._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
+_SEPARATOR = re.compile(r"[,;|\n]")
+_SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
+_MAX_GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """The labels that an answer may name.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Declared labels; they may hold commas.
+    synonyms : mapping of str to str
+        Other spellings -> declared label. Case, hyphens, plurals, British spelling and the parts
+        of ``"Magnification (Catastrophizing)"`` need none.
+    none : str or None
+        The label that says that no other applies; a label spelled *None* is taken for it.
+    other : str or None
+        The label for answers outside the set; it never stands beside another label.
+
+    Raises
+    ------
+    InputError
+        If labels repeat, or `none`, `other` or a synonym's target is not declared.
+    """
+
+    labels: tuple[str, ...]
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    none: str | None = None
+    other: str | None = None
+    forms: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    longest: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the declaration and collect every spelling."""
+        known = set(self.labels)
+        if len(known) != len(self.labels) or not known:
+            raise InputError(f"labels must be given and differ, got {list(self.labels)}")
+        targets = {*self.synonyms.values(), *filter(None, (self.none, self.other))}
+        if unknown := sorted(targets - known):
+            raise InputError(f"{unknown} not among the declared labels {list(self.labels)}")
+        if self.none is None:
+            named = next((label for label in self.labels if spelled(label) == "none"), None)
+            object.__setattr__(self, "none", named)
+        object.__setattr__(self, "forms", _all_forms(self))
+        words = (len(WORD.findall(text)) for text in (*self.labels, *self.synonyms))
+        object.__setattr__(self, "longest", max(words) + 2)
+
+
+def spelled(text: str) -> str:
+    """A label without case, signs, spaces and the differences of British spelling.
+
+    >>> spelled("All-or-Nothing Thinking"), spelled("Over-generalisation")
+    ('allornothingthinking', 'overgeneralization')
+    """
+    return "".join(word_form(word) for word in WORD.findall(text))
+
+
+def word_form(word: str) -> str:
+    """One word as it is compared."""
+    return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
+
+
+def _american(found: re.Match[str]) -> str:
+    return f"iz{found[1]}" if found[1] else f"l{found[2]}"
+
+
+def _all_forms(labels: LabelSet) -> dict[str, str]:
+    """Spelling -> label; what is declared wins over what is derived."""
+    forms = {spelled(label): label for label in labels.labels}
+    if len(forms) != len(labels.labels):
+        raise InputError(f"labels differ only in spelling: {list(labels.labels)}")
+    for synonym, label in labels.synonyms.items():
+        forms.setdefault(spelled(synonym), label)
+    derived: dict[str, set[str]] = {}
+    for text, label in [*((label, label) for label in labels.labels), *labels.synonyms.items()]:
+        for form in _derived(text):
+            derived.setdefault(form, set()).add(label)
+    if labels.none is not None:
+        derived.setdefault("none", set()).add(labels.none)
+        forms.setdefault("none", labels.none)
+    for form, meant in derived.items():
+        if len(meant) == 1:
+            forms.setdefault(form, next(iter(meant)))
+    forms.pop("", None)
+    return forms
+
+
+def _derived(text: str) -> list[str]:
+    """The parts around and inside brackets, and singular or plural."""
+    parts = [text]
+    if brackets := _BRACKETS.match(text):
+        parts += [brackets["outer"], brackets["inner"]]
+    if "," in text:  # "powerless, weak and vulnerable"
+        parts.append(" and ".join(text.rsplit(",", 1)))
+    spellings = [spelled(part) for part in parts]
+    plurals = [s.removesuffix("s") if s.endswith("s") else f"{s}s" for s in spellings if len(s) > 3]
+    return spellings[1:] + plurals
+
+
+def label_at(
+    labels: LabelSet, line: str, words: Sequence[re.Match[str]], forms: Sequence[str], at: int
+) -> tuple[str, int] | None:
+    """The longest label that begins at a word, and how many words it takes."""
+    for count in range(min(labels.longest, len(words) - at), 0, -1):
+        label = labels.forms.get("".join(forms[at : at + count]))
+        if label is not None and _joined(line, words[at : at + count], label):
+            return label, count
+    return None
+
+
+def _joined(line: str, words: Sequence[re.Match[str]], label: str) -> bool:
+    """Whether nothing stands between the words that separates entries of a list."""
+    for left, right in pairwise(words):
+        gap = line[left.end() : right.start()]
+        if len(gap) > _MAX_GAP or (_SEPARATOR.search(gap) and not _SEPARATOR.search(label)):
+            return False
+    return True

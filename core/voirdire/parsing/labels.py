@@ -1,0 +1,260 @@
+"""Label replies: which labels of a declared set an answer names, in which order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire._errors import InputError
+from voirdire.parsing._json import Cut, pairs_of
+from voirdire.parsing._keys import plain_key
+from voirdire.parsing._labellines import Line, read_line
+from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
+from voirdire.parsing._reasons import REASONS
+from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing.yesno import said_yes
+from voirdire.schema import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from voirdire.schema import FinishReason, Status
+
+__all__ = ["LabelSet", "parse_labels", "parse_labels_column"]
+
+_ASIDE = frozenset(
+    {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
+    | {"evidence", "comment", "note", "notes", "confidence", "analysis", "text", "quote"}
+)
+_NONE_OF = re.compile(
+    r"\W*none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2}\W*",
+    re.IGNORECASE,
+)
+_MAX_LENGTH = 50_000
+_MAX_LINES = 500
+_NO_ENTRY = frozenset({"", "nolabel", "nolabels", "na", "none", "noneoftheabove", "noneofthese"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Labels in order of mention, and entries that are none."""
+
+    labels: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    explicit_none: bool = False
+
+
+def parse_labels(
+    text: str | None,
+    labels: LabelSet,
+    *,
+    at_most: int | None = None,
+    contradiction: Literal["missing", "labels"] = "missing",
+    finish_reason: FinishReason = "stop",
+) -> Parsed:
+    r"""Read which declared labels a reply names. Never raises, whatever the text.
+
+    Lists count before sentences, a *final* or *answer* line before both; in sentences a label
+    counts only where nothing is denied. A label is named once, however often it is repeated.
+
+    Parameters
+    ----------
+    labels
+        The declared set with its synonyms; see `LabelSet`.
+    at_most
+        More labels than this are flagged ``too_many``; none is dropped, for `ranks` tells them
+        apart.
+    contradiction
+        The `none` label beside another one is flagged ``contradiction``; by default such a reply
+        is missing, with ``"labels"`` the other labels stand.
+
+    Returns
+    -------
+    Parsed
+        ``scores`` 1 or 0 a label, None where missing: after a cut, labels closed before it are 1
+        and the rest unknown. ``ranks``: 1 is the first named. ``extra["unknown"]`` lists entries
+        outside the set, which make `other` 1 unless a declared label stands beside them.
+
+    Examples
+    --------
+    >>> kinds = LabelSet(("Grief, loss", "Anger", "None"))
+    >>> parse_labels("1. **anger**\n2. Grief, loss", kinds).ranks
+    {'Anger': 1, 'Grief, loss': 2}
+    >>> parse_labels("None", kinds).scores
+    {'Grief, loss': 0.0, 'Anger': 0.0, 'None': 1.0}
+    """
+    if text is None or nothing_there(text, finish_reason):
+        return _missing(labels, nothing_there(text, finish_reason))
+    source = read_source(text, finish_reason)
+    if len(source.text) > _MAX_LENGTH:
+        return _missing(labels, "too_deep")
+    named = _from_objects(source, labels) if source.reading.values else None
+    named = named or _from_lines(source, labels)
+    if named is None:
+        return _missing(labels, why_no_answer(source))
+    return _settled(named, labels, source, at_most, contradiction)
+
+
+def parse_labels_column(
+    texts: Sequence[str | None],
+    labels: LabelSet,
+    *,
+    at_most: int | None = None,
+    contradiction: Literal["missing", "labels"] = "missing",
+    finish_reasons: Sequence[FinishReason] | None = None,
+) -> list[Parsed]:
+    """`parse_labels` over many replies; equal replies are read once and share their result.
+
+    Raises InputError if `finish_reasons` does not have one entry a reply.
+    """
+    finishes: Sequence[FinishReason] = finish_reasons or ["stop"] * len(texts)
+    if len(finishes) != len(texts):
+        raise InputError(f"finish_reasons has {len(finishes)} entries for {len(texts)} replies")
+    seen: dict[tuple[str | None, FinishReason], Parsed] = {}
+    for key in zip(texts, finishes, strict=True):
+        if key not in seen:
+            seen[key] = parse_labels(
+                key[0],
+                labels,
+                at_most=at_most,
+                contradiction=contradiction,
+                finish_reason=key[1],
+            )
+    return [seen[key] for key in zip(texts, finishes, strict=True)]
+
+
+def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
+    """Labels as JSON: a list of names, names under keys, or label -> yes/no."""
+    entries = [entry for tree in source.reading.values for entry in _leaves(tree, labels)]
+    known = tuple(labels.forms[form] for e in entries if (form := spelled(e)) in labels.forms)
+    unknown = tuple(e for e in entries if spelled(e) not in {*labels.forms, *_NO_ENTRY})
+    if not entries and not any(_says_no(tree, labels) for tree in source.reading.values):
+        return None
+    return _Named(known, unknown, explicit_none=not known and not unknown)
+
+
+def _says_no(tree: Any, labels: LabelSet) -> bool:
+    """An empty list of labels, or labels of which each is denied."""
+    if tree == []:
+        return True
+    pairs = pairs_of(tree) if isinstance(tree, dict) else []
+    denied = [said_yes(value) is False for key, value in pairs if spelled(key) in labels.forms]
+    empty = [value == [] for key, value in pairs if plain_key(key) not in _ASIDE]
+    return (bool(denied) and all(denied)) or (bool(empty) and all(empty))
+
+
+def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str]:
+    """The names in a tree, from lists and from values that are not asides."""
+    if isinstance(tree, Cut):
+        return
+    if isinstance(tree, str):
+        line = read_line(labels, tree)
+        yield from [*line.labels, *line.unknown] if line.kind == "list" else [tree]
+    elif isinstance(tree, list) and depth < 8:
+        for item in tree:
+            yield from _leaves(item, labels, depth + 1)
+    elif isinstance(tree, dict) and depth < 8:
+        for key, value in pairs_of(tree):
+            label = labels.forms.get(spelled(key))
+            if label is not None:
+                yield from [label] if said_yes(value) else []
+            elif plain_key(key) not in _ASIDE and isinstance(value, str | list | dict):
+                yield from _leaves(value, labels, depth + 1)
+
+
+def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
+    raw = source.text.strip().splitlines()[:_MAX_LINES]
+    if not source.keep_cut and raw:  # the entry at the cut may be half a label
+        raw[-1] = raw[-1].rpartition(",")[0]
+    lines = [read_line(labels, line) for line in raw if line.strip()]
+    if any(line.final and (line.labels or line.unknown) for line in lines):
+        lines = [[line for line in lines if line.final][-1]]
+    lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
+    lists = lists or [line for line in lines if line.kind == "list" and len(lines) == 1]
+    if any(line.labels for line in lists):
+        return _together(lists)
+    if mentioned := [line for line in lines if line.labels]:
+        return _Named(_together(mentioned).labels)
+    if any(line.unknown for line in lists):
+        return _together(lists)
+    return _Named((), explicit_none=True) if any(_says_none(labels, r) for r in raw) else None
+
+
+def _says_none(labels: LabelSet, line: str) -> bool:
+    """``There are no cognitive distortions in this text``, where *No Distortion* is declared."""
+    if _NONE_OF.fullmatch(line):
+        return True
+    words = WORD.findall(labels.none or "")
+    if len(words) < 2 or word_form(words[0]) != "no":
+        return False
+    noun = re.escape(words[-1].removesuffix("s"))
+    start = r"\W*(?:there\s+(?:is|are)\s+|i\s+(?:see|find|found)\s+)?no\s+(?:[\w-]+\s+){0,2}"
+    said = rf"{start}{noun}s?\b(?!\s*(?:other|but|except))"
+    return re.match(said, line, re.IGNORECASE) is not None
+
+
+def _together(lines: list[Line]) -> _Named:
+    unknown = tuple(entry for line in lines for entry in line.unknown)
+    real = tuple(entry for entry in unknown if spelled(entry) not in _NO_ENTRY)
+    known = tuple(label for line in lines for label in line.labels)
+    return _Named(known, real, explicit_none=not known and not real)
+
+
+def _settled(
+    named: _Named, labels: LabelSet, source: Source, at_most: int | None, contradiction: str
+) -> Parsed:
+    known = list(dict.fromkeys(named.labels))
+    flags = [*source.flags, *(f"unknown_label:{entry}" for entry in dict.fromkeys(named.unknown))]
+    beside = [label for label in known if label not in (labels.none, labels.other)]
+    if named.unknown and labels.other is not None and labels.other not in known:
+        known.append(labels.other)
+    if named.explicit_none and labels.none is not None:
+        known = [labels.none]
+    if labels.none in known and len(known) > 1:
+        flags.append(f"contradiction:{labels.none}")
+        if contradiction == "missing":
+            return _missing(labels, "contradiction", flags, named.unknown)
+        known.remove(labels.none)
+    if beside and labels.other in known:
+        flags.append(f"other_dropped:{labels.other}")
+        known.remove(labels.other)
+    if not known and not named.explicit_none:
+        return _missing(labels, "unknown_label", flags, named.unknown)
+    if at_most is not None and len(known) > at_most:
+        flags.append(f"too_many:{len(known)}")
+    return _scored(known, labels, source, flags, named.unknown)
+
+
+def _scored(
+    known: list[str], labels: LabelSet, source: Source, flags: list[str], unknown: tuple[str, ...]
+) -> Parsed:
+    cut = source.cut or not (source.keep_cut or source.reading.values)
+    read: Status = "repaired" if source.reading.mended else "ok"
+    absent = None if cut else 0.0
+    scores = {label: 1.0 if label in known else absent for label in labels.labels}
+    return Parsed(
+        scores=scores,
+        status="truncated" if cut else read,
+        statuses={
+            name: read if score is not None else "truncated" for name, score in scores.items()
+        },
+        flags=tuple(flags),
+        ranks={label: rank for rank, label in enumerate(known, 1)},
+        extra={"unknown": unknown},
+        reasons={name: "cut" for name, score in scores.items() if score is None},
+    )
+
+
+def _missing(
+    labels: LabelSet, reason: str, flags: Sequence[str] = (), unknown: tuple[str, ...] = ()
+) -> Parsed:
+    status = REASONS[reason]
+    return Parsed(
+        scores=dict.fromkeys(labels.labels),
+        status=status,
+        statuses=dict.fromkeys(labels.labels, status),
+        flags=tuple(flags),
+        extra={"unknown": unknown},
+        reasons=dict.fromkeys(labels.labels, reason),
+    )

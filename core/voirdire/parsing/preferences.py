@@ -1,0 +1,230 @@
+"""Pairwise replies: five levels from ``A>>B`` to ``B>>A``, and what two orders say together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire.parsing._keys import key_forms
+from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._source import (
+    Source,
+    nothing_there,
+    other_fields,
+    read_source,
+    values_by_key,
+    why_no_answer,
+)
+from voirdire.parsing._statements import statements
+from voirdire.schema import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import FinishReason, Status
+
+#: Level -> score of the response shown first, as in paper 002 (section 5).
+LEVELS = {"A>>B": 2.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -2.0}
+_NAMES = {score: level for level, score in LEVELS.items()}
+_GENERIC = ("preference", "winner", "verdict", "better", "overall", "choice", "answer", "result")
+
+_SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text)\s+)?"
+_ONE, _TWO = rf"{_SIDE}(?P<left>[AB])", rf"{_SIDE}(?P<right>[AB])"
+_SIGNS = re.compile(rf"\b{_ONE}\s*(?P<sign>>>+|≫|<<+|≪|>|<|=+|≈|~)\s*{_TWO}\b", re.IGNORECASE)
+_WORDS = re.compile(
+    rf"\b{_ONE}\s+(?:is|was|seems)\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
+    r"|slightly|somewhat|marginally|a\s+(?:bit|little|lot))\s+)?(?P<way>better|worse|stronger|weaker)"
+    rf"(?:\s+than\s+{_TWO}\b)?",
+    re.IGNORECASE,
+)
+_SAME = re.compile(
+    r"\bA\s+and\s+B\s+are\s+(?:about\s+|roughly\s+|equally\s+|both\s+)?(?:the\s+)?(?:same|equal|good|tied)\b"
+    r"|^\W*(?:it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
+    r"|both|neither|\[\[C\]\]|A\s*=\s*B)\W*$",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf"\W*{_SIDE}(?P<left>[AB])(?:\s+(?:is\s+better|wins))?\W*", re.IGNORECASE)
+_FIRST = re.compile(
+    r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?\W*", re.IGNORECASE
+)
+_DOUBLE = re.compile(
+    r"\[\[\s*(?P<left>[ABC])\s*\]\]|\[\[\s*(?P<level>[AB]\s*[<>=]+\s*[AB])\s*\]\]", re.IGNORECASE
+)
+_VERDICT = re.compile(
+    r"\b(?:final\s+)?(?:verdict|answer|preference|winner|choice|conclusion|decision)\b[*_\s]*"
+    r"(?:\bis\b|[:=–-])[*_\s]*(?P<rest>[^\n]{1,120})",
+    re.IGNORECASE,
+)
+_MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
+_MAX_LENGTH = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What both presentation orders say of systems A and B.
+
+    `score` > 0 prefers A (the mean of both orders); None unless the status is *ok*. `status` is
+    *ok*, *inconsistent* (the orders disagree on the winner; not a tie), *half_missing* or
+    *missing*. `levels` holds each order's level with the swap undone.
+    """
+
+    winner: Literal["A", "B", "tie"] | None
+    score: float | None
+    status: Literal["ok", "inconsistent", "half_missing", "missing"]
+    levels: tuple[str | None, str | None]
+
+
+def read_level(value: Any) -> float | str:
+    """The level that a verdict states, -2..2 for what was shown first; else a reason.
+
+    >>> read_level("A>>B"), read_level("B is slightly better than A"), read_level("tie")
+    (2.0, -1.0, 0.0)
+    """
+    if value is None or value == "":
+        return "null"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if value in _NAMES else "off_scale"
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH:
+        return "not_numeric"
+    text = value.strip()
+    if doubles := list(_DOUBLE.finditer(text)):
+        return _level_of(doubles[-1]["level"] or doubles[-1]["left"].replace("C", "tie"))
+    if verdicts := list(_VERDICT.finditer(text)):
+        return _level_of(verdicts[-1]["rest"])
+    return _level_of(text)
+
+
+def _level_of(text: str) -> float | str:
+    """The level on which everything said in a text agrees."""
+    text = text.strip(" *_`\"'.")
+    said = {_signed(each) for each in _SIGNS.finditer(text)}
+    said |= {_worded(each) for each in _WORDS.finditer(text)}
+    if _SAME.search(text):
+        said.add(0.0)
+    if not said and (alone := _ALONE.fullmatch(text)):
+        said.add(1.0 if alone["left"].upper() == "A" else -1.0)
+    if not said and (place := _FIRST.fullmatch(text)):
+        said.add(1.0 if place["place"].casefold() == "first" else -1.0)
+    said.discard(None)
+    if len(said) > 1:
+        return "ambiguous"
+    return said.pop() or 0.0 if said else "no_answer"
+
+
+def _signed(found: re.Match[str]) -> float | None:
+    left, right, sign = found["left"].upper(), found["right"].upper(), found["sign"]
+    if left == right:
+        return None
+    if sign[0] in "=≈~":
+        return 0.0
+    strength = 2.0 if len(sign) > 1 or sign in "≫≪" else 1.0
+    return strength if (left == "A") == (sign[0] in ">≫") else -strength
+
+
+def _worded(found: re.Match[str]) -> float | None:
+    left, right = found["left"].upper(), (found["right"] or "").upper()
+    if left == right:
+        return None
+    degree = re.sub(r"\s+", " ", (found["degree"] or "").casefold().strip())
+    strength = 2.0 if degree in _MUCH else 1.0
+    better = found["way"].casefold() in ("better", "stronger")
+    return strength if (left == "A") == better else -strength
+
+
+def parse_preferences(
+    text: str | None,
+    keys: Sequence[str],
+    *,
+    swapped: bool = False,
+    finish_reason: FinishReason = "stop",
+) -> Parsed:
+    """Read one five-level preference a criterion. Never raises, whatever the text.
+
+    In a reply *A* is the response shown first. Scores are 2 (A much better) to -2; with `swapped`
+    (system B was shown first) they are turned round, so that a score > 0 always prefers system A.
+    For a single key the reply needs no key: a verdict line, ``[[A]]`` or ``A>>B`` will do.
+
+    Examples
+    --------
+    >>> parse_preferences('{"warmth": "A>B", "overall": "B>>A"}', ["warmth", "overall"]).scores
+    {'warmth': 1.0, 'overall': -2.0}
+    >>> parse_preferences("[[A]]", ["overall"], swapped=True).scores
+    {'overall': -1.0}
+    """
+    if text is None or nothing_there(text, finish_reason):
+        return _answered(dict.fromkeys(keys, nothing_there(text, finish_reason)), None, swapped)
+    source = read_source(text, finish_reason)
+    levels = _levels(source, keys)
+    if all(level in ("absent", "no_answer") for level in levels.values()):
+        levels = dict.fromkeys(keys, why_no_answer(source))
+    return _answered(levels, source, swapped)
+
+
+def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
+    found = values_by_key(source, key_forms(keys))
+    if len(keys) == 1 and not any(found.values()):
+        for key in _GENERIC:
+            found = found if any(found.values()) else values_by_key(source, {key: keys[0]})
+    if any(found.values()):
+        read = {key: {f.reason or read_level(f.value) for f in found.get(key, ())} for key in keys}
+        return {key: _one_of(levels, "duplicate_key") for key, levels in read.items()}
+    if source.has_object:
+        return dict.fromkeys(keys, "absent")
+    said = statements(source.text, keys)
+    if said:
+        read = {key: {read_level(each.text) for each in said if each.key == key} for key in keys}
+        return {key: _one_of(levels, "ambiguous") for key, levels in read.items()}
+    return {keys[0]: read_level(source.text)} if len(keys) == 1 else dict.fromkeys(keys, "absent")
+
+
+def _one_of(levels: set[float | str], otherwise: str) -> float | str:
+    if not levels:
+        return "absent"
+    return levels.pop() if len(levels) == 1 else otherwise
+
+
+def _answered(levels: dict[str, float | str], source: Source | None, swapped: bool) -> Parsed:
+    read: Status = "repaired" if source and source.reading.mended else "ok"
+    cut = source is not None and source.cut
+    reasons = {
+        key: "cut" if cut and level == "absent" else level
+        for key, level in levels.items()
+        if isinstance(level, str)
+    }
+    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in levels}
+    sign = -1.0 if swapped else 1.0
+    return Parsed(
+        scores={k: None if isinstance(v, str) else sign * v + 0.0 for k, v in levels.items()},
+        status="truncated" if cut else worst_status(statuses.values(), read),
+        statuses=statuses,
+        flags=source.flags if source else (),
+        extra={"fields": other_fields(source, levels)} if source else {},
+        reasons=reasons,
+    )
+
+
+def settle_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:
+    """Put together two orders of one comparison, both as scores that prefer A where > 0.
+
+    The second order's score must have its swap undone (``parse_preferences(..., swapped=True)``).
+
+    >>> settle_orders(1.0, -1.0).status, settle_orders(2.0, 1.0).winner
+    ('inconsistent', 'A')
+    """
+    levels = (_level_name(shown_ab), _level_name(shown_ba))
+    if shown_ab is None or shown_ba is None:
+        both = shown_ab is None and shown_ba is None
+        return Orders(None, None, "missing" if both else "half_missing", levels)
+    winners = {_winner(shown_ab), _winner(shown_ba)}
+    if len(winners) > 1:
+        return Orders(None, None, "inconsistent", levels)
+    return Orders(winners.pop(), (shown_ab + shown_ba) / 2, "ok", levels)
+
+
+def _winner(score: float) -> Literal["A", "B", "tie"]:
+    return "A" if score > 0 else "B" if score < 0 else "tie"
+
+
+def _level_name(score: float | None) -> str | None:
+    return None if score is None else _NAMES.get(score, f"{score:+g}")

@@ -1,0 +1,205 @@
+"""Questionnaire replies: one answer an item, by serial number; a total only when all are there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.parsing._json import pairs_of
+from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
+from voirdire.parsing._numbers import Number, read_number
+from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing.yesno import said_yes
+from voirdire.schema import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from voirdire.schema import FinishReason, Scale, Status
+
+_WORD = r"(?:q|question|item|symptom|statement|number|no|nr|s)"
+_SERIAL = re.compile(
+    rf"\s*{_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-].*)?", re.IGNORECASE | re.DOTALL
+)
+_LINE = re.compile(
+    rf"^[\s*_>#-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})[.)]?(?P<name>[^:=\n]{{0,100}})"
+    r"[:=][*_\s]{0,4}(?P<answer>[^\n]{1,100})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ITEM_KEYS = frozenset({"item", "number", "id", "serial", "serialnumber", "question", "symptom"})
+_TOTALS = frozenset({"total", "totalscore", "sum"})
+_NOT_RATABLE = frozenset(
+    {"notratable", "notrateable", "nr", "na", "notapplicable", "cannotberated"}
+)
+_MAX_DEPTH = 6
+
+
+def parse_questionnaire(
+    text: str | None,
+    items: Sequence[Scale],
+    *,
+    yes_no: bool = False,
+    not_ratable: Collection[int] = (),
+    finish_reason: FinishReason = "stop",
+) -> Parsed:
+    """Read the answers to items 1..n by their serial numbers. Never raises on any text.
+
+    Keys are compared as numbers (``"3"``, ``"03"``, ``"Q3"``, ``"3. Tension"``). Zero-based keys
+    are refused, not shifted; a bare list is no answer, for position is not identity.
+
+    Parameters
+    ----------
+    items
+        The declared scale of each item, in order.
+    yes_no
+        Read yes as 1 and no as 0 (the PHQ-9 as paper 004 asks it).
+    not_ratable
+        Serial numbers that may be answered *not ratable*: missing, with that reason.
+
+    Returns
+    -------
+    Parsed
+        ``scores`` keyed ``"1"``..``"n"``; ``extra`` holds ``total`` (None unless complete),
+        ``complete``, and ``missing`` (serial numbers without an answer).
+
+    Examples
+    --------
+    >>> from voirdire.schema import Scale
+    >>> parsed = parse_questionnaire('{"1": 2, "Q2": 0}', [Scale(0, 3)] * 3)
+    >>> parsed.scores, parsed.extra["total"], parsed.extra["missing"]
+    ({'1': 2.0, '2': 0.0, '3': None}, None, (3,))
+    """
+    if not items:
+        raise InputError("a questionnaire needs at least one item, got none")
+    serials = range(1, len(items) + 1)
+    if text is None or nothing_there(text, finish_reason):
+        return _nothing(serials, nothing_there(text, finish_reason))
+    source = read_source(text, finish_reason)
+    answers = _answers(source)
+    if not any(serial in answers for serial in (0, *serials)):
+        return _nothing(serials, why_no_answer(source))
+    if 0 in answers and len(items) not in answers:
+        return _nothing(serials, "zero_based_keys")
+    numbers = {
+        serial: _number(answers.get(serial, []), items[serial - 1], serial in not_ratable, yes_no)
+        for serial in serials
+    }
+    flags = [f"unknown_item:{serial}" for serial in answers if serial not in serials]
+    return _finished(numbers, source, flags)
+
+
+def _answers(source: Source) -> dict[int, list[Found]]:
+    """Serial number -> what the last object that holds any serial number says."""
+    for tree in reversed(source.reading.values):
+        if found := _outermost(tree):
+            return {n: scalars(values, keep_cut=source.keep_cut) for n, values in found.items()}
+    if source.has_object:
+        return {}
+    said: dict[int, list[Found]] = {}
+    for line in _LINE.finditer(source.text[:100_000]):
+        said.setdefault(int(line["serial"]), []).append(Found(line["answer"].strip()))
+    return said
+
+
+def _outermost(tree: Any) -> dict[int, list[Any]]:
+    level = [tree]
+    for _ in range(_MAX_DEPTH):
+        found: dict[int, list[Any]] = {}
+        for node in level:
+            for serial, value in _numbered(node):
+                found.setdefault(serial, []).append(value)
+        if found:
+            return found
+        level = [
+            inner for node in level for inner in _inside(node) if isinstance(inner, dict | list)
+        ]
+    return {}
+
+
+def _numbered(node: Any) -> Iterator[tuple[int, Any]]:
+    if not isinstance(node, dict):
+        return
+    pairs = pairs_of(node)
+    serials = [(_serial(key), value) for key, value in pairs]
+    yield from ((serial, value) for serial, value in serials if serial is not None)
+    if "score" in find_keys(node, {"score": "score"}):  # {"item": 3, "score": 2}
+        named = [value for key, value in pairs if plain_key(key) in _ITEM_KEYS]
+        own = [_serial(str(value)) for value in named if isinstance(value, str | int)]
+        yield from ((serial, node) for serial in own[:1] if serial is not None)
+
+
+def _inside(node: Any) -> list[Any]:
+    return [value for _, value in pairs_of(node)] if isinstance(node, dict) else node
+
+
+def _serial(key: str) -> int | None:
+    found = _SERIAL.fullmatch(key[:200])
+    return int(found[1]) if found else None
+
+
+def _number(found: list[Found], scale: Scale, may_lack: bool, yes_no: bool) -> Number:
+    """The one number that all answers to an item agree on."""
+    numbers = [_read(each, scale, may_lack, yes_no) for each in found]
+    if not numbers:
+        return Number(None, "absent")
+    agree = all(number == numbers[0] for number in numbers)
+    return numbers[0] if agree else Number(None, "duplicate_key")
+
+
+def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
+    if found.reason:
+        return Number(None, found.reason)
+    if may_lack and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
+        return Number(None, "not_ratable")
+    if not yes_no:
+        return read_number(found.value, scale)
+    answer = said_yes(found.value)
+    if answer is not None:
+        return Number(float(answer))
+    return Number(None, "null" if found.value in (None, "") else "not_yes_no")
+
+
+def _finished(numbers: dict[int, Number], source: Source, flags: list[str]) -> Parsed:
+    read: Status = "repaired" if source.reading.mended else "ok"
+    scores = {str(serial): number.value for serial, number in numbers.items()}
+    reasons = {str(n): number.reason for n, number in numbers.items() if number.value is None}
+    if source.cut:
+        reasons = {key: "cut" if why == "absent" else why for key, why in reasons.items()}
+    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in scores}
+    values = [number.value for number in numbers.values() if number.value is not None]
+    total = sum(values) if len(values) == len(numbers) else None
+    extra: dict[str, Any] = {"total": total, "complete": total is not None}
+    extra["missing"] = tuple(n for n, number in numbers.items() if number.value is None)
+    if off := {str(n): number.off for n, number in numbers.items() if number.off is not None}:
+        extra["off_scale"] = off
+    if total is not None and _stated_totals(source) - {total}:
+        flags.append("total_differs")
+    return Parsed(
+        scores=scores,
+        status="truncated" if source.cut else worst_status(statuses.values(), read),
+        statuses=statuses,
+        flags=(*source.flags, *flags),
+        extra=extra,
+        reasons=reasons,
+    )
+
+
+def _stated_totals(source: Source) -> set[float]:
+    """Totals that the reply itself gives; they are compared, never used."""
+    trees = [tree for tree in source.reading.values if isinstance(tree, dict)]
+    pairs = [pair for tree in trees for pair in pairs_of(tree) if plain_key(pair[0]) in _TOTALS]
+    return {float(v) for _, v in pairs if isinstance(v, int | float) and abs(v) < 1e9}
+
+
+def _nothing(serials: range, reason: str) -> Parsed:
+    keys = [str(serial) for serial in serials]
+    status = REASONS[reason]
+    return Parsed(
+        scores=dict.fromkeys(keys),
+        status=status,
+        statuses=dict.fromkeys(keys, status),
+        extra={"total": None, "complete": False, "missing": tuple(serials)},
+        reasons=dict.fromkeys(keys, reason),
+    )

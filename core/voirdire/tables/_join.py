@@ -9,7 +9,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.tables._guess import is_human
 from voirdire.tables._ids import match_ids
-from voirdire.tables._records import has_duplicates
+from voirdire.tables._rated import has_duplicates, who_rated_what
 from voirdire.tables._tables import RATERS, Tables, finding, listed, plural
 
 if TYPE_CHECKING:
@@ -43,16 +43,18 @@ def join(
     ratings, left_out = _declared_attributes(study, ratings)
     if ratings.height == 0:
         raise TableError(f"study {study.name!r}: its files hold no rating of a declared attribute")
-    names = ratings["rater"].unique(maintain_order=True).to_list()
+    rated = who_rated_what(ratings)
+    names = rated["rater"].unique(maintain_order=True).to_list()
     _check_raters(study, names)
-    _check_overlap(study, ratings, names)
+    _check_overlap(study, rated, names)
     contexts = pl.concat([part.contexts for part in parts])
     return Tables(
         ratings=ratings,
         raters=_raters(study, names, raters),
-        items=_items(ratings, contexts),
+        items=_items(rated, contexts),
         replies=pl.concat([part.replies for part in parts]),
         contexts=contexts,
+        rated=rated,
         findings=(*(note for part in parts for note in part.findings), *left_out),
         hashes=dict(hashes),
     )
@@ -125,17 +127,16 @@ def _check_raters(study: Study, names: list[str]) -> None:
         )
 
 
-def _check_overlap(study: Study, ratings: pl.DataFrame, names: list[str]) -> None:
+def _check_overlap(study: Study, rated: pl.DataFrame, names: list[str]) -> None:
     """Every rater must share an item with the reference: else ids are written differently."""
     reference = list(study.data.reference)
     if not reference:
         return
-    pairs = ratings.select("rater", "item").unique(maintain_order=True)
-    base = pairs.filter(pl.col("rater").is_in(reference))["item"].unique(maintain_order=True)
+    base = rated.filter(pl.col("rater").is_in(reference))["item"]
     for name in names:
         if name in reference:
             continue
-        match = match_ids(base, pairs.filter(pl.col("rater") == name)["item"])
+        match = match_ids(base, rated.filter(pl.col("rater") == name)["item"])
         if match.matched == 0:
             why = f"; {match.warnings[0]}" if match.warnings else ""
             raise TableError(
@@ -168,9 +169,9 @@ def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object
     }
 
 
-def _items(ratings: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
+def _items(rated: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
     """Every item once, with the first text that a file shows beside it."""
-    items = ratings.select(pl.col("item").unique(maintain_order=True))
+    items = rated.select(pl.col("item").unique(maintain_order=True))
     if contexts.height == 0:
         return items.select("item", pl.lit(None, dtype=pl.String).alias("text"))
     texts = contexts.filter(pl.col("text").is_not_null()).unique(

@@ -21,6 +21,7 @@ MISSING_WORDS = (
     "missing",
 )
 _DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
+_SAMPLE = 10_000
 _TRUTH = {"true": "1", "false": "0"}
 
 
@@ -48,11 +49,11 @@ def to_scores(column: pl.Series, *, decimal_comma: bool = False) -> tuple[pl.Ser
 
 
 def is_numeric(column: pl.Series, *, decimal_comma: bool = False) -> bool:
-    """Whether a column holds scores: numbers, or texts of which at least half are numbers."""
+    """Whether a column holds scores: numbers, or texts most of which (of the first) are numbers."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return True
     if column.dtype.is_temporal() or column.dtype == pl.Null:
         return False
-    scores, bad = to_scores(column.drop_nulls(), decimal_comma=decimal_comma)
+    scores, bad = to_scores(column.drop_nulls().head(_SAMPLE), decimal_comma=decimal_comma)
     numbers = len(scores) - scores.null_count()
     return numbers > 0 and numbers >= int(bad.sum())

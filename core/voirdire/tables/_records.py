@@ -9,14 +9,13 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.tables._ids import canonical_ids, large_float_ids
+from voirdire.tables._rated import KEYS, has_duplicates
 from voirdire.tables._tables import CONTEXTS, finding, listed, plural
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
-
-KEYS = ("item", "system", "rater", "run", "attribute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,32 +167,6 @@ def _once(
     twice = once.filter(pl.struct(KEYS).is_duplicated())
     problems = (_conflict(raw, twice),) if twice.height else ()
     return once, notes, problems
-
-
-def has_duplicates(frame: pl.DataFrame) -> bool:
-    """Whether any (item, system, rater, run, attribute) stands twice; by one integer a key."""
-    key = pl.lit(0, dtype=pl.UInt64)
-    size = 1
-    for name in KEYS:
-        column = frame[name]
-        distinct = column.unique()
-        if len(distinct) == 1:
-            continue
-        key = key * len(distinct) + _codes(column, distinct)
-        size *= len(distinct)
-    if size >= 2**64:
-        return bool(frame.select(pl.struct(KEYS).is_duplicated().any()).item())
-    keys = frame.select(key.alias("key"))["key"] if size > 1 else None
-    return frame.height > 1 if keys is None else keys.n_unique() < len(keys)
-
-
-def _codes(column: pl.Series, distinct: pl.Series) -> pl.Series:
-    """0-based codes of a column's values."""
-    if column.dtype.is_integer():
-        return column.rank("dense").cast(pl.UInt64) - 1
-    names = distinct.cast(pl.String).drop_nulls()
-    codes = column.cast(pl.Enum(names)).to_physical().cast(pl.UInt64)
-    return codes.fill_null(len(names))
 
 
 def _repeated(raw: RawTable, rows: pl.Series) -> Finding:

@@ -74,6 +74,8 @@ class Tables:
         Raw replies where the files hold them: ``item, system, rater, run, reply, status``.
     contexts : DataFrame
         The text each table shows beside an item: ``table, row, item, text``.
+    rated : DataFrame
+        Who rated what: the distinct ``rater, item, system`` of `ratings`.
     findings : tuple of Finding
         What was mended, taken or left out while reading.
     hashes : mapping
@@ -85,6 +87,7 @@ class Tables:
     items: pl.DataFrame
     replies: pl.DataFrame
     contexts: pl.DataFrame
+    rated: pl.DataFrame
     findings: tuple[Finding, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
 

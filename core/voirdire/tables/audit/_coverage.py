@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     """What one table has and another lacks, and what the study declares and no file has."""
-    systems = tables.ratings.select("rater", "system").unique(maintain_order=True).drop_nulls()
+    systems = tables.rated.select("rater", "system").unique(maintain_order=True).drop_nulls()
     attributes = (
         tables.ratings.lazy()
         .filter(pl.col("score").is_not_null())
@@ -57,8 +57,8 @@ def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
 
 def _blank_systems(tables: Tables) -> list[Finding]:
     """Ratings without a system in a table that has systems."""
-    blank = tables.ratings.filter(pl.col("system").is_null())
-    if blank.height in (0, tables.ratings.height):
+    blank = tables.rated.filter(pl.col("system").is_null())
+    if blank.height in (0, tables.rated.height):
         return []
     items = blank["item"].unique(maintain_order=True)
     return [
@@ -67,7 +67,7 @@ def _blank_systems(tables: Tables) -> list[Finding]:
             "serious",
             "",
             [f"item {item}" for item in items.head(20)],
-            f"{plural(blank.height, 'rating')} without a system, where others have one.",
+            f"{plural(blank.height, 'response')} without a system, where others have one.",
             "They are compared among themselves, as those of one nameless system.",
             count=blank.height,
         )
@@ -121,7 +121,7 @@ def _lack(what: str, table: str, names: list[str], words: str) -> Finding:
 
 def _unrated(tables: Tables) -> list[Finding]:
     """Responses of a rater's own items and systems that others rated and this rater did not."""
-    seen = tables.ratings.lazy().select("rater", "item", "system").unique().collect()
+    seen = tables.rated
     whole = seen.select("item", "system").unique()
     counts = dict(seen.group_by("rater").len().iter_rows())
     found = []

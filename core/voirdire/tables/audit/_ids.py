@@ -24,7 +24,7 @@ def id_findings(tables: Tables, study: Study) -> list[Finding]:
     Without a reference the first rater takes its place. A rater with under half of the ids
     matched blocks: ids are then probably written in two ways.
     """
-    pairs = tables.ratings.lazy().select("rater", "item").unique(maintain_order=True).collect()
+    pairs = tables.rated
     names = tables.raters["rater"].to_list()
     reference = [name for name in names if name in study.data.reference] or names[:1]
     base = pairs.filter(pl.col("rater").is_in(reference))["item"]

@@ -1,0 +1,63 @@
+"""Keys as integers: whether any stands twice, and who rated what."""
+
+from __future__ import annotations
+
+import polars as pl
+
+KEYS = ("item", "system", "rater", "run", "attribute")
+
+
+def has_duplicates(frame: pl.DataFrame) -> bool:
+    """Whether any (item, system, rater, run, attribute) stands twice; by one integer a key."""
+    keys, _ = _keys(frame, KEYS)
+    if keys is None:
+        return bool(frame.select(pl.struct(KEYS).is_duplicated().any()).item())
+    return keys.n_unique() < len(keys)
+
+
+def who_rated_what(ratings: pl.DataFrame) -> pl.DataFrame:
+    """The distinct ``rater, item, system``, each in the order in which it first stands."""
+    names = ("rater", "item", "system")
+    keys, distinct = _keys(ratings, names)
+    if keys is None:
+        return ratings.select(names).unique(maintain_order=True)
+    rest = keys.unique().sort().cast(pl.Int64)
+    columns = []
+    for name in reversed(names):
+        size = len(distinct[name])
+        columns.append(distinct[name].gather(rest % size).alias(name))
+        rest //= size
+    return pl.DataFrame(columns[::-1])
+
+
+def _keys(
+    frame: pl.DataFrame, names: tuple[str, ...]
+) -> tuple[pl.Series | None, dict[str, pl.Series]]:
+    """One integer a row and the distinct values by name; None where 63 bits do not hold them."""
+    distinct = {name: frame[name].unique(maintain_order=True) for name in names}
+    size = 1
+    for values in distinct.values():
+        size *= len(values)
+    if size >= 2**63:
+        return None, distinct
+    parts = [_codes(frame[name], distinct[name]).alias(name) for name in names]
+    key = pl.lit(0, dtype=pl.UInt64)
+    for name in names:
+        key = key * len(distinct[name]) + pl.col(name)
+    return pl.DataFrame(parts).select(key.alias("key"))["key"], distinct
+
+
+def _codes(column: pl.Series, distinct: pl.Series) -> pl.Series:
+    """Positions of a column's values in `distinct`."""
+    if len(distinct) == 1:
+        return pl.zeros(len(column), dtype=pl.UInt64, eager=True)
+    if column.dtype.is_integer():
+        at = pl.int_range(len(distinct), dtype=pl.UInt64, eager=True)
+        return column.replace_strict(distinct, at)
+    names = distinct.cast(pl.String).drop_nulls()
+    codes = column.cast(pl.Enum(names)).to_physical().cast(pl.UInt64)
+    if len(names) == len(distinct):
+        return codes
+    # Null stands somewhere among the distinct values: what follows it moves up by one.
+    null = int(distinct.is_null().arg_max() or 0)
+    return (codes + (codes >= null).cast(pl.UInt64)).fill_null(null)

@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 
 import pytest
+
 from voirdire import ModelError
 from voirdire.schema import Message, Request
 
@@ -46,8 +47,7 @@ def test_options_are_scored_by_log_probability(model):
 
 def test_generation_is_repeated_by_its_seed_and_cut_by_its_limit(model):
     first, again, other = (
-        ask(model, "Name a colour.", temperature=1.0, seed=seed, max_tokens=8)
-        for seed in (1, 1, 2)
+        ask(model, "Name a colour.", temperature=1.0, seed=seed, max_tokens=8) for seed in (1, 1, 2)
     )
     assert first.text == again.text != other.text
     assert first.usage.output <= 8
@@ -66,3 +66,27 @@ def test_a_model_that_is_not_there_is_named():
     gone = make("gone", path="/nowhere/at/all", local_files_only=True)
     with pytest.raises(ModelError, match="hf:gone cannot be loaded"):
         ask(gone, "Hello")
+
+
+def test_it_rates_items_by_log_probability_through_the_rubric_judge(model):
+    """Sane, known answers: the weighted level of a plainly right one is above a plainly wrong one."""
+    from voirdire.schema import Attribute, Item, Rating, Response, Rubric, Scale
+    from voirdire_judges.rubric import make as make_judge
+
+    rubric = Rubric(
+        "correct",
+        (Attribute("Correct", levels={0: "The answer is wrong.", 1: "The answer is right."}),),
+        Scale(0, 1),
+    )
+    judge = make_judge(rubric, score="levels")
+
+    def rate(question, answer):
+        task = Rating(Item("1", question), Response("1", "a", answer))
+        return judge.parse([asyncio.run(model.complete(r)) for r in judge.requests(task)])
+
+    parsed = [rate("What is the capital of France?", answer) for answer in ("Paris.", "Bananas.")]
+    for found in parsed:
+        assert found.status == "ok"
+        assert 0 < found.scores["Correct"] < 1
+        assert found.extra["parts" if "parts" in found.extra else "mass"]
+    assert parsed[0].scores["Correct"] != parsed[1].scores["Correct"]

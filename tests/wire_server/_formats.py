@@ -54,6 +54,8 @@ def _responses(answer: Answer, seen: Seen) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "output_text", "text": _shown(answer), "annotations": []}
     if answer.finish == "refusal":
         part = {"type": "refusal", "refusal": answer.text or REFUSAL}
+    if seen.body.get("top_logprobs") and answer.logprobs:
+        part["logprobs"] = [_token(answer)]
     message = {
         "type": "message",
         "id": f"msg_{seen.number}",

@@ -311,3 +311,19 @@ def test_what_polars_cannot_cast_is_one_sentence(tmp_path):
     pl.DataFrame({"item": [b"\xff", b"\xfe"], "Calm": [1, 2]}).write_parquet(tmp_path / "r.parquet")
     with pytest.raises(TableError, match=r"r\.parquet: cannot be made tidy \("):
         read_tables(study_of(tmp_path, [{"path": "r.parquet"}]))
+
+
+def test_two_columns_for_the_same_scores_are_refused(tmp_path):
+    (tmp_path / "r.csv").write_text("item,Calm,calm\n1,4,5\n")
+    with pytest.raises(TableError, match=r"r\.csv: columns 'Calm' and 'calm' both hold 'Calm'"):
+        read_tables(study_of(tmp_path, [{"path": "r.csv"}]))
+    source = {"path": "r.csv", "columns": {"Calm": "Clear", "calm": "Clear"}}
+    with pytest.raises(TableError, match=r"both hold 'Clear'"):
+        read_tables(study_of(tmp_path, [source]))
+
+
+def test_a_column_of_rater_names_may_be_called_like_a_rater(tmp_path):
+    (tmp_path / "r.csv").write_text("item,judge,Calm\n1,judge,4\n1,human,5\n")
+    panel = [{"name": "human", "kind": "human"}, {"name": "judge"}]
+    tables = read_tables(study_of(tmp_path, [{"path": "r.csv"}], panel=panel))
+    assert tables.raters["rater"].to_list() == ["human", "judge"]

@@ -99,6 +99,8 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with `item` in the study"
         )
+    raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
+    _once_each(raw, values, raters)
     if kind != "long":
         roles = {**roles, "rank": None, "status": None}
     named = source.rater if source.rater and roles["rater"] is None else None
@@ -117,9 +119,20 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         rank=roles["rank"],
         status=roles["status"],
         values=values,
-        raters={c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"},
+        raters=raters,
         findings=said_aloud(raw.name, spoken),
     )
+
+
+def _once_each(raw: RawTable, values: Mapping[str, str], raters: Mapping[str, str]) -> None:
+    """No two columns may stand for the same scores."""
+    seen: dict[tuple[str, str], str] = {}
+    for column, meaning in values.items():
+        key = (raters.get(column, ""), meaning)
+        if key in seen:
+            what = f"{meaning!r}" if meaning else "the replies"
+            raise TableError(f"{raw.name}: columns {seen[key]!r} and {column!r} both hold {what}")
+        seen[key] = column
 
 
 def _declared(source: Source, part: str) -> bool:
@@ -131,8 +144,13 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
 
     A column that is named like a rater or an attribute of the study holds that one's scores.
     """
-    taken = {*(column.strip() for column in source.columns), *names.raters, *names.attributes}
-    columns = [column for column in raw.frame.columns if column not in taken]
+    taken = {column.strip() for column in source.columns}
+    named = {*names.raters, *names.attributes}
+    columns = [
+        column
+        for column in raw.frame.columns
+        if column not in taken and not (column in named and _is_score(raw, column))
+    ]
     rater = source.rater if source.rater and source.rater.strip() in raw.frame.columns else None
     declared = {
         "item": source.item,

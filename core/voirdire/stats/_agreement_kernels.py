@@ -11,6 +11,48 @@ _HASH_BOUND = 0x7FFFFFFF
 
 
 @njit(cache=True)
+def integer_span(x: Any) -> Any:
+    """Least and greatest value, and whether all are whole numbers."""
+    low, high = np.inf, -np.inf
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124 - only NaN differs from itself
+            continue
+        if value != np.floor(value):
+            return low, high, False
+        low = min(low, value)
+        high = max(high, value)
+    return low, high, True
+
+
+@njit(cache=True)
+def mark_integers(x: Any, low: Any, seen: Any) -> None:
+    """Mark which whole numbers from `low` on occur."""
+    for i in range(x.size):
+        value = x[i]
+        if value == value:  # noqa: PLR0124
+            seen[int(value - low)] = True
+
+
+@njit(cache=True)
+def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
+    """Codes of whole numbers by a table from `low` on; where an undeclared value stands, or -1."""
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124
+            codes[i] = -1
+            continue
+        step = value - low
+        if not 0 <= step < place.size:
+            return i
+        at = int(step)
+        if at != step or place[at] < 0:
+            return i
+        codes[i] = place[at]
+    return -1
+
+
+@njit(cache=True)
 def few_values(x: Any, limit: int) -> Any:
     """Distinct values in order of appearance, and their count (-1: more than `limit`)."""
     found = np.empty(limit, np.float64)
@@ -104,6 +146,31 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
             sizes[found] = size
             for k in range(size):
                 rows[found, k] = line[k]
+            found += 1
+        counts[table[slot]] += 1
+    return found
+
+
+@njit(cache=True)
+def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, counts: Any) -> Any:
+    """Fill in distinct count vectors as keys, an item of each, and multiplicities; return how many.
+
+    `power[code + 1]` is what a rating adds to its item's key: counts stand side by side in the
+    bits of one integer, so that equal keys are equal count vectors whatever the order of ratings.
+    """
+    found = 0
+    for i in range(codes.shape[0]):
+        key = np.int64(0)
+        for j in range(codes.shape[1]):
+            key += power[codes[i, j] + 1]
+        mixed = ((key ^ (key >> 27)) & _HASH_BOUND) * 1000003
+        slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
+        while table[slot] >= 0 and keys[table[slot]] != key:
+            slot = (slot + 1) & (table.size - 1)
+        if table[slot] < 0:
+            table[slot] = found
+            keys[found] = key
+            first[found] = i
             found += 1
         counts[table[slot]] += 1
     return found

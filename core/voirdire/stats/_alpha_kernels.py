@@ -125,32 +125,51 @@ def _varies(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
 
 
 @njit(cache=True, error_model="numpy")
-def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, matrix: Any, metric: Any) -> Any:
+def _ratings(sizes: Any, weights: Any) -> Any:
+    total = 0.0
+    for u in range(sizes.size):
+        total += weights[u] * sizes[u]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, out: Any) -> None:
     """For each row of weights over patterns: ratings, observed and expected disagreement.
 
-    Expected disagreement is exactly 0 where one value occurs, never a rounding error.
+    Nominal, ordinal and interval metrics, which have closed forms. Expected disagreement is
+    exactly 0 where one value occurs, never a rounding error.
     """
-    out = np.zeros((weights.shape[0], 3), np.float64)
-    q = values.size
     for b in range(weights.shape[0]):
         w = weights[b]
-        total = 0.0
-        for u in range(sizes.size):
-            total += w[u] * sizes[u]
+        total = _ratings(sizes, w)
         out[b, 0] = total
         if total == 0 or not _varies(rows, sizes, w, values):
             continue
         if metric == INTERVAL:
             within, overall = _squared(rows, sizes, w, values)
         else:
-            counts = _category_counts(rows, sizes, w, q)
+            counts = _category_counts(rows, sizes, w, values.size)
             if metric == NOMINAL:
                 within, overall = _nominal(rows, sizes, w, counts)
-            elif metric == ORDINAL:
+            else:
                 _to_mid_ranks(counts)
                 within, overall = _squared(rows, sizes, w, counts)
-            else:
-                within, overall = _paired(rows, sizes, w, counts, values, matrix, metric)
         out[b, 1] = within / total
         out[b, 2] = overall / (total * (total - 1.0))
-    return out
+
+
+@njit(cache=True, error_model="numpy")
+def alpha_pairs(
+    rows: Any, sizes: Any, weights: Any, values: Any, matrix: Any, metric: Any, out: Any
+) -> None:
+    """As `alpha_parts`, for the ratio metric and for a matrix of differences."""
+    for b in range(weights.shape[0]):
+        w = weights[b]
+        total = _ratings(sizes, w)
+        out[b, 0] = total
+        if total == 0 or not _varies(rows, sizes, w, values):
+            continue
+        counts = _category_counts(rows, sizes, w, values.size)
+        within, overall = _paired(rows, sizes, w, counts, values, matrix, metric)
+        out[b, 1] = within / total
+        out[b, 2] = overall / (total * (total - 1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    #: Rows, sizes and multiplicities.
+    Parts = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
+
+#: Bits of a key that holds a count vector.
+_KEY_BITS = 62
 #: Cells of one block of resampled counts.
 _BLOCK = 4_000_000
 
@@ -57,18 +63,46 @@ class Patterns:
         return flat.reshape(p, q + 1)[:, 1:].astype(np.float64)
 
 
-def collapse(codes: NDArray[np.int32]) -> Patterns:
-    """Collapse the rows of an (n, m) code array, in an order that no permutation changes."""
+def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
+    """Collapse the rows of (n, m) codes of q levels, in an order that no permutation changes."""
+    _n, m = codes.shape
+    bits = m.bit_length()
+    packed = q * bits <= _KEY_BITS
+    rows, sizes, counts = _by_keys(codes, q, bits) if packed else _by_rows(codes)
+    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
+    return Patterns(rows[order], sizes[order], counts[order])
+
+
+def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
+    """Few levels: a count vector fits into the bits of one integer, and nothing is sorted."""
+    from voirdire.stats._agreement_kernels import collapse_keys  # noqa: PLC0415 - slow to import
+
+    n, m = codes.shape
+    most = min(n, comb(m + q, q))
+    power = np.zeros(q + 1, np.int64)
+    power[1:] = 1 << (bits * np.arange(q))
+    keys, first, counts = (np.zeros(most, np.int64) for _ in range(3))
+    found = collapse_keys(np.ascontiguousarray(codes), power, _table(most), keys, first, counts)
+    kept = codes[first[:found]]
+    last = np.iinfo(np.int32).max
+    rows = np.sort(np.where(kept < 0, last, kept), axis=1)
+    return np.where(rows == last, -1, rows), (kept >= 0).sum(axis=1), counts[:found]
+
+
+def _by_rows(codes: NDArray[np.int32]) -> Parts:
+    """Many levels: rows are sorted and compared."""
     from voirdire.stats._agreement_kernels import collapse_rows  # noqa: PLC0415 - slow to import
 
     n = len(codes)
     rows = np.full(codes.shape, -1, np.int32)
     sizes, counts = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    table = np.full(1 << max(10, (2 * n).bit_length()), -1, np.int64)
-    found = collapse_rows(np.ascontiguousarray(codes), table, rows, sizes, counts)
-    rows, sizes, counts = rows[:found], sizes[:found], counts[:found]
-    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
-    return Patterns(rows[order], sizes[order], counts[order])
+    found = collapse_rows(np.ascontiguousarray(codes), _table(n), rows, sizes, counts)
+    return rows[:found], sizes[:found], counts[:found]
+
+
+def _table(most: int) -> NDArray[np.int64]:
+    """An empty hash table, half full at most."""
+    return np.full(1 << max(4, (2 * most).bit_length()), -1, np.int64)
 
 
 def uncollapsed(codes: NDArray[np.int32]) -> Patterns:

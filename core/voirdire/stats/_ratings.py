@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Above this many distinct values levels are looked up by sorting, not by scanning.
 _FEW = 64
+#: Whole numbers over at most so wide a span are looked up in a table.
+_WIDE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +129,35 @@ def floats(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def _encode_numbers(x: NDArray[np.float64], levels: Sequence[Any] | None) -> Ratings:
-    from voirdire.stats._agreement_kernels import code_values  # noqa: PLC0415 - slow to import
-
-    shape = (len(x), x.shape[1])
+    flat = x.reshape(-1)
     if levels is None:
-        occurring = distinct(x)
-        return Ratings(code_values(x.ravel(), occurring)[0].reshape(shape), occurring)
-    declared = _declared(levels)
-    if declared.dtype.kind not in "biuf":
-        raise StatisticsError(f"ratings are numbers, declared levels are {list(levels)!r}")
-    order = np.argsort(declared.astype(np.float64))
-    codes, bad = code_values(x.ravel(), declared.astype(np.float64)[order])
+        declared = distinct(flat)
+    else:
+        declared = _declared(levels)
+        if declared.dtype.kind not in "biuf":
+            raise StatisticsError(f"ratings are numbers, declared levels are {list(levels)!r}")
+    codes, bad = _codes(flat, declared.astype(np.float64))
     if bad >= 0:
-        _undeclared(x.ravel()[bad].item(), int(bad), x.shape[1], declared)
-    if not np.array_equal(order, np.arange(len(order))):
-        codes = np.append(order, -1).astype(np.int32)[codes]
-    return Ratings(codes.reshape(shape), declared)
+        _undeclared(flat[bad].item(), bad, x.shape[1], declared)
+    return Ratings(codes.reshape(x.shape), declared)
+
+
+def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDArray[np.int32], int]:
+    """Places of the values among the levels, and where an undeclared value stands, or -1."""
+    from voirdire.stats._agreement_kernels import (  # noqa: PLC0415 - slow to import
+        code_integers,
+        code_values,
+    )
+
+    low = levels.min(initial=np.inf)
+    codes = np.empty(flat.size, np.int32)
+    if len(levels) and (levels % 1 == 0).all() and levels.max() - low < _WIDE:
+        place = np.full(int(levels.max() - low) + 1, -1, np.int32)
+        place[(levels - low).astype(np.int64)] = np.arange(len(levels))
+        return codes, int(code_integers(flat, low, place, codes))
+    order = np.argsort(levels)
+    codes, bad = code_values(flat, levels[order])
+    return (codes if bad >= 0 else np.append(order, -1).astype(np.int32)[codes]), int(bad)
 
 
 def _encode_words(
@@ -184,12 +199,23 @@ def _undeclared(value: Any, position: int, columns: int, declared: NDArray[Any])
     )
 
 
-def distinct(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The finite values that occur, sorted; infinite ratings are an error."""
-    from voirdire.stats._agreement_kernels import few_values  # noqa: PLC0415 - slow to import
+    from voirdire.stats._agreement_kernels import (  # noqa: PLC0415 - slow to import
+        few_values,
+        integer_span,
+        mark_integers,
+    )
 
-    found, count = few_values(x.ravel(), _FEW)
-    values = np.sort(found[:count]) if count >= 0 else np.unique(x[~np.isnan(x)])
+    low, high, whole = integer_span(flat)
+    if whole and low > high:
+        return np.zeros(0)
+    if whole and high - low < _WIDE:
+        seen = np.zeros(int(high - low) + 1, np.bool_)
+        mark_integers(flat, low, seen)
+        return low + np.flatnonzero(seen)
+    found, count = few_values(flat, _FEW)
+    values = np.sort(found[:count]) if count >= 0 else np.unique(flat[~np.isnan(flat)])
     if len(values) and not np.isfinite(values[[0, -1]]).all():
         raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
     return values

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _METRICS = {"nominal": 0, "ordinal": 1, "interval": 2, "ratio": 3}
 _MATRIX = 4
+#: Metrics whose sums have closed forms: nominal, ordinal, interval.
+_CLOSED = {0, 1, 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,15 @@ class _Problem:
 
     def parts(self, weights: NDArray[np.int64]) -> NDArray[np.float64]:
         """Ratings, observed and expected disagreement for each row of pattern weights."""
-        from voirdire.stats._alpha_kernels import alpha_parts  # noqa: PLC0415 - slow to import
+        from voirdire.stats import _alpha_kernels as kernels  # noqa: PLC0415 - slow to import
 
-        found: NDArray[np.float64] = alpha_parts(
-            self.patterns.rows, self.patterns.sizes, weights, self.values, self.matrix, self.metric
-        )
-        return found
+        out = np.zeros((len(weights), 3))
+        given = (self.patterns.rows, self.patterns.sizes, weights, self.values)
+        if self.metric in _CLOSED:
+            kernels.alpha_parts(*given, self.metric, out)
+        else:
+            kernels.alpha_pairs(*given, self.matrix, self.metric, out)
+        return out
 
 
 def krippendorff_alpha(
@@ -154,8 +159,8 @@ def _coded(R: ArrayLike, metric: Metric | ArrayLike, levels: Sequence[Any] | Non
 
 def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
     q = len(ratings.levels)
-    gather = collapse if ratings.coded else uncollapsed
-    patterns = gather(ratings.codes).keep(2)
+    found = collapse(ratings.codes, q) if ratings.coded else uncollapsed(ratings.codes)
+    patterns = found.keep(2)
     none = np.zeros((0, 0))
     if not isinstance(metric, str):
         return _Problem(patterns, np.arange(q, dtype=float), _differences(metric, q), _MATRIX)

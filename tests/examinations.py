@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from voirdire.examine import FormInterval, PairResult, SystemPair
 from voirdire.examine._classes import band_of, reliability_class
 from voirdire.stats import Interval, icc
@@ -52,8 +53,20 @@ def pair_result(
         "human_mean": float(Y[:, 0].mean()),
         "judge_mean": float(Y[:, 1].mean()),
         **dict.fromkeys(
-            "human_sd judge_sd mse mse_system mae rmse ccc pearson_r loa_low loa_high qwk "
-            "alpha_ordinal".split(),
+            [
+                "human_sd",
+                "judge_sd",
+                "mse",
+                "mse_system",
+                "mae",
+                "rmse",
+                "ccc",
+                "pearson_r",
+                "loa_low",
+                "loa_high",
+                "qwk",
+                "alpha_ordinal",
+            ],
             NAN,
         ),
         **{name: c.details.get(name, NAN) for name in ("ms_rows", "ms_raters", "ms_error")},

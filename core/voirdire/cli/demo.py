@@ -99,7 +99,7 @@ def _print_truth(found: Examination, console: Console) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Judge", "Attribute"):
         table.add_column(name, no_wrap=True)
-    for name in ("true C", "found [95 % F]", "true bias", "found"):
+    for name in ("true", "C found [F]", "bias/found", "unrated"):
         table.add_column(name, justify="right")
     table.add_column("built for")
     rows = [_truth_row(found, truth) for truth in truths(DEMO)]
@@ -122,18 +122,19 @@ def _truth_row(found: Examination, truth: Truth) -> tuple[list[str], bool]:
     result = found.result(truth.judge, truth.attribute)
     interval = result.interval("C,1", "f")
     held = interval is not None and interval.low <= truth.icc_c1 <= interval.high
-    shown = f"[{interval.low:.2f}, {interval.high:.2f}]" if interval else "none"
+    shown = f"[{interval.low:.2f},{interval.high:.2f}]" if interval else "none"
     pair = (truth.judge, truth.attribute)
     verdict = next(v.verdict for v in found.verdicts if (v.judge, v.attribute) == pair)
     built = BUILT_FOR[pair]
     got = "found" if verdict == built else f"got {short_verdict(verdict)}"
+    unrated = 1 - result.n_pairs / max(result.n_expected, 1)
     cells = [
         truth.judge,
         truth.attribute,
         f"{truth.icc_c1:.2f}",
         f"{result.icc_c1:.2f} {shown}{' ' if held else '!'}",
-        f"{truth.bias:+.1f}",
-        f"{result.bias:+.2f}",
+        f"{truth.bias:+.1f}/{result.bias:+.2f}",
+        f"{100 * truth.missing:.0f}/{100 * unrated:.0f} %",
         f"{short_verdict(built)}: {got}",
     ]
     return cells, held

@@ -112,12 +112,11 @@ def smallest(settled: Callable[[int], bool]) -> int | None:
     >>> smallest(lambda n: n * n > 1000)
     32
     """
-    high = 3
+    low = high = 3
     while not settled(high):
-        high *= 2
-        if high > MOST:
+        if high == MOST:
             return None
-    low = high // 2 + 1 if high > 3 else 3
+        low, high = high + 1, min(2 * high, MOST)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if settled(middle) else (middle + 1, high)

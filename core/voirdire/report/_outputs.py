@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
+from voirdire.report._display import for_display
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,16 +63,18 @@ def write_outputs(
         raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    drawings = _draw(examination, folder) if figures and asked else ()
+    shown = for_display(examination)
+    drawings = _draw(shown, folder) if figures and asked else ()
     written: list[Path] = []
     if "html" in asked:
         from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
 
-        written += write_html(examination, folder, drawings, with_text=with_text)
+        written += write_html(shown, folder, drawings, with_text=with_text)
     for name in asked:
         if name in _WRITERS:
             module, function = _WRITERS[name]
-            written += getattr(importlib.import_module(module), function)(examination, folder)
+            found = shown if name in ("md", "tex") else examination
+            written += getattr(importlib.import_module(module), function)(found, folder)
     return tuple(written)
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from voirdire.stats._results import Interval
 
 
+#: Pairs of systems grow with their square; files for programs hold them all.
+_MOST_TESTS = 300
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of text: `numeric` counts the columns, from the right, that hold numbers."""
@@ -201,13 +205,17 @@ def tests_table(examination: Examination) -> Table:
             p_value(test.p_holm),
             str(test.family_size),
         )
-        for test in examination.tests
+        for test in examination.tests[:_MOST_TESTS]
     ]
+    more = len(examination.tests) - len(rows)
     return Table(
         "tests",
         "Differences between systems",
         "Paired t-tests within one rater, on the mean of all attributes; the unit is the item. "
-        "Holm's correction is over the family of that rater's pairs.",
+        "Holm's correction is over the family of that rater's pairs."
+        + (
+            f" The first {len(rows)} of {len(rows) + more:,}; results.json has all." if more else ""
+        ),
         ("Rater", "System A", "System B", "Items", "A − B", "t", "p", "p (Holm)", "Family"),
         tuple(rows),
         numeric=6,

@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from voirdire.report._display import for_display
 from voirdire.report._plain import number, share, signed, span
 from voirdire.report._words import SEVERITIES, VERDICTS, plural, sign_for
 from voirdire.schema import SEVERITIES as WORST_FIRST
@@ -58,6 +59,7 @@ def print_examination(
         Print the table of coefficients, one row a judge and attribute, as well.
     """
     console = console or Console(highlight=False)
+    examination = for_display(examination)
     title = examination.study.title or examination.study.name
     console.print(Text(title, style="bold"))
     if table:

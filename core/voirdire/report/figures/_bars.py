@@ -73,9 +73,13 @@ def draw(examination: Examination) -> Drawing | None:
 
 
 def _raters(examination: Examination) -> tuple[list[str], list[str]]:
+    """Reference raters and judges, as far as they rated systems."""
     seen = list(dict.fromkeys(mean.rater for mean in examination.system_means))
-    judges = [name for name in seen if name in examination.judges]
-    return [name for name in seen if name not in judges], judges
+    declared = examination.options.get("reference")
+    humans = [name for name in seen if name in (declared or ())]
+    if not declared:
+        humans = [name for name in seen if name not in examination.judges]
+    return humans, [name for name in seen if name not in humans]
 
 
 def _mean(values: list[float]) -> float:

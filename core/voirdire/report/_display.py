@@ -1,0 +1,35 @@
+"""Where each human is a reference in turn, a judge has one row for each: its name says which."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from voirdire.examine import Examination, PairResult
+
+
+def for_display(examination: Examination) -> Examination:
+    """The examination with a distinct name for each judge and reference.
+
+    With one reference for all it is returned as it is.
+    """
+    if len({result.reference for result in examination.results}) < 2:
+        return examination
+    verdicts = tuple(
+        dataclasses.replace(verdict, judge=_name(result))
+        for verdict, result in zip(examination.verdicts, examination.results, strict=True)
+    )
+    return examination.replace(
+        results=tuple(_renamed(result) for result in examination.results),
+        composites=tuple(_renamed(result) for result in examination.composites),
+        verdicts=verdicts,
+    )
+
+
+def _renamed(result: PairResult) -> PairResult:
+    return dataclasses.replace(result, judge=_name(result))
+
+
+def _name(result: PairResult) -> str:
+    return f"{result.judge} vs {result.reference}"

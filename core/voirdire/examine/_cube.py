@@ -41,8 +41,10 @@ class Cube:
 
     def of(self, rater: str, attribute: str) -> NDArray[np.float64]:
         """One rater's scores on one attribute, (N,)."""
-        scores: NDArray[np.float64] = self.scores[self.raters.index(rater)]
-        return scores[self.attributes.index(attribute)]
+        found: NDArray[np.float64] = self.scores[
+            self.raters.index(rater), self.attributes.index(attribute)
+        ]
+        return found
 
     def with_composites(self, composites: Mapping[str, Sequence[str]]) -> Cube:
         """A cube whose attributes are the composites: the mean of all parts, missing if one is."""

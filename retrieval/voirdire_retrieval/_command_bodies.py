@@ -1,0 +1,173 @@
+"""What `voirdire index` does, apart from its flags."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.schema import Item
+from voirdire_retrieval._cache import VectorCache
+from voirdire_retrieval._card import read_card
+from voirdire_retrieval._files import read_items, read_pool
+from voirdire_retrieval._guard import Guard, guard_against
+from voirdire_retrieval._leaks import leak_findings, pool_overlap
+from voirdire_retrieval._open import open_embedder
+from voirdire_retrieval._selectors import SELECTORS
+from voirdire_retrieval._storage import CARD, load_index, refresh_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from voirdire.protocols import Embedder
+    from voirdire_retrieval._faiss import Device, Kind
+    from voirdire_retrieval._index import Index
+    from voirdire_retrieval._selection import Selection
+
+_EXCERPT = 80
+
+
+def build_folder(
+    pool: Path,
+    out: Path,
+    embedder: Embedder,
+    columns: Mapping[str, Any],
+    kind: Kind,
+    device: Device,
+    cache: Path | None,
+) -> None:
+    """Build or reuse the index in a folder, and say which and why."""
+    examples = read_pool(pool, **columns)
+    kept = VectorCache(cache) if cache else None
+    with _progress("embedding") as progress:
+        index, why = refresh_index(
+            out, examples, embedder, kind=kind, device=device, cache=kept, progress=progress
+        )
+    for note in index.notes or examples.notes():
+        _say(note)
+    done = f"built ({why})" if why else "up to date"
+    card = index.card
+    print(f"{out}: {done}; {card.count} examples, {card.dimension} dimensions, {card.kind}")  # noqa: T201
+    if card.recall:
+        print(f"recall at {card.recall['k']} against exact: {card.recall['value']:.3f}")  # noqa: T201
+
+
+def loaded(folder: Path, embedder: Embedder | None, device: Device) -> Index:
+    """The index in a folder, and its notes on stderr."""
+    index = load_index(folder, embedder, device)
+    for note in index.notes:
+        _say(note)
+    return index
+
+
+def opened(
+    model: str | None, folder: Path | None, device: Device, batch_size: int | None, **endpoint: str
+) -> Embedder:
+    """The embedder asked for, else the one of the index in a folder."""
+    if model is None and folder is not None:
+        model = read_card(folder / CARD).model
+    return open_embedder(model, device=device, batch_size=batch_size, **endpoint)
+
+
+def items_of(text: str | None, file: Path | None, columns: Mapping[str, Any]) -> list[Item]:
+    """The items to find examples for: one text, or a file."""
+    if (text is None) == (file is None):
+        raise InputError("give either --text or --items")
+    return [Item("", text or "")] if file is None else read_items(file, **columns)
+
+
+def guard_of(
+    items: Sequence[Item], test: Path | None, columns: Mapping[str, Any], limit: float
+) -> Guard:
+    """A guard that knows the test split: the file given, else the items themselves."""
+    split = [*items, *(read_items(test, **columns) if test else ())]
+    return guard_against(split, max_similarity=limit)
+
+
+def answer(
+    index: Index,
+    embedder: Embedder,
+    guard: Guard,
+    items: Sequence[Item],
+    k: int,
+    options: Mapping[str, Any],
+    cache: Path | None,
+) -> list[Selection]:
+    """Select for every item, and count on stderr what was left out."""
+    named = dict(options)
+    kept = VectorCache(cache) if cache else None
+    with _progress("embedding") as progress:
+        selector = SELECTORS[named.pop("select")](
+            index, embedder, guard, cache=kept, progress=progress, **named
+        )
+        selections = selector.select_many(items, k)
+    for finding in [*pool_overlap(index, items), *leak_findings(selections)]:
+        _say(f"{finding.message}; {finding.consequence}")
+    return selections
+
+
+def selector_options(select: str, balance: str | None, weight: float, seed: int) -> dict[str, Any]:
+    """The options that a selector takes, of those on the command line."""
+    if (select == "balanced") != (balance is not None):
+        raise InputError("--select balanced and --balance LABEL go together")
+    own: dict[str, dict[str, Any]] = {
+        "nearest": {},
+        "balanced": {"label": balance},
+        "diverse": {"weight": weight},
+        "random": {"seed": seed},
+    }
+    return {"select": select, **own[select]}
+
+
+def as_lines(selections: Sequence[Selection], *, no_text: bool) -> Iterator[str]:
+    """One JSON object an item; an unknown similarity is null."""
+    for selection in selections:
+        one = dataclasses.asdict(selection)
+        one["examples"] = [_plain(example, no_text=no_text) for example in one["examples"]]
+        one["excluded"] = [_plain(kept_out, no_text=no_text) for kept_out in one["excluded"]]
+        yield json.dumps(one, ensure_ascii=False, default=str)
+
+
+def as_rows(selections: Sequence[Selection], *, no_text: bool) -> Iterator[str]:
+    """Lines to read: item, similarity, example, labels, excerpt."""
+    for selection in selections:
+        yield f"{selection.item or 'text'}{''.join(f'  ({note})' for note in selection.notes)}"
+        for example in selection.examples:
+            shown = {**example}
+            text = " ".join(shown.pop("text").split())
+            excerpt = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+            near, name = shown.pop("similarity"), shown.pop("id")
+            labels = " ".join(f"{label}={value}" for label, value in shown.items())
+            cells = [f"  {near:.3f}", name, labels, "" if no_text else excerpt]
+            yield "  ".join(cell for cell in cells if cell)
+
+
+def describe(folder: Path) -> dict[str, Any]:
+    """The facts on a card, after checking the files against it."""
+    return dataclasses.asdict(load_index(folder, device="cpu").card)
+
+
+def _plain(row: Mapping[str, Any], *, no_text: bool) -> dict[str, Any]:
+    near = row["similarity"]
+    kept = {name: value for name, value in row.items() if not (no_text and name == "text")}
+    return {**kept, "similarity": None if math.isnan(near) else round(near, 6)}
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"voirdire: {text}\n")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, where someone watches."""
+    from rich.console import Console  # noqa: PLC0415 - only here
+    from rich.progress import Progress  # noqa: PLC0415 - only here
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

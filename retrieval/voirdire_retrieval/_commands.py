@@ -1,0 +1,218 @@
+"""`voirdire index`: build, query, info."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Device = Literal["auto", "cpu", "cuda"]
+
+BUILD = """
+Examples:
+
+  voirdire index build silver.csv --label depression --label anxiety --out silver-index
+
+  voirdire index build silver.parquet --id post --text body --group author --model models/mpnet
+  --cache vectors --out silver-index
+
+  voirdire index build silver.jsonl --model compatible:nomic-embed-text
+  --base-url http://localhost:11434/v1 --out silver-index
+"""
+
+QUERY = """
+Examples:
+
+  voirdire index query silver-index --text "I keep putting things off."
+
+  voirdire index query silver-index --items gold.csv -k 2 --json > examples.jsonl
+
+  voirdire index query silver-index --items gold.csv --select balanced --balance anxiety --no-text
+"""
+
+INFO = """
+Examples:
+
+  voirdire index info silver-index
+
+  voirdire index info silver-index --json
+"""
+
+FolderArgument = Annotated[
+    Path, typer.Argument(help="Folder of an index.", metavar="INDEX", show_default=False)
+]
+IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
+DeviceOption = Annotated[Device, typer.Option("--device", help="Where to embed and search.")]
+BatchOption = Annotated[
+    int | None,
+    typer.Option("--batch-size", min=1, help="Texts a batch.", show_default="by device"),
+]
+CacheOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache", help="Folder to keep vectors in, by model and text.", show_default=False
+    ),
+]
+BaseUrlOption = Annotated[
+    str, typer.Option("--base-url", help="Endpoint of a compatible: model.", show_default=False)
+]
+KeyOption = Annotated[
+    str,
+    typer.Option(
+        "--api-key-env", help="Environment variable that holds its key.", show_default=False
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        name="index",
+        help="Index a pool of examples and pick few-shot examples from it.",
+        no_args_is_help=True,
+    )
+    group.command("build", epilog=BUILD)(build)
+    group.command("query", epilog=QUERY)(query)
+    group.command("info", epilog=INFO)(info)
+    app.add_typer(group)
+
+
+def build(  # noqa: PLR0913, PLR0917 - one a flag
+    pool: Annotated[
+        Path,
+        typer.Argument(help="CSV, Excel, JSONL or Parquet file of examples.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the index.", show_default=False)
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="sentence-transformers name or folder, langchain:module:attribute, or "
+            "compatible:model.",
+        ),
+    ] = "all-mpnet-base-v2",
+    id_column: IdOption = "id",
+    text_column: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label", help="Column that goes into an example; repeat.", show_default=False
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", help="Column of what belongs together (author, chat).", show_default=False
+        ),
+    ] = None,
+    kind: Annotated[
+        Literal["exact", "ivf", "hnsw"],
+        typer.Option("--kind", help="exact, or an approximate index with its recall."),
+    ] = "exact",
+    device: DeviceOption = "auto",
+    batch_size: BatchOption = None,
+    cache: CacheOption = None,
+    base_url: BaseUrlOption = "",
+    api_key_env: KeyOption = "",
+) -> None:
+    """Embed the texts of a pool and index them.
+
+    An index that is there already is used again if model and data are the same, and otherwise
+    built anew, saying why.
+    """
+    from voirdire_retrieval import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    embedder = bodies.opened(
+        model, None, device, batch_size, base_url=base_url, api_key_env=api_key_env
+    )
+    columns = {"id": id_column, "text": text_column, "labels": label or [], "group": group}
+    bodies.build_folder(pool, out, embedder, columns, kind, device, cache)
+
+
+def query(  # noqa: PLR0913, PLR0917 - one a flag
+    folder: FolderArgument,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", help="One text to find examples for.", show_default=False),
+    ] = None,
+    items: Annotated[
+        Path | None, typer.Option("--items", help="File of items instead.", show_default=False)
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Examples an item.")] = 2,
+    select: Annotated[
+        Literal["nearest", "balanced", "diverse", "random"],
+        typer.Option("--select", help="How examples are chosen."),
+    ] = "nearest",
+    balance: Annotated[
+        str | None, typer.Option("--balance", help="Label for balanced.", show_default=False)
+    ] = None,
+    weight: Annotated[
+        float, typer.Option("--weight", min=0, max=1, help="Nearness's weight for diverse.")
+    ] = 0.5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed for random.")] = 0,
+    max_similarity: Annotated[
+        float,
+        typer.Option("--max-similarity", help="Cosine above which an example is a duplicate."),
+    ] = 0.98,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test",
+            help="File of the test split, none of which may be shown.",
+            show_default="the items",
+        ),
+    ] = None,
+    id_column: IdOption = "id",
+    text_column: Annotated[str, typer.Option("--text-column", help="Column of texts.")] = "text",
+    group: Annotated[
+        str | None, typer.Option("--group", help="Column of groups.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Embedder.", show_default="the index's")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an item.")] = False,
+    no_text: Annotated[bool, typer.Option("--no-text", help="Leave the texts out.")] = False,
+    device: DeviceOption = "auto",
+    batch_size: BatchOption = None,
+    cache: CacheOption = None,
+    base_url: BaseUrlOption = "",
+    api_key_env: KeyOption = "",
+) -> None:
+    """Pick few-shot examples for a text, or for every item of a file.
+
+    Never shown: the item itself, its text under another id, an example of its group, a
+    near-duplicate, an item of the test split. What was left out is counted on stderr.
+    """
+    from voirdire_retrieval import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    columns = {"id": id_column, "text": text_column, "group": group}
+    asked = bodies.items_of(text, items, columns)
+    options = bodies.selector_options(select, balance, weight, seed)
+    guard = bodies.guard_of(asked if items else [], test, columns, max_similarity)
+    embedder = bodies.opened(
+        model, folder, device, batch_size, base_url=base_url, api_key_env=api_key_env
+    )
+    index = bodies.loaded(folder, embedder, device)
+    chosen = bodies.answer(index, embedder, guard, asked, k, options, cache)
+    lines = bodies.as_lines if as_json else bodies.as_rows
+    for line in lines(chosen, no_text=no_text):
+        typer.echo(line)
+
+
+def info(
+    folder: FolderArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Say what an index is: model, size, kind, recall, labels, and what was left out."""
+    from voirdire_retrieval._command_bodies import describe  # noqa: PLC0415 - heavy
+
+    facts = describe(folder)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        typer.echo(f"{name:<12} {value}")

@@ -1,0 +1,141 @@
+"""From texts to vectors: each distinct text once, the longest first, kept as they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire._errors import ModelError
+from voirdire_retrieval._texts import is_empty
+from voirdire_retrieval._vectors import unit_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.protocols import Embedder
+    from voirdire_retrieval._cache import VectorCache
+
+#: Batches between two savings: little is lost by an interruption, little time spent on saving.
+_BATCHES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of texts, and what a reader must know about them.
+
+    Attributes
+    ----------
+    vectors : ndarray of float32, shape (n, dimension)
+        Unit rows; NaN where the text is empty, for an empty text has no meaning to be near to.
+    empty : int
+        Texts that are null or blank; they were not sent to the model.
+    truncated : int or None
+        Texts longer than the model reads; None where the embedder does not say how long that is.
+    unseen : float
+        Share of their tokens that the model did not see, over the truncated texts; NaN if none.
+    cached : int
+        Distinct texts whose vectors were kept from earlier.
+    """
+
+    vectors: NDArray[np.float32]
+    empty: int = 0
+    truncated: int | None = None
+    unseen: float = float("nan")
+    cached: int = 0
+
+    def notes(self) -> list[str]:
+        """One sentence for each thing that is odd."""
+        said = []
+        if self.empty:
+            said.append(f"{self.empty} of {len(self.vectors)} texts are empty and have no vector")
+        if self.truncated:
+            said.append(
+                f"{self.truncated} of {len(self.vectors)} texts are longer than the model reads: "
+                f"{self.unseen:.0%} of their text is not seen"
+            )
+        return said
+
+
+def identity(embedder: Embedder) -> str:
+    """What a model is recognised by: its revision where it has one, else its name."""
+    return str(getattr(embedder, "revision", "") or embedder.name)
+
+
+def embed_texts(
+    embedder: Embedder,
+    texts: Sequence[str | None],
+    cache: VectorCache | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Embedded:
+    """Embed texts: one unit row a text, in their order.
+
+    Parameters
+    ----------
+    embedder : Embedder
+        Anything with `name`, `dimension` and `embed`; `open_embedder` makes one.
+    texts : sequence of str or None
+        Equal texts are embedded once.
+    cache : VectorCache, optional
+        Vectors kept by model and text; filled while embedding, so that an interruption costs
+        little.
+    progress : callable, optional
+        Called with (done, all) distinct texts.
+
+    Raises
+    ------
+    ModelError
+        The model failed, or returned something that is not one vector a text.
+    """
+    distinct = sorted({text for text in texts if text and not is_empty(text)}, key=_longest_first)
+    known = cache.get(identity(embedder), distinct) if cache else {}
+    cached = len(known)
+    missing = [text for text in distinct if text not in known]
+    step = _BATCHES * int(getattr(embedder, "batch_size", 64))
+    for start in range(0, len(missing), step):
+        part = missing[start : start + step]
+        rows = unit_rows(embedder.embed(part), len(part), embedder.name)
+        if cache:
+            cache.put(identity(embedder), part, rows)
+        known.update(zip(part, rows, strict=True))
+        if progress:
+            progress(len(known), len(distinct))
+    truncated, unseen = _truncation(embedder, texts)
+    empty = sum(is_empty(text) for text in texts)
+    return Embedded(_stacked(embedder, texts, known), empty, truncated, unseen, cached)
+
+
+def _longest_first(text: str) -> tuple[int, str]:
+    # Batches of like length waste no padding, and a device too small is found out at once.
+    return -len(text), text
+
+
+def _stacked(
+    embedder: Embedder, texts: Sequence[str | None], known: dict[str, NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    sizes = {row.size for row in known.values()} or {embedder.dimension}
+    if len(sizes) > 1:
+        raise ModelError(
+            f"embedder {embedder.name!r}: vectors of {' and '.join(map(str, sorted(sizes)))} "
+            f"dimensions under one name; the model was changed, so use another cache folder",
+            "malformed",
+        )
+    vectors = np.full((len(texts), sizes.pop()), np.nan, np.float32)
+    for row, text in enumerate(texts):
+        if text in known:
+            vectors[row] = known[text]
+    return vectors
+
+
+def _truncation(embedder: Embedder, texts: Sequence[str | None]) -> tuple[int | None, float]:
+    limit, count = getattr(embedder, "limit", None), getattr(embedder, "tokens", None)
+    if limit is None or count is None:
+        return None, float("nan")
+    # A token is at least one byte, so shorter texts need no counting (two are the model's marks).
+    suspects = [text for text in texts if text and len(text.encode("utf-8", "ignore")) > limit - 2]
+    tokens = np.asarray(count(suspects) if suspects else [], np.int64)
+    long = tokens[tokens > limit]
+    return int(long.size), float(1 - limit * long.size / long.sum()) if long.size else float("nan")

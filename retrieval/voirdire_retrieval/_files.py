@@ -1,0 +1,78 @@
+"""Pools and items from a user's files, through the core's readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.schema import Item
+from voirdire.tables._files import read_raw
+from voirdire_retrieval._pool import Pool, make_pool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def read_pool(
+    path: Path,
+    *,
+    id: str = "id",  # noqa: A002 - the column's name in every table of voirdire
+    text: str = "text",
+    labels: Sequence[str] = (),
+    group: str | None = None,
+) -> Pool:
+    """A pool from a CSV, Excel, JSONL or Parquet file; the columns as in `make_pool`.
+
+    Delimited text has no types: labels that are whole numbers throughout become numbers, so that
+    a pool is the same from CSV and from Parquet.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or is no pool.
+    """
+    frame = read_raw(path).frame
+    numbers = [
+        frame[label].cast(pl.Int64)
+        for label in labels
+        if label in frame.columns and _whole(frame[label])
+    ]
+    try:
+        return make_pool(frame.with_columns(numbers), id=id, text=text, labels=labels, group=group)
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from error
+
+
+def read_items(
+    path: Path,
+    *,
+    id: str = "id",  # noqa: A002 - as above
+    text: str = "text",
+    group: str | None = None,
+) -> list[Item]:
+    """Items from a file; a group goes into ``extra["group"]``.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or lacks a column.
+    """
+    frame = read_raw(path).frame
+    wanted = [id, text, *([group] if group else [])]
+    absent = [name for name in wanted if name not in frame.columns]
+    if absent:
+        known = ", ".join(frame.columns)
+        raise TableError(f"{path}: no column {absent[0]!r}; the columns are {known}")
+    rows = frame.select(pl.col(wanted).cast(pl.String)).iter_rows()
+    return [
+        Item(one or "", words or "", {"group": of[0]} if of else {}) for one, words, *of in rows
+    ]
+
+
+def _whole(column: pl.Series) -> bool:
+    return column.dtype == pl.String and bool(
+        column.drop_nulls().str.contains(r"^-?\d{1,18}$").all()
+    )

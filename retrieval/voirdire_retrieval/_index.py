@@ -1,0 +1,169 @@
+"""An index: a pool, its vectors in FAISS, and the card that says what they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import InputError
+from voirdire_retrieval._card import Card, data_hash
+from voirdire_retrieval._embed import Embedded, embed_texts
+from voirdire_retrieval._faiss import GPU_K, Device, Kind, Placed, make, place, read_back, search
+from voirdire_retrieval._recall import recall_against_exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from voirdire.protocols import Embedder
+    from voirdire_retrieval._cache import VectorCache
+    from voirdire_retrieval._pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Nearest rows of the pool, one line a query: -1 and NaN where there is none."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A searchable pool.
+
+    Attributes
+    ----------
+    frame : pl.DataFrame
+        The pool; row i belongs to vector i.
+    card : Card
+    notes : tuple of str
+        What a reader must know: texts left out or cut, a device that was not there.
+    """
+
+    frame: pl.DataFrame
+    card: Card
+    cpu: Any
+    placed: Placed
+    notes: tuple[str, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """Where it is searched: cpu or cuda."""
+        return self.placed.device
+
+    def search(self, queries: NDArray[np.float32], k: int, model: str = "") -> Hits:
+        """The k nearest by cosine.
+
+        Parameters
+        ----------
+        queries : ndarray of float32, shape (n, dimension)
+            Unit rows; a row with NaN (an empty text) finds nothing.
+        k : int
+            1 or more; places beyond the pool are -1 with a score of NaN.
+        model : str, optional
+            What the queries were embedded with, for the message if they do not fit.
+
+        Raises
+        ------
+        InputError
+            k below 1, or vectors of another dimension.
+        """
+        if k < 1:
+            raise InputError(f"k must be 1 or more, got {k}")
+        self.check(queries, model)
+        if self.device == "cuda" and min(k, self.card.count) <= GPU_K:
+            try:
+                return Hits(*search(self.placed.index, queries, k))
+            except RuntimeError as error:
+                why = str(error).strip().splitlines()[-1]
+                warnings.warn(f"the GPU failed ({why}): searching on the CPU", stacklevel=2)
+        return Hits(*search(self.cpu, queries, k))
+
+    def check(self, queries: NDArray[np.float32], model: str = "") -> None:
+        """Raise InputError, naming both sizes and models, where queries are of another size."""
+        if queries.ndim != 2 or queries.shape[1] != self.card.dimension:
+            raise InputError(
+                f"the queries have {queries.shape[-1]} dimensions ({model or 'model not named'}), "
+                f"the index {self.card.dimension} ({self.card.model}): embed both with one model"
+            )
+
+    def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The unit vectors of some rows of the pool."""
+        return read_back(self.cpu, np.asarray(rows, np.int64))
+
+    def on(self, device: Device) -> Index:
+        """The same index on another device."""
+        placed = place(self.cpu, device)
+        notes = (*self.notes, placed.note) if placed.note else self.notes
+        return dataclasses.replace(self, placed=placed, notes=notes)
+
+
+def build_index(
+    pool: Pool,
+    embedder: Embedder,
+    *,
+    kind: Kind = "exact",
+    parameters: Mapping[str, int] | None = None,
+    device: Device = "auto",
+    cache: VectorCache | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Index:
+    """Embed a pool and index it.
+
+    Parameters
+    ----------
+    pool : Pool
+        Of `make_pool`.
+    embedder : Embedder
+        Of `open_embedder`, or anything with `name`, `dimension` and `embed`.
+    kind : {"exact", "ivf", "hnsw"}
+        The approximate kinds report their recall at 10 against exact on the card.
+    parameters : mapping, optional
+        ``nlist`` and ``nprobe``, or ``m``, ``ef_construction`` and ``ef_search``.
+    device : {"auto", "cpu", "cuda"}
+        Where it is searched; without a GPU a note says so and the CPU serves.
+    cache, progress
+        As in `embed_texts`.
+
+    Raises
+    ------
+    InputError, MissingExtraError, ModelError
+        An unknown kind or parameter; faiss is absent; the model failed.
+    """
+    embedded = embed_texts(embedder, pool.frame["text"].to_list(), cache, progress)
+    cpu, used = make(embedded.vectors, kind, parameters or {})
+    card = _card(pool, embedder, embedded, kind, used)
+    if kind != "exact":
+        recall = recall_against_exact(cpu, embedded.vectors)
+        card = dataclasses.replace(card, recall=dataclasses.asdict(recall))
+    said = (*pool.notes(), *embedded.notes(), *getattr(embedder, "notes", ()))
+    return Index(pool.frame, card, cpu, place(cpu, "cpu"), said).on(device)
+
+
+def _card(
+    pool: Pool, embedder: Embedder, embedded: Embedded, kind: Kind, used: Mapping[str, int]
+) -> Card:
+    return Card(
+        model=embedder.name,
+        revision=str(getattr(embedder, "revision", "")),
+        dimension=int(embedded.vectors.shape[1]),
+        count=pool.frame.height,
+        data=data_hash(pool.frame),
+        kind=kind,
+        parameters=dict(used),
+        labels=pool.labels,
+        left_out={
+            "rows": pool.rows,
+            "empty": pool.empty,
+            "duplicates": pool.duplicates,
+            "conflicts": pool.conflicts,
+            "truncated": embedded.truncated,
+        },
+    )

@@ -1,0 +1,89 @@
+"""Leaks counted: what of the test split lies in the pool, and what the guard kept out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from voirdire.schema import Finding
+from voirdire_retrieval._guard import REASONS
+from voirdire_retrieval._texts import text_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from voirdire.schema import Item
+    from voirdire_retrieval._index import Index
+    from voirdire_retrieval._selection import Selection
+
+_PLACES = 20
+
+
+def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
+    """Rows of the pool that are items of the test split, by id or by text.
+
+    Returns
+    -------
+    list of Finding
+        One of kind ``pool_test_overlap``, or none. `guard_against` keeps these rows out.
+    """
+    items = list(test)
+    ids = {item.id for item in items if item.id}
+    keys = {text_key(item.text) for item in items} - {""}
+    columns = index.frame.select("id", "key", "also").iter_rows()
+    shared = [one for one, key, also in columns if key in keys or not ids.isdisjoint([one, *also])]
+    if not shared:
+        return []
+    return [
+        Finding(
+            "pool_test_overlap",
+            "serious",
+            "pool",
+            len(shared),
+            tuple(shared[:_PLACES]),
+            f"{len(shared)} of {index.card.count} examples of the pool are items of the test split",
+            "they are never shown where the selector's guard knows the test split",
+        )
+    ]
+
+
+def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
+    """What the guard kept out of the prompts, and items with fewer examples than asked for.
+
+    Returns
+    -------
+    list of Finding
+        One a reason (``leak_same_text`` and so on; places are ``item<-example``), and
+        ``few_examples``.
+    """
+    out = [(one.reason, f"{sel.item}<-{one.id}") for sel in selections for one in sel.excluded]
+    counts = Counter(reason for reason, _ in out)
+    found = [
+        Finding(
+            f"leak_{reason}",
+            "note",
+            "pool",
+            counts[reason],
+            tuple(place for why, place in out if why == reason)[:_PLACES],
+            f"{counts[reason]} times the next example was {REASONS[reason]}",
+            "it was left out and the next one taken",
+        )
+        for reason in REASONS
+        if counts[reason]
+    ]
+    short = [sel.item for sel in selections if sel.notes]
+    if short:
+        message = f"{len(short)} of {len(selections)} items have fewer examples than asked for"
+        consequence = "their prompts are shorter; compare them with the others apart"
+        found.append(
+            Finding(
+                "few_examples",
+                "serious",
+                "pool",
+                len(short),
+                tuple(short[:_PLACES]),
+                message,
+                consequence,
+            )
+        )
+    return found

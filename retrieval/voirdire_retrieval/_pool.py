@@ -1,0 +1,142 @@
+"""The pool of examples: checked, each text once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire_retrieval._texts import text_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Columns that a pool has beside its labels.
+OWN = ("id", "text", "key", "also", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Examples to choose from.
+
+    Attributes
+    ----------
+    frame : pl.DataFrame
+        `id`, `text`, `key` (hash of the text up to case and white space), `also` (ids of the rows
+        with the same text), `groups` (their groups), and the labels. No text is empty, none occurs
+        twice.
+    labels : tuple of str
+        Columns that go into an example.
+    rows, empty, duplicates, conflicts : int
+        Rows read; empty texts left out; repeated texts merged into their first; of these, how many
+        carried other labels than the first.
+    """
+
+    frame: pl.DataFrame
+    labels: tuple[str, ...] = ()
+    rows: int = 0
+    empty: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+
+    def notes(self) -> list[str]:
+        """One sentence for each thing that was left out."""
+        said = []
+        if self.empty:
+            said.append(f"{self.empty} of {self.rows} rows have an empty text and were left out")
+        if self.duplicates:
+            said.append(
+                f"{self.duplicates} of {self.rows} rows repeat a text and were merged into its "
+                f"first row ({self.conflicts} of them with other labels)"
+            )
+        if self.frame.is_empty():
+            said.append("the pool is empty")
+        return said
+
+
+def make_pool(
+    table: pl.DataFrame,
+    *,
+    id: str = "id",  # noqa: A002 - the column's name in every table of voirdire
+    text: str = "text",
+    labels: Sequence[str] = (),
+    group: str | None = None,
+) -> Pool:
+    """Check a table and make a pool of it.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        One row an example.
+    id, text : str
+        Columns; ids are unique and not null.
+    labels : sequence of str
+        Columns that go into an example beside its text, such as ``depression``.
+    group : str, optional
+        Column that says what belongs together (an author, a conversation).
+
+    Raises
+    ------
+    TableError
+        A column is absent or clashes with a name of the pool's own; an id is null or repeated.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"id": ["a", "b"], "text": ["One.", " one. "], "mood": [1, 0]})
+    >>> pool = make_pool(table, labels=["mood"])
+    >>> pool.frame.select("id", "also", "mood").rows(), pool.conflicts
+    ([('a', ['b'], 1)], 1)
+    """
+    _check_columns(table, [id, text, *labels, *([group] if group else [])], labels)
+    groups = pl.col(group).cast(pl.String) if group else pl.lit(None, pl.String)
+    wide = table.select(
+        pl.col(id).cast(pl.String).alias("id"),
+        pl.col(text).cast(pl.String).alias("text"),
+        groups.alias("group"),
+        *labels,
+    )
+    _check_ids(wide["id"], id)
+    keys = pl.Series("key", [text_key(one) for one in wide["text"]], pl.String)
+    full = wide.with_columns(keys).filter(pl.col("key") != "")
+    frame, conflicts = _merged(full, labels)
+    return Pool(
+        frame, tuple(labels), len(wide), len(wide) - len(full), len(full) - len(frame), conflicts
+    )
+
+
+def _check_columns(table: pl.DataFrame, wanted: list[str], labels: Sequence[str]) -> None:
+    absent = [name for name in wanted if name not in table.columns]
+    if absent:
+        raise TableError(f"no column {absent[0]!r}; the columns are {', '.join(table.columns)}")
+    taken = [name for name in labels if name in {*OWN, "group", "similarity"}]
+    if taken:
+        raise TableError(f"a label cannot be called {taken[0]!r}: rename the column")
+    twice = [name for name in labels if list(labels).count(name) > 1]
+    if twice:
+        raise TableError(f"label {twice[0]!r} is named twice")
+
+
+def _check_ids(ids: pl.Series, column: str) -> None:
+    if ids.null_count():
+        row = ids.is_null().arg_true()[0]
+        raise TableError(f"column {column!r}: row {row} has no id; every row needs one of its own")
+    if ids.n_unique() < len(ids):
+        again = ids.filter(ids.is_duplicated())[0]
+        raise TableError(f"column {column!r}: id {again!r} occurs more than once")
+
+
+def _merged(full: pl.DataFrame, labels: Sequence[str]) -> tuple[pl.DataFrame, int]:
+    """Each text once, in order, with the ids and groups of those that repeat it."""
+    merged = full.group_by("key", maintain_order=True).agg(
+        pl.col("id").first(),
+        pl.col("text").first(),
+        pl.col("id").slice(1).alias("also"),
+        pl.col("group").drop_nulls().unique(maintain_order=True).alias("groups"),
+        *(pl.col(label).first() for label in labels),
+    )
+    first = full.join(merged, on="key", suffix=" of the first", how="left")
+    differs = [pl.col(label).ne_missing(pl.col(f"{label} of the first")) for label in labels]
+    conflicts = first.filter(pl.any_horizontal(differs)).height if differs else 0
+    return merged.select(*OWN, *labels), conflicts

@@ -1,0 +1,77 @@
+"""In which order rows of the pool are offered: by nearness, at random, or always the same."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from voirdire_retrieval._index import Hits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.schema import Item
+    from voirdire_retrieval._index import Index
+
+
+class Proposal(Protocol):
+    """Offers up to `count` rows of the pool to each item, the best first, with their cosines."""
+
+    def __call__(
+        self, index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
+    ) -> Hits: ...
+
+
+def by_nearness(
+    index: Index,
+    items: Sequence[Item],  # noqa: ARG001 - the protocol's
+    vectors: NDArray[np.float32],
+    count: int,
+) -> Hits:
+    """The nearest rows."""
+    return index.search(vectors, count)
+
+
+def at_random(seed: int) -> Proposal:
+    """Rows drawn without replacement; the draw depends on the seed and the item alone."""
+
+    def propose(
+        index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
+    ) -> Hits:
+        rows = [_draw(seed, item, index.card.count, count) for item in items]
+        return _scored(index, vectors, np.reshape(rows, (len(items), count)))
+
+    return propose
+
+
+def always(rows: Sequence[int]) -> Proposal:
+    """The same rows for every item."""
+
+    def propose(
+        index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
+    ) -> Hits:
+        padded = np.full((len(items), max(count, len(rows))), -1, np.int64)
+        padded[:, : len(rows)] = rows
+        return _scored(index, vectors, padded[:, :count])
+
+    return propose
+
+
+def _draw(seed: int, item: Item, size: int, count: int) -> NDArray[np.int64]:
+    name = blake2b(f"{item.id}\0{item.text}".encode("utf-8", "replace"), digest_size=8).digest()
+    generator = np.random.default_rng([seed, int.from_bytes(name)])
+    # A longer draw must begin like a shorter one, or asking for more would change the examples.
+    return generator.permutation(size)[:count]
+
+
+def _scored(index: Index, vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> Hits:
+    scores = np.full(rows.shape, np.nan, np.float32)
+    for place, (vector, line) in enumerate(zip(vectors, rows, strict=True)):
+        known = line[line >= 0]
+        if known.size:
+            scores[place, line >= 0] = index.vectors(known) @ vector
+    return Hits(rows, scores)

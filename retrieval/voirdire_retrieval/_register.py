@@ -1,0 +1,35 @@
+"""What the retrieval room registers: selectors, and the command `voirdire index`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import typer
+
+_SELECTORS = {
+    "nearest": "nearest",
+    "balanced": "balanced",
+    "diverse": "diverse",
+    "random": "random_examples",
+    "fixed": "fixed",
+}
+
+
+@hookimpl
+def voirdire_register_selectors(register: Callable[[str, str], None]) -> None:
+    """Register the selectors of few-shot examples."""
+    for name, attribute in _SELECTORS.items():
+        register(name, f"voirdire_retrieval._selectors:{attribute}")
+
+
+@hookimpl
+def voirdire_register_commands(app: typer.Typer) -> None:
+    """Add `voirdire index`."""
+    from voirdire_retrieval._commands import register
+
+    register(app)

@@ -1,0 +1,112 @@
+"""Selectors of few-shot examples: a proposal, a guard, a choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire_retrieval._choice import Choice, First
+from voirdire_retrieval._embed import embed_texts
+from voirdire_retrieval._guard import Guard
+from voirdire_retrieval._propose import Proposal, by_nearness
+from voirdire_retrieval._screen import Rows, Screened, screen
+from voirdire_retrieval._selection import Selection, shortage
+from voirdire_retrieval._texts import is_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from voirdire.protocols import Embedder
+    from voirdire.schema import Item
+    from voirdire_retrieval._cache import VectorCache
+    from voirdire_retrieval._index import Index
+
+#: Rows fetched beyond the window at first; where that is not enough, eight times as many.
+_SPARE, _GROWTH = 16, 8
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Picks examples; an `ExampleSelector` of voirdire, and by `as_langchain` one of LangChain.
+
+    Attributes
+    ----------
+    name : str
+    index : Index
+    embedder : Embedder
+        The model of the index; another one is refused.
+    guard : Guard
+    propose : Proposal
+        In which order rows are offered.
+    choice : Choice
+        Which of the allowed ones are taken.
+    cache, progress
+        As in `embed_texts`, for the items.
+    """
+
+    name: str
+    index: Index
+    embedder: Embedder
+    guard: Guard = field(default_factory=Guard)
+    propose: Proposal = by_nearness
+    choice: Choice = field(default_factory=First)
+    cache: VectorCache | None = None
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        revision = str(getattr(self.embedder, "revision", ""))
+        why = self.index.card.differs(self.embedder.name, revision)
+        if why:
+            raise InputError(f"the index does not fit: {why}; build the index again")
+
+    def select(self, item: Item, k: int = 2) -> list[Mapping[str, Any]]:
+        """At most k examples for one item; `select_many` also says what was left out."""
+        return list(self.select_many([item], k)[0].examples)
+
+    def select_many(self, items: Sequence[Item], k: int = 2) -> list[Selection]:
+        """One selection an item, in their order; all are embedded and searched together.
+
+        Raises
+        ------
+        InputError
+            k below 1, or vectors that do not fit the index.
+        """
+        if k < 1:
+            raise InputError(f"k must be 1 or more, got {k}")
+        texts = [item.text for item in items]
+        vectors = embed_texts(self.embedder, texts, self.cache, self.progress).vectors
+        self.index.check(vectors, self.embedder.name)
+        size, rows = self.index.card.count, Rows(self.index.frame)
+        count = min(size, self.choice.window(k) + _SPARE)
+        found: dict[int, Selection] = {}
+        while len(found) < len(items):
+            pending = [place for place in range(len(items)) if place not in found]
+            part = [items[place] for place in pending]
+            hits = self.propose(self.index, part, vectors[pending], count)
+            for place, offered, scores in zip(pending, hits.rows, hits.scores, strict=True):
+                screened = screen(items[place], offered, scores, self.guard, rows)
+                last = count == size or bool((offered < 0).any())
+                chosen = self._choose(items[place], screened, k, rows, last=last)
+                found.update({} if chosen is None else {place: chosen})
+            count = min(size, count * _GROWTH)
+        return [found[place] for place in range(len(items))]
+
+    def _choose(
+        self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool
+    ) -> Selection | None:
+        """The selection, or None where more candidates must be fetched first."""
+        taken = self.choice.take(self.index, screened.rows, screened.scores, k)
+        short = len(taken) < k
+        if not last and (short or len(screened.rows) < self.choice.window(k)):
+            return None
+        seen = screened.offered if short else int(screened.places[taken].max()) + 1
+        names = ("id", "text", *self.index.card.labels)
+        examples = [
+            {name: rows[int(screened.rows[one])][name] for name in names}
+            | {"similarity": float(screened.scores[one])}
+            for one in taken
+        ]
+        blank = is_empty(item.text) and not screened.offered
+        notes = shortage(self.index.card.count, len(taken), k, empty_text=blank)
+        return Selection(item.id, tuple(examples), screened.before(seen), notes)

@@ -12,6 +12,8 @@ from voirdire.schema import STATUSES, Finding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from voirdire.schema import Severity
+
 #: Why a score is there or is missing; the order is that of `voirdire.schema.STATUSES`.
 STATUS = pl.Enum(STATUSES)
 
@@ -94,7 +96,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one source gave; `lost_ids` counts rows that have no id."""
+    """What one source gave; `problems` are conflicts, raised once all sources are read."""
 
     ratings: pl.DataFrame
     replies: pl.DataFrame
@@ -105,7 +107,7 @@ class Part:
 
 def finding(
     kind: str,
-    severity: str,
+    severity: Severity,
     table: str,
     places: Sequence[str],
     message: str,
@@ -116,7 +118,7 @@ def finding(
     """A Finding with its places shortened to the first twenty; `count` defaults to all of them."""
     return Finding(
         kind=kind,
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
         table=table,
         count=len(places) if count is None else count,
         places=tuple(places[:20]),

@@ -10,7 +10,7 @@ from voirdire.tables._ids import match_ids
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
-    from voirdire.schema import Finding
+    from voirdire.schema import Finding, Severity
     from voirdire.study import Study
     from voirdire.tables._ids import IdMatch
     from voirdire.tables._tables import Tables
@@ -41,7 +41,7 @@ def id_findings(tables: Tables, study: Study) -> list[Finding]:
 def _finding(name: str, reference: str, match: IdMatch) -> Finding:
     smaller = match.matched + min(len(match.left_only), len(match.right_only))
     share = match.matched / smaller
-    severity = "note" if share >= _NOTE else "serious" if share >= _BLOCKING else "blocking"
+    low: Severity = "serious" if share >= _BLOCKING else "blocking"
     why = "".join(f" {text[0].upper()}{text[1:]}." for text in match.warnings)
     places = [
         *(f"only {reference}: {item}" for item in match.left_only[:10]),
@@ -49,7 +49,7 @@ def _finding(name: str, reference: str, match: IdMatch) -> Finding:
     ]
     return finding(
         "ids_unmatched",
-        severity,
+        "note" if share >= _NOTE else low,
         name,
         places,
         f"{plural(match.matched, 'item')} rated by both {reference} and {name}; "

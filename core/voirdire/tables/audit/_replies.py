@@ -11,11 +11,11 @@ from voirdire.tables.audit._cells import cells, places
 from voirdire.tables.audit._scores import is_empty
 
 if TYPE_CHECKING:
-    from voirdire.schema import Finding
+    from voirdire.schema import Finding, Severity
     from voirdire.tables._tables import Tables
 
 #: Status -> (severity, what it is called, consequence).
-_FATES = {
+_FATES: dict[str, tuple[Severity, str, str]] = {
     "refused": ("serious", "refused", "The model declined; its scores there are missing."),
     "filtered": ("serious", "withheld by the provider", "Their scores are missing."),
     "truncated": ("serious", "cut short", "A number at the cut is dropped; it may be half of one."),

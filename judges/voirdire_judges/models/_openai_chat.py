@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from voirdire.schema import FinishReason, Request
     from voirdire_judges.models._options import Options
 
+#: Asks the SDK for the answer as it came.
+RAW = {"headers": {"X-Stainless-Raw-Response": "raw"}}
+
 
 def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     """The body of a call; `max_completion_tokens` is the name that all current models take."""
@@ -42,11 +45,12 @@ def compatible_params(model: str, request: Request, options: Options) -> dict[st
 
 
 async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
-    """The body of a 200. The raw answer is read here: the SDK gives back a page of HTML as text."""
-    rest = {name: value for name, value in sent.items() if name not in {"model", "messages"}}
-    raw = await client.chat.completions.with_raw_response.create(
-        model=sent["model"], messages=sent["messages"], extra_body=rest
-    )
+    """The body of a 200. The raw answer is read here: the SDK gives back a page of HTML as text.
+
+    `post` is the SDK's way to any path; `chat.completions.create` would walk through every message
+    to look for types it knows, at a third of the time that a call takes the processor.
+    """
+    raw = await client.post("/chat/completions", cast_to=object, body=sent, options=RAW)
     return parse_body(await content_of(raw), "choices")
 
 

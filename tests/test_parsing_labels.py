@@ -81,6 +81,9 @@ FEELINGS = LabelSet(("Grief, loss", "Anger", "Fear", "None"))
         ("None of the above", ["No Distortion"]),
         ('{"labels": []}', ["No Distortion"]),
         ("Others", ["Others"]),
+        ("Personalization: yes\nLabeling: no", [P]),
+        ("Labeling: 1, Mind Reading: 0", [L]),
+        ("Labeling, not Mind Reading", [L]),
     ],
 )
 def test_named(text: str, named: list[str]) -> None:
@@ -123,6 +126,7 @@ def test_labels_outside_the_set(text: str, named: list[str], unknown: tuple[str,
         ("I cannot label this text.", "refused"),
         ("The writer is sad and cares about others.", "unparsable"),
         ("N/A", "unparsable"),
+        ("Explanation: Labeling is absent.", "unparsable"),
         ('{"labels": null}', "unparsable"),
         ("<think>Personalization", "truncated"),
         ("word " * 20_000, "unparsable"),

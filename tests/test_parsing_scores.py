@@ -341,3 +341,48 @@ def test_columns_are_fast() -> None:
 )
 def test_reasoning(text: str, empathy: float | None) -> None:
     assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": empathy}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("I give it 4 out of 5.", 4.0),
+        ("I would rate this 8 out of 10.", None),
+        ("4/5 or 3/5", None),
+        ("Score: **4** / 5", 4.0),
+        ("Score: [4]", 4.0),
+        ("Rating: [[4]]", 4.0),
+        ("score = 4 because it is warm", 4.0),
+        ("My score:\n4", 4.0),
+        ("Score: 3 to 4", None),
+        ("Score: four", None),
+        ("Score: 4, maybe 5", None),
+        ("There are 4 parts.", None),
+    ],
+)
+def test_one_number_in_a_sentence(text: str, score: float | None) -> None:
+    assert parse_scores(text, ["score"], Scale()).scores == {"score": score}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"empathy_score": 4, "Safety rating": 2}',
+        '{"1. Empathy": 4, "2. Safety (1-5)": 2}',
+        '{"draft": {"Empathy": 1, "Safety": 1}, "final": {"Empathy": 4, "Safety": 2}}',
+        '{"scores": {"Empathy": 4, "Safety": 2}, "weights": {"Empathy": 1, "Safety": 1}}',
+        '"Empathy": 4, "Safety": 2',
+    ],
+)
+def test_decorated_keys_and_wrappers(text: str) -> None:
+    assert parse_scores(text, KEYS, Scale()).scores == BOTH
+    columns = parse_scores_column([text], KEYS, Scale())
+    assert columns.scores == {name: [score] for name, score in BOTH.items()}
+
+
+def test_a_value_between_levels_is_kept_and_said() -> None:
+    text = '{"Empathy": 4.5, "Safety": 3}'
+    parsed = parse_scores(text, KEYS, Scale())
+    assert (parsed.scores["Empathy"], parsed.flags) == (4.5, ("between_levels:Empathy",))
+    coarse = parse_scores_column([text], KEYS, Scale(1, 5, 4))
+    assert coarse.flags == [("between_levels:Empathy", "between_levels:Safety")]

@@ -196,7 +196,7 @@ class Parsed:
     """What was read out of a reply.
 
     `scores` holds one entry a requested key, None where missing; `statuses` says for each why.
-    `flags` are observations that cost nothing (``"duplicate_key:Empathy"``, ``"overall_odd"``).
+    `flags` are observations that cost nothing (``"duplicate_key:Empathy"``, ``"other_text"``).
     `reasons` says finely why a score is missing (``{"Empathy": "scale_mismatch"}``); which reasons
     there are stands with each parser.
     `ranks` orders labels (1 is dominant); `extra` keeps text such as an explanation.

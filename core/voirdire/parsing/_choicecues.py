@@ -9,7 +9,7 @@ from functools import lru_cache
 _WRAP = r"[\s(\[{*_`\"'“‘$]{0,6}"
 _CLOSE = r"[)\]}*_`\"'”’$]{0,4}"
 _NOUN = (
-    r"(?:answers?|choices?|options?|selections?|letters?|correct|antwort(?:en)?|lösung|réponses?"
+    r"(?:answers?|ans|solution|choices?|options?|selections?|letters?|correct|antwort(?:en)?|lösung|réponses?"
     r"|reponse|respuestas?|risposta|resposta|antwoord|ответ|答案)"
 )
 _THINKS = r"i\s+(?:think|believe|choose|pick|select|would\s+say)|it\s+is|it['’]s"
@@ -25,11 +25,11 @@ _STRONG = (
     rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\boxed\{{\s*(?:\\text\{{)?)"
 )
 _VERB = (
-    r"\b(?:choose|select|pick|go\s+with|chose|selected|picked|going\s+with|would\s+say|i['’]d\s+say)\s+"
-    r"(?:(?:the\s+)?(?:option|choice|letter|answer)\s+)?"
+    r"\b(?:choose|select|pick|go\s+with|chose|selected|picked|going\s+with|would\s+say|i['’]d\s+say|it\s+is|it['’]s)\s+"
+    r"(?:it\s+is\s+|it['’]s\s+)?(?:(?:the\s+)?(?:option|choice|letter|answer)\s+)?"
 )
 _WEAK = r"\b(?:option|choice|letter|answer)\s*"
-_RIGHT = r"\s+(?:is|are)\s+(?:the\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b"
+_RIGHT = r"\s+(?:is|are)\s+(?:the\s+|my\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b"
 _DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\brather\s+than|\binstead\s+of)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
@@ -86,7 +86,8 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
         weak=re.compile(rf"{_WEAK}{_WRAP}{several}", flags),
         alone=re.compile(rf"{_WRAP}{several}{_CLOSE}\s*[.!]?\s*", flags),
         leading=re.compile(
-            rf"(?m)(?:^|[,;])[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})[).:][)*_`]{{0,3}}(?=\s|$)",
+            rf"(?m)(?:^|[,;])[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
+            r"(?:[).:][)*_`]{0,3}(?=\s|$)|\s[–—-]\s)",
             flags,
         ),
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),

@@ -23,13 +23,15 @@ MAX_VALUES = 1_000
 class Reading:
     """All outermost objects and lists of a text, in order.
 
-    `mended`: the syntax was repaired; `cut`: the last value was not closed; `mixed`: other text
-    stands before or after; `too_much`: given up, for no honest reply nests or repeats so.
+    `mended`: the syntax was repaired; `cut`: the last value was not closed; `torn`: the text even
+    ends inside a key or a scalar; `mixed`: other text stands before or after; `too_much`: given up,
+    for no honest reply nests or repeats so.
     """
 
     values: tuple[Any, ...] = ()
     mended: bool = False
     cut: bool = False
+    torn: bool = False
     mixed: bool = False
     too_much: bool = False
 
@@ -66,22 +68,24 @@ def _has_plain_key(text: str) -> bool:
 def _scan(text: str) -> Reading:
     reader = Reader(text)
     values: list[Any] = []
-    mended = cut = False
+    mended, how = False, "plain"
     first, at = len(text), 0
     for _ in range(MAX_VALUES):
         opening = _OPEN.search(text, at)
         if opening is None:
             break
-        value, at, how = _one(reader, opening.start())
+        value, at, way = _one(reader, opening.start())
         if value is None:
             continue
+        how = way
         first = min(first, opening.start())
         values.append(value)
-        mended, cut = mended or how != "plain", how == "cut"
+        mended = mended or how != "plain"
     else:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
-    return Reading(tuple(values), mended, cut, mixed=not bare)
+    cut, torn = how in ("cut", "torn"), how == "torn"
+    return Reading(tuple(values), mended, cut, torn, mixed=not bare)
 
 
 def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
@@ -94,4 +98,5 @@ def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
     if reader.text[at] == "[" and not _LIST_OPENS.match(reader.text, at):
         return None, at + 1, "prose"
     value, end, closed = reader.read(at)
-    return value or None, max(end, at + 1), "mended" if closed else "cut"
+    left_open = "torn" if reader.torn else "cut"
+    return value or None, max(end, at + 1), "mended" if closed else left_open

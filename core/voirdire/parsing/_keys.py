@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _SCORE_KEYS = ("score", "rating", "value", "grade", "points", "level", "answer", "label", "result")
@@ -17,6 +19,13 @@ _TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
 _NAME_KEYS = frozenset(
     {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}
 )
+#: Of several wrappers at one level these hold the answer (a *draft* or *weights* does not).
+_ANSWER_KEYS = frozenset(
+    {"scores", "score", "ratings", "rating", "final", "finalscores", "finalratings", "finalanswer"}
+    | {"answer", "output", "result", "results", "evaluation"}
+)
+_DECORATED = re.compile(r"\W{0,3}(?:\d{1,2}[.):]?\s)?(?P<bare>[^()\[\]]+)(?:[(\[].*)?", re.DOTALL)
+_LONGEST_KEY = 120
 _MAX_NODES = 20_000
 _MAX_DEPTH = 8
 
@@ -41,38 +50,66 @@ def plain_key(key: str) -> str:
     >>> plain_key("  Self_Harm risk*")
     'selfharmrisk'
     """
+    if key.isascii() and key.isalpha():
+        return key.lower()
     return _SEPARATORS.sub("", key.casefold())
 
 
-def key_forms(keys: Iterable[str]) -> dict[str, str]:
+def match_key(key: str, forms: Mapping[str, str]) -> str | None:
+    """The declared key that a model's key stands for, if any.
+
+    >>> match_key("1. Empathy (1-5)", key_forms(["Empathy"]))
+    'Empathy'
+    """
+    plain = plain_key(key)
+    if plain in forms or key in forms:
+        return forms.get(plain) or forms[key]
+    if len(key) > _LONGEST_KEY or not (decorated := _DECORATED.fullmatch(key)):
+        return None
+    bare = plain_key(decorated["bare"])
+    return forms.get(bare) or forms.get(bare.removesuffix("score").removesuffix("rating"))
+
+
+def key_forms(keys: Iterable[str]) -> Mapping[str, str]:
     """Plain form -> declared key; where two keys share a form, they are told apart exactly."""
-    names = list(keys)
+    return _key_forms(tuple(keys))
+
+
+@lru_cache(maxsize=256)
+def _key_forms(names: tuple[str, ...]) -> Mapping[str, str]:
     forms = [plain_key(name) for name in names]
-    return {
+    pairs = {
         (form if form and forms.count(form) == 1 else name): name
         for form, name in zip(forms, names, strict=True)
     }
+    return MappingProxyType(pairs)
 
 
-def find_keys(tree: Any, forms: dict[str, str]) -> dict[str, list[Any]]:
-    """Declared key -> its values at the outermost level that holds it."""
+def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Declared key -> its values at the outermost level that holds it.
+
+    Where several wrappers of one level hold a key, those that name an answer (*final*, *scores*)
+    go before the others.
+    """
     found: dict[str, list[Any]] = {}
-    level, nodes = [tree], 0
+    level, nodes = [(False, tree)], 0
     for _ in range(_MAX_DEPTH):
-        here: dict[str, list[Any]] = {}
-        below: list[Any] = []
-        for node in level:
-            nodes += 1
+        here: dict[str, list[tuple[bool, Any]]] = {}
+        below: list[tuple[bool, Any]] = []
+        for answers, node in level:
             for key, value in _members(node):
-                name = forms.get(plain_key(key)) or forms.get(key)
+                nodes += 1
+                name = match_key(key, forms) if key else None
                 if name is not None and name not in found:
-                    here.setdefault(name, []).append(value)
-                if value is not node:
-                    below.append(value)
-        found |= here
-        if len(found) == len(forms) or nodes + len(below) > _MAX_NODES:
+                    here.setdefault(name, []).append((answers, value))
+                if value is not node and (inner := _opened(value)) is not None:
+                    below.append((answers or plain_key(key) in _ANSWER_KEYS, inner))
+        for name, values in here.items():
+            ranked = any(answers for answers, _ in values)
+            found[name] = [value for answers, value in values if answers or not ranked]
+        if len(found) == len(forms) or nodes > _MAX_NODES:
             break
-        level = [inner for value in below if (inner := _opened(value)) is not None]
+        level = below
     return found
 
 

@@ -73,7 +73,7 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     entries = list(_entries(labels, body))
     if entries and all(_is_entry(entry) for entry in entries):
         unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
-        known = [each for each in entries if not _is_unknown(labels, each)]
+        known = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
         named = tuple(label for each in known for label in each.labels)
         return Line("list", named, unknown, marked=marked or cue is not None, final=final)
     return Line("prose", tuple(_mentioned(labels, line)))
@@ -125,8 +125,15 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
 
 def _is_entry(entry: _Entry) -> bool:
     if entry.labels and not entry.bracketed:
+        if _is_denied(entry):
+            return True
         return len(entry.rest) <= _MAX_REMARK and _SENTENCE.isdisjoint(entry.rest)
     return len(entry.rest) <= _MAX_ENTRY and _SENTENCE.isdisjoint(entry.rest)
+
+
+def _is_denied(entry: _Entry) -> bool:
+    """``not Anger`` as an entry names nothing."""
+    return bool(entry.labels) and bool(entry.rest) and set(entry.rest) <= {"not", "no"}
 
 
 def _is_unknown(labels: LabelSet, entry: _Entry) -> bool:

@@ -66,11 +66,15 @@ class Reader:
     """A position in a text, moving forward; its steps are counted over all values it reads."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.steps, self.closed = text, 0, 0, True
+        self.text, self.at, self.steps = text, 0, 0
+        self.closed, self.torn = True, False
 
     def read(self, start: int) -> tuple[Any, int, bool]:
-        """The object or list that begins at `start`, where it ends, and whether it was closed."""
-        self.at, self.closed = start, True
+        """The object or list that begins at `start`, where it ends, and whether it was closed.
+
+        `torn` then says whether the text ends inside a key or value.
+        """
+        self.at, self.closed, self.torn = start, True, False
         value = self._value(in_object=False, depth=0)
         return (value.value if isinstance(value, Cut) else value), self.at, self.closed
 
@@ -101,8 +105,15 @@ class Reader:
                 name = _unescape((key["double"] or key["single"] or key["bare"] or "").strip())
                 pairs.append((name, self._value(in_object=True, depth=depth)))
             else:
-                self.at = max(_JUNK.match(self.text, self.at + 1).end(), self.at + 1)  # type: ignore[union-attr]
+                self._pass_over()
         return from_pairs(pairs)
+
+    def _pass_over(self) -> None:
+        """Something where a key should stand; a quote that leads to the end is a torn key."""
+        opens_key = self.text[self.at] in _DOUBLE
+        self.at += 1
+        self._skip(_JUNK)
+        self.torn = self.torn or (opens_key and self.at >= len(self.text))
 
     def _list(self, depth: int) -> list[Any]:
         self.at += 1
@@ -136,6 +147,10 @@ class Reader:
                 self.at = sign.end()
                 return self._maybe_cut(_unescape(self.text[start : sign.start()]))
         self.at = len(self.text)
+        return self._torn()
+
+    def _torn(self) -> Cut:
+        self.torn = True
         return Cut()
 
     def _bare(self, *, in_object: bool) -> Any:
@@ -151,7 +166,7 @@ class Reader:
         words = bare.group() if bare else ""
         self.at += len(words)
         words = words.partition("//")[0].partition("```")[0].strip()
-        return Cut() if self.at >= len(self.text) else words or None
+        return self._torn() if self.at >= len(self.text) else words or None
 
     def _number(self, digits: str) -> Any:
         """An int where it is one, so that a total of 12 stays 12."""

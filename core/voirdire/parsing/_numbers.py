@@ -33,11 +33,14 @@ _HEDGE = (
 _ALTERNATIVE = rf"\s*\(\s*(?:{_HEDGE}|[-–—/]|\d)"
 _TAIL = (
     rf"(?:(?P<whole>\s*[.!]?\s*)|(?P<bracket>\s*[(\[].*)|(?P<sentence>[.!]\s+(?!{_HEDGE})[^\W\d].*)"
-    rf"|(?P<comment>\s*[-–—:,;|]\s*(?!{_HEDGE})[^\W\d].*))"
+    rf"|(?P<comment>(?:\s*[-–—:,;|]\s*(?!{_HEDGE})[^\W\d]|\s+(?:because|since|as|due)\b).*))"
 )
 _WHOLE = re.compile(
     rf"{_PREFIX}(?P<number>{_NUMBER}){_UNIT}(?:{_OUT_OF}{_UNIT}\)?)?{_TAIL}",
     re.IGNORECASE | re.DOTALL,
+)
+_SOMEWHERE = re.compile(
+    rf"(?<![\w./-])(?P<number>{_NUMBER}){_UNIT}{_OUT_OF}(?![\w/])", re.IGNORECASE
 )
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 _PERCENT = re.compile(r"\d\s*[%٪]|\bpercent\b", re.IGNORECASE)
@@ -51,12 +54,15 @@ _BLANK = frozenset({"", "null", "none", "nan", "n/a", "na", "-", "—", "undefin
 class Number:
     """A value on the scale, or None with a reason; `off` keeps a number off the scale.
 
+    `between`: the value lies within the scale but is none of its levels, as a mean may.
+
     Reasons: null, empty, nan, not_numeric, ambiguous, scale_mismatch, off_scale.
     """
 
     value: float | None
     reason: str = ""
     off: float | None = None
+    between: bool = False
 
 
 def read_number(raw: Any, scale: Scale, words: Mapping[str, float] | None = None) -> Number:
@@ -77,11 +83,25 @@ def read_number(raw: Any, scale: Scale, words: Mapping[str, float] | None = None
     return Number(None, "not_numeric")
 
 
+def rated_out_of(text: str, scale: Scale) -> Number:
+    """The score of a sentence such as *I give it 4 out of 5*, if it states exactly one."""
+    found = {(each["number"], each["top"]) for each in _SOMEWHERE.finditer(text[: _LONGEST * 10])}
+    if len(found) != 1:
+        return Number(None, "ambiguous" if found else "not_numeric")
+    number, top = found.pop()
+    return (
+        _placed(float(number), scale)
+        if float(top) == scale.high
+        else Number(None, "scale_mismatch")
+    )
+
+
 def _placed(number: float, scale: Scale) -> Number:
     if number != number:  # noqa: PLR0124 - NaN; math.isnan overflows on a huge int
         return Number(None, "nan")
     if scale.low <= number <= scale.high:
-        return Number(float(number))
+        steps = (number - scale.low) / scale.step
+        return Number(float(number), between=abs(steps - round(steps)) > 1e-9)
     try:
         off = float(number)
     except OverflowError:
@@ -93,6 +113,8 @@ def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
     if len(raw) > _LONGEST:
         return Number(None, "not_numeric")
     text = raw.translate(_SIGNS).strip(_WRAP)
+    if text[:1] in ("[", "("):
+        text = text.strip("[]()" + _WRAP)
     if text.casefold() in _BLANK:
         return Number(None, "null" if text else "empty")
     if words and (found := _word(text, words)) is not None:

@@ -22,6 +22,10 @@ _REFUSAL = re.compile(
     r"|\b(?:sorry|apologi[sz]e)\b.{0,40}\b(?:cannot|can['’]?t|unable|not able)\b"
     r"|\bas an ai\b.{0,80}\b(?:cannot|can['’]?t|unable|not able|do not|don['’]t)\b"
     r"|\b(?:unable|not able)\s+to\s+(?:\w+\s+)?" + _ACTS + r"\b"
+    r"|\b(?:cannot|can['’]?t|can\s+not|could\s+not|not\s+possible\s+to)\s+(?:be\s+)?(?:\w+ly\s+)?"
+    r"(?:rate|score|evaluate|assess|judge|grade)d?\b"
+    r"|\bno\s+(?:rating|score|assessment|judg[e]?ment)s?\s+(?:can|could|is|are)\b"
+    r"|\b(?:not\s+enough|insufficient)\s+(?:\w+\s+)?(?:information|context|content|detail)\b"
     r"|\b(?:against|violates?)\s+(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|policy|policies)\b",
     re.IGNORECASE | re.DOTALL,
 )

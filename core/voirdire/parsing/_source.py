@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
-from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
+from voirdire.parsing._keys import Found, find_keys, key_forms, match_key, scalars
 from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._refusal import is_refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from voirdire.schema import FinishReason
 
@@ -46,7 +46,7 @@ class Source:
         """Whether the reply was cut before it was complete, as far as its text shows."""
         if self.unclosed:
             return True
-        return self.reading.cut and (not self.keep_cut or _open_end(self.reading))
+        return self.reading.cut and (not self.keep_cut or self.reading.torn)
 
 
 def nothing_there(text: str | None, finish_reason: FinishReason) -> str:
@@ -70,7 +70,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     return Source(answer.text, reading, finish_reason, tuple(flags), answer.unclosed)
 
 
-def values_by_key(source: Source, forms: dict[str, str]) -> dict[str, list[Found]]:
+def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[Found]]:
     """Declared key -> what the last object that names it says; an empty list where none does."""
     found: dict[str, list[Found]] = {name: [] for name in forms.values()}
     for tree in reversed(source.reading.values):
@@ -86,9 +86,9 @@ def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
-    own = {plain_key(name) for name in keys}
+    own = key_forms(keys)
     pairs = _last_object(source.reading).items()
-    return {_storable(key, 0): _storable(v, 0) for key, v in pairs if plain_key(key) not in own}
+    return {_storable(key, 0): _storable(v, 0) for key, v in pairs if not match_key(key, own)}
 
 
 def object_keys(source: Source) -> tuple[str, ...]:
@@ -131,11 +131,3 @@ def _holds_object(value: Any) -> bool:
 def _last_object(reading: Reading) -> dict[str, Any]:
     last = reading.values[-1] if reading.values else None
     return last if isinstance(last, dict) else {}
-
-
-def _open_end(reading: Reading) -> bool:
-    """Whether the text ends inside a value, which shows a cut whatever the provider says."""
-    last: Any = reading.values[-1]
-    while isinstance(last, dict | list) and last:
-        last = pairs_of(last)[-1][1] if isinstance(last, dict) else last[-1]
-    return isinstance(last, Cut) and last.value is None

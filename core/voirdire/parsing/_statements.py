@@ -52,7 +52,8 @@ def _first(cue: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 def _field(text: str) -> str:
     """What stands before the line, cell or tag ends."""
-    return re.split(r"[\n|;<]", text[:_LONGEST], maxsplit=1)[0].rstrip(" ,-*•#")
+    field = re.split(r"[\n|;<]", text[:_LONGEST], maxsplit=1)[0]
+    return field.replace("*", "").rstrip(" ,-•#\"'`")
 
 
 @lru_cache(maxsize=64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
@@ -34,6 +35,7 @@ _KEYS = ("answer", "answers", "choice", "choices", "option", "options", "letter"
 _ANSWER_LINE = re.compile(
     r"\b(?:answer|choice)[*_]{0,2}\s*[:：]\s*(?P<rest>[^\n]{1,300})", re.IGNORECASE
 )
+_BOLD_TAG = re.compile(r"</?(?:b|i|u|p|em|strong)>", re.IGNORECASE)
 _MAX_LENGTH = 50_000
 
 
@@ -81,8 +83,8 @@ def parse_choice(
     if text is None or nothing_there(text, finish_reason):
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
-    if len(source.text) > _MAX_LENGTH:
-        source = Source(source.text[-_MAX_LENGTH:], source.reading, finish_reason, source.flags)
+    body = _BOLD_TAG.sub("", source.text[-_MAX_LENGTH:])
+    source = replace(source, text=body)
     chosen = _chosen(source, letters, texts, several=several)
     if isinstance(chosen, str):
         return _missing(letters, chosen, source.flags)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
-from voirdire.parsing._keys import key_forms, plain_key
+from voirdire.parsing._keys import key_forms, match_key
 from voirdire.parsing._strict import Repeated, decode
 from voirdire.parsing.scores import parse_scores
 
@@ -97,7 +97,7 @@ def _fill_plain(
     finish_reasons: Sequence[FinishReason] | None,
 ) -> list[int]:
     """Append every reply that needs no care, nulls for the others; returns the others' rows."""
-    low, high = scale.low, scale.high
+    levels = frozenset(int(level) for level in scale.levels if float(level).is_integer())
     shapes = _Shapes(attributes)
     appends = [columns.scores[name].append for name in attributes]
     careful: list[int] = []
@@ -110,7 +110,7 @@ def _fill_plain(
         keys = shapes.keys(found) if found is not None else None
         if found is not None and keys is not None:
             values = [found[key] for key in keys]
-            if all([type(v) is int and low <= v <= high for v in values]):  # noqa: C419 - faster
+            if all([type(v) is int and v in levels for v in values]):  # noqa: C419 - faster
                 for append, value in zip(appends, values, strict=True):
                     append(float(value))
                 continue
@@ -155,7 +155,7 @@ class _Shapes:
     def _matched(self, shape: tuple[str, ...]) -> tuple[str, ...] | None:
         by_name: dict[str, str] = {}
         for key in shape:
-            name = self._forms.get(plain_key(key)) or self._forms.get(key)
+            name = match_key(key, self._forms)
             if name in by_name:
                 return None
             if name is not None:

@@ -13,6 +13,7 @@ from voirdire.parsing._labellines import Line, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._reasons import REASONS
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing._statements import statements
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
 
@@ -164,6 +165,8 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str]:
 
 
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
+    if (said := _from_statements(source.text, labels)) is not None:
+        return said if said.labels or said.explicit_none else None
     raw = source.text.strip().splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
@@ -179,6 +182,18 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if any(line.unknown for line in lists):
         return _together(lists)
     return _Named((), explicit_none=True) if any(_says_none(labels, r) for r in raw) else None
+
+
+def _from_statements(text: str, labels: LabelSet) -> _Named | None:
+    """``Anger: yes`` on every line; *none* only where each label is denied."""
+    if not all(":" in line or "=" in line for line in text.splitlines() if line.strip()):
+        return None
+    stated = [(each.key, said_yes(each.text)) for each in statements(text, labels.labels)]
+    if not stated or any(yes is None for _, yes in stated):
+        return None
+    known = tuple(label for label, yes in stated if yes)
+    asked = {*labels.labels} - {labels.none, labels.other}
+    return _Named(known, explicit_none=not known and asked <= {label for label, _ in stated})
 
 
 def _says_none(labels: LabelSet, line: str) -> bool:

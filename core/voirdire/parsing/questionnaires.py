@@ -154,7 +154,8 @@ def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
     if may_lack and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
         return Number(None, "not_ratable")
     if not yes_no:
-        return read_number(found.value, scale)
+        number = read_number(found.value, scale)
+        return Number(None, "off_scale", number.value) if number.between else number
     answer = said_yes(found.value)
     if answer is not None:
         return Number(float(answer))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._numbers import Number, read_number
+from voirdire.parsing._numbers import Number, rated_out_of, read_number
 from voirdire.parsing._reasons import REASONS, worst_status
 from voirdire.parsing._source import (
     Source,
@@ -43,6 +43,8 @@ class _Scores:
             self.reasons[name] = number.reason
             if number.reason not in ("absent", "null", "cut"):
                 self.flags.append(f"{number.reason}:{name}")
+        elif number.between:
+            self.flags.append(f"between_levels:{name}")
         if number.off is not None:
             self.off[name] = number.off
 
@@ -149,11 +151,14 @@ def _from_statements(
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4`` or a bare number."""
     said = statements(source.text, attributes)
     if not said and len(attributes) == 1:
-        said = [
-            Statement(attributes[0], each.text, each.final)
-            for each in statements(source.text, _GENERIC)
-        ] or [Statement(attributes[0], source.text)]
-    numbers = {name: _stated(said, name, scale, words) for name in attributes}
+        generic = statements(source.text, _GENERIC)
+        said = [Statement(attributes[0], each.text, each.final) for each in generic]
+    if said or len(attributes) > 1:
+        numbers = {name: _stated(said, name, scale, words) for name in attributes}
+    else:
+        alone = read_number(source.text, scale, words)
+        known = alone.value is not None or alone.reason == "off_scale"
+        numbers = {attributes[0]: alone if known else rated_out_of(source.text, scale)}
     if all(number.reason in ("absent", "not_numeric", "null") for number in numbers.values()):
         return False
     for name, number in numbers.items():

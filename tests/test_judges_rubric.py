@@ -144,6 +144,9 @@ def test_levels_are_weighted_by_their_probability():
     parsed = judge.parse([Reply("4", option_logprobs=logprobs)] * 7)
     assert parsed.scores["Empathy"] == pytest.approx(13 / 3)
     assert parsed.extra["parts"][0]["mass"] == pytest.approx(0.75)
+    assert "low_mass:Empathy" not in parsed.flags
+    unsure = judge.parse([Reply("4", option_logprobs={"4": math.log(0.1)})] * 7)
+    assert "low_mass:Empathy" in unsure.flags
 
 
 def test_without_log_probabilities_the_number_counts_and_is_flagged():

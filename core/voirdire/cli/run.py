@@ -1,0 +1,132 @@
+"""`voirdire run`: ask the panel, keep every reply, derive the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from voirdire.running import DryRater, RunResult
+
+EPILOG = """
+Examples:
+
+  voirdire run study.toml --dry-run
+
+  voirdire run study.toml --out a --max-cost 20
+
+  voirdire run study.toml --out a --resume
+
+Ctrl-C ends a run cleanly: every reply is kept, and --resume asks only for what is missing.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run", epilog=EPILOG)(run)
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="The study.toml.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The session folder.", show_default=False),
+    ] = None,
+    only: Annotated[
+        Literal["generate", "judge", "annotate"] | None,
+        typer.Option("--only", help="One stage alone.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show calls, tokens and cost by rater; ask nothing.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on: ask only for what has no final reply.")
+    ] = False,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost", min=0, help="Most that the session may cost in all.", show_default=False
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None,
+        typer.Option(
+            "--max-calls", min=0, help="Most calls of the session in all.", show_default=False
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Run a study: generate responses, judge and annotate them; then: voirdire examine OUT."""
+    from voirdire import running
+    from voirdire._errors import InputError
+
+    if dry_run:
+        _print_plan(running.dry_run(study, out if resume else None, only=only, max_cost=max_cost))
+        return
+    if out is None:
+        raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
+    result = running.run(
+        study, out, resume=resume, only=only, max_cost=max_cost, max_calls=max_calls, quiet=quiet
+    )
+    print_result(result)
+    _print_next(result, study)
+    raise typer.Exit(result.exit_code)
+
+
+def print_result(result: RunResult) -> None:
+    """A table of the raters, and what was parked."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost", box=None)
+    for rater in result.raters:
+        statuses = " ".join(f"{name} {count}" for name, count in sorted(rater.statuses.items()))
+        faults = " ".join(f"{name} {count}" for name, count in sorted(rater.faults.items())) or "-"
+        cost = _money(rater.cost, result.currency, rater.blind)
+        done, tokens = f"{rater.done}/{rater.tasks}", f"{rater.input + rater.output:,}"
+        table.add_row(
+            rater.name, rater.stage, done, statuses or "-", faults, f"{rater.calls:,}", tokens, cost
+        )
+    console = Console()
+    console.print(table)
+    for rater in result.raters:
+        if rater.parked:
+            console.print(f"{rater.name} was parked: {rater.parked}", markup=False)
+    console.print(f"Cost of the session: {_money(result.cost, result.currency)}")
+
+
+def _print_next(result: RunResult, study: Path) -> None:
+    """What to do now."""
+    if result.stopped == "interrupted":
+        typer.echo("Interrupted. Every reply that came is kept.")
+    if result.stopped == "budget":
+        typer.echo("Stopped: the budget is used up.")
+    if not result.complete:
+        typer.echo(f"Go on with: voirdire run {study} --out {result.folder} --resume")
+    else:
+        typer.echo(f"Complete. Examine it with: voirdire examine {result.folder}")
+
+
+def _print_plan(plan: tuple[DryRater, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("rater", "stage", "model", "tasks", "calls", "tokens in", "out", "cost", box=None)
+    for rater in plan:
+        table.add_row(
+            rater.name, rater.stage, rater.model, f"{rater.tasks:,}", f"{rater.calls:,}",
+            f"{rater.input:,}", f"{rater.output:,}", _money(rater.cost),
+        )  # fmt: skip
+    Console().print(table)
+    typer.echo(
+        "Estimates: four characters a token, replies as long as their cap, no retries, first steps."
+    )
+
+
+def _money(cost: float | None, currency: str = "", blind: int = 0) -> str:
+    if cost is None:
+        return "unknown"
+    more = f" + {blind} replies of unknown length" if blind else ""
+    return f"{cost:.4f} {currency}".strip() + more

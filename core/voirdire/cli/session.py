@@ -1,0 +1,78 @@
+"""`voirdire session`: look at a session, and derive its tables anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FolderArgument = Annotated[Path, typer.Argument(help="The session folder.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands."""
+    group = typer.Typer(help="Look at a session, and derive its tables anew.", no_args_is_help=True)
+    group.command("status")(status)
+    group.command("show")(show)
+    group.command("reparse")(reparse)
+    app.add_typer(group, name="session")
+
+
+def status(folder: FolderArgument) -> None:
+    """How far each rater is, what failed and what it cost; also while a run is under way."""
+    from voirdire.cli.run import print_result
+    from voirdire.running import session_status
+
+    result = session_status(folder)
+    print_result(result)
+    typer.echo("Complete." if result.complete else "Not complete.")
+
+
+def show(
+    folder: FolderArgument,
+    item: Annotated[
+        str | None, typer.Option("--item", help="One item alone.", show_default=False)
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option("--rater", help="One rater alone.", show_default=False)
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Failed attempts alone.")] = False,
+    most: Annotated[int, typer.Option("--most", min=1, help="Attempts to show.")] = 20,
+) -> None:
+    """Show attempts as they came: replies, faults, tokens."""
+    from voirdire.store import replies_frame
+
+    frame = replies_frame(folder)
+    for column, wanted in (("item", item), ("rater", rater)):
+        if wanted is not None:
+            frame = frame.filter(frame[column] == wanted)
+    if failed:
+        frame = frame.filter(frame["error"].is_not_null())
+    for row in frame.head(most).iter_rows(named=True):
+        typer.echo(_attempt(row))
+    if frame.height > most:
+        typer.echo(f"... and {frame.height - most} more (--most)")
+
+
+def reparse(folder: FolderArgument) -> None:
+    """Parse all kept replies again and write the tables anew; no model is asked."""
+    from voirdire.store import write_tables
+
+    for name, rows in write_tables(folder).items():
+        typer.echo(f"{name}: {rows:,} rows")
+
+
+def _attempt(row: dict[str, object]) -> str:
+    """One attempt as text; control characters of a hostile reply are made visible."""
+    about = " / ".join(str(row[key]) for key in ("item", "first", "second") if row[key])
+    head = f"{row['rater']} on {about}, run {row['run']}, step {row['step']}: "
+    if row["error"]:
+        return head + f"{row['error']}: {_plain(row['message'])}"
+    counts = f"{row['input']} + {row['output']} tokens, {row['latency']:.2f} s"
+    return head + f"{row['finish_reason']}, {row['status']}, {counts}\n    {_plain(row['text'])}"
+
+
+def _plain(text: object) -> str:
+    shown = str(text or "")
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)

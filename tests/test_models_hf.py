@@ -57,8 +57,9 @@ def test_generation_is_repeated_by_its_seed_and_cut_by_its_limit(model):
 
 
 def test_a_request_longer_than_the_model_reads_is_an_error(model):
-    with pytest.raises(ModelError, match=r"tokens long, the model reads \d+"):
+    with pytest.raises(ModelError, match=r"tokens long, the model reads \d+") as caught:
         ask(model, "word " * 9000, options=("Yes", "No"))
+    assert caught.value.kind == "bad_request"
 
 
 def test_a_model_that_is_not_there_is_named():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -100,3 +102,16 @@ def test_wrong_shares_and_empty_messages_are_errors():
         make("a", reliability=1.5)
     with pytest.raises(ModelError, match="a user message without text was not sent"):
         asyncio.run(make("a").complete(Request((Message("user", ""),))))
+
+
+def test_no_module_of_models_or_judges_imports_an_sdk():
+    code = (
+        "import importlib, pkgutil, sys, voirdire_judges\n"
+        "for found in pkgutil.walk_packages(voirdire_judges.__path__, 'voirdire_judges.'):\n"
+        "    importlib.import_module(found.name)\n"
+        "slow = {'openai', 'anthropic', 'google.genai', 'langchain_core', 'torch', 'transformers',\n"
+        "        'aiohttp', 'httpx', 'sklearn', 'scipy', 'faiss', 'matplotlib', 'numba'}\n"
+        "print(sorted(slow & set(sys.modules)))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

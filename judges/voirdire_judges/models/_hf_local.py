@@ -1,4 +1,4 @@
-"""Loading and running a causal language model with transformers. Imports torch."""
+"""Loading and running a causal language model with transformers; torch is imported on use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import torch
-import transformers
 
 from voirdire._errors import ModelError
 
@@ -58,6 +55,8 @@ class Local:
 
     def generate(self, prompt: list[int], request: Request, limit: int) -> tuple[str, int, bool]:
         """The text, its number of tokens, and whether the model ended it by itself."""
+        import torch  # noqa: PLC0415
+
         given = torch.tensor([prompt], device=self.device)
         how: dict[str, Any] = {
             "do_sample": False,
@@ -92,6 +91,8 @@ class Local:
         return list(ids)
 
     def _next(self, ids: list[int]) -> Any:
+        import torch  # noqa: PLC0415
+
         given = torch.tensor([ids], device=self.device)
         with torch.inference_mode():
             logits = self.model(given, attention_mask=torch.ones_like(given)).logits
@@ -110,6 +111,9 @@ def load(
     path: str, *, gguf: str, device: str, dtype: str, threads: int | None, local_files_only: bool
 ) -> Local:
     """Load tokenizer and weights from a hub name, a folder or a GGUF file."""
+    import torch  # noqa: PLC0415
+    import transformers  # noqa: PLC0415
+
     if threads is not None:
         torch.set_num_threads(threads)
     folder, file = _located(path, gguf)

@@ -28,6 +28,8 @@ _GROUPS = (
 _NEEDED = frozenset(
     {"model", "messages", "input", "contents", "system", "system_instruction", "store"}
 )
+#: Names that are ordinary words too, and are meant only where they are quoted.
+_ORDINARY = frozenset({"text", "include", "user", "tools", "stop", "options", "n"})
 _RENAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
@@ -56,6 +58,8 @@ def refused_parameter(body: Any, sent: Iterable[str]) -> str:
 
 def _mentions(text: str, name: str) -> bool:
     spelt = "[_ ]?".join(re.escape(part) for part in name.split("_"))
+    if name in _ORDINARY:
+        return re.search(rf"(?i)['\"`]{spelt}['\"`.]", text) is not None
     return re.search(rf"(?i)(?<![a-z_]){spelt}(?![a-z_])", text) is not None
 
 

@@ -212,6 +212,9 @@ def shown(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _brief(value: Any) -> Any:
-    if not isinstance(value, dict | list):
+    if isinstance(value, list):
+        return [part.get("name", part) if isinstance(part, dict) else part for part in value]
+    if not isinstance(value, dict):
         return value
-    return str(value["type"]) if isinstance(value, dict) and "type" in value else value
+    inner = value.get("format", value)
+    return inner["type"] if isinstance(inner, dict) and "type" in inner else value

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import ModelError
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._hf_local import Local, load
 from voirdire_judges.models._imports import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.schema import FinishReason, Request
-    from voirdire_judges.models._hf_local import Local
 
 #: Tokens generated where the request sets no limit.
 DEFAULT_MAX_TOKENS = 256
@@ -52,6 +52,8 @@ class HfModel:
             started = time.perf_counter()
             try:
                 reply = _scored(local, request) if request.options else _generated(local, request)
+            except ModelError:
+                raise
             except (RuntimeError, ValueError, IndexError) as error:
                 raise ModelError(
                     f"{self.name}: {type(error).__name__}: {error}", "model"
@@ -60,8 +62,6 @@ class HfModel:
 
     def _loaded(self) -> Local:
         if self._local is None:
-            from voirdire_judges.models._hf_local import load  # noqa: PLC0415 - imports torch
-
             try:
                 self._local = load(self.path, **self.loading)
             except (OSError, ValueError, KeyError) as error:

@@ -30,6 +30,12 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def example_study() -> Path:
+    """The study of the example that ships with the repository."""
+    return ROOT / "examples" / "study.toml"
+
+
 @pytest.fixture(autouse=True)
 def _no_third_party_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests see built-in plugins only; one that needs others builds its own manager."""

@@ -11,7 +11,7 @@ from voirdire.examine.verdict import scope_sentence
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
 from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
 from voirdire.report._tables import Table, evidence_tables
-from voirdire.report._texts import Text, disagreements
+from voirdire.report._texts import Text, cut, disagreements
 from voirdire.report._words import SEVERITIES, STATES, VERDICTS, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
@@ -134,7 +134,7 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
                 "table": f.table,
                 "kind": f.kind.replace("_", " "),
                 "times": "once" if f.count == 1 else f"{f.count:,} times",
-                "places": f.places[:_PLACES],
+                "places": [cut(place) for place in f.places[:_PLACES]],
                 "more": max(f.count, len(f.places)) - len(f.places[:_PLACES]),
             }
             for f in found

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from voirdire.report._display import for_display
 from voirdire.report._plain import number, share, signed, span
-from voirdire.report._words import SEVERITIES, VERDICTS, plural, sign_for
+from voirdire.report._words import SEVERITIES, VERDICTS, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
 if TYPE_CHECKING:
@@ -59,7 +59,14 @@ def print_examination(
         Print the table of coefficients, one row a judge and attribute, as well.
     """
     console = console or Console(highlight=False)
-    examination = for_display(examination)
+    with console.capture() as captured:
+        _print_all(for_display(examination), folder, console, table=table)
+    console.file.write(legible(captured.get(), console.encoding))
+
+
+def _print_all(
+    examination: Examination, folder: Path | None, console: Console, *, table: bool
+) -> None:
     title = examination.study.title or examination.study.name
     console.print(Text(title, style="bold"))
     if table:
@@ -76,7 +83,7 @@ def print_verdicts(examination: Examination, console: Console) -> None:
         console.print("No verdict: there is no judge to compare with a reference.")
         return
     for by_judge in (True, False):
-        grid = _verdict_grid(examination, console, by_judge=by_judge)
+        grid = _verdict_grid(examination, by_judge=by_judge)
         if _width(grid, console) <= console.width:
             console.print(grid)
             break
@@ -115,7 +122,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
     console.print(Text(f"Audit: {plural(len(findings), 'finding')} ({said})", style="bold"))
     for found in ordered[:_TOP_FINDINGS]:
         sign, style, _ = SEVERITIES[found.severity]
-        line = Text(f"{sign_for(sign, console.encoding)} {found.severity}: ", style=style)
+        line = Text(f"{sign} {found.severity}: ", style=style)
         place = f"{found.table}: " if found.table else ""
         line.append(f"{place}{found.message} {found.consequence}".strip(), style="none")
         console.print(line)
@@ -124,7 +131,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         console.print(f"and {more} more: see the report or audit.json")
 
 
-def _verdict_grid(examination: Examination, console: Console, *, by_judge: bool) -> Table:
+def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:
     """Judges down and attributes across, or the other way round."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     found = {
@@ -136,8 +143,7 @@ def _verdict_grid(examination: Examination, console: Console, *, by_judge: bool)
         table.add_column(Text(name), no_wrap=True)
     for row in dict.fromkeys(row for row, _ in found):
         cells = (
-            _cell(found[row, name].verdict, console) if (row, name) in found else Text("")
-            for name in across
+            _cell(found[row, name].verdict) if (row, name) in found else Text("") for name in across
         )
         table.add_row(Text(row, style="bold"), *cells)
     return table
@@ -148,9 +154,9 @@ def _width(grid: Table, console: Console) -> int:
     return Measurement.get(console, console.options.update(width=10_000), grid).maximum
 
 
-def _cell(verdict: str, console: Console) -> Text:
+def _cell(verdict: str) -> Text:
     word = VERDICTS[verdict]
-    return Text(f"{sign_for(word.sign, console.encoding)} {word.short}", style=word.style)
+    return Text(f"{word.sign} {word.short}", style=word.style)
 
 
 def _print_list(examination: Examination, console: Console) -> None:
@@ -159,7 +165,7 @@ def _print_list(examination: Examination, console: Console) -> None:
         for verdict in examination.verdicts:
             if verdict.judge == judge:
                 line = Text(f"  {verdict.attribute}: ")
-                console.print(line.append_text(_cell(verdict.verdict, console)))
+                console.print(line.append_text(_cell(verdict.verdict)))
 
 
 def _result_cells(result: PairResult) -> dict[str, str]:

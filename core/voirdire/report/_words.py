@@ -97,19 +97,21 @@ SEVERITIES: Mapping[str, tuple[str, str, str]] = {
     "note": ("○", "cyan", "good to know"),
 }
 
-_ASCII = {
-    "●": "*",
-    "◕": "+",
-    "◑": "~",
-    "◔": "-",
-    "✕": "x",
-    "–": "-",
-    "✓": "+",
-    "·": ".",
-    "■": "!!",
-    "▲": "!",
-    "○": "o",
-}  # fmt: skip
+_ASCII = str.maketrans(
+    {
+        "●": "*",
+        "◕": "+",
+        "◑": "~",
+        "◔": "-",
+        "✕": "x",
+        "–": "-",
+        "−": "-",
+        "■": "!",
+        "▲": "!",
+        "○": "o",
+        "…": ".",
+    }
+)
 
 
 def short_verdict(verdict: str) -> str:
@@ -121,17 +123,17 @@ def short_verdict(verdict: str) -> str:
     return VERDICTS[verdict].short
 
 
-def sign_for(sign: str, encoding: str) -> str:
-    """The sign, or an ASCII one where the terminal's encoding lacks it.
+def legible(text: str, encoding: str) -> str:
+    """The text as a terminal of that encoding can print it.
 
-    >>> sign_for("✕", "utf-8"), sign_for("✕", "ascii")
-    ('✕', 'x')
+    >>> legible("✕ −0.1", "ascii"), legible("✕ −0.1", "utf-8")
+    ('x -0.1', '✕ −0.1')
     """
     try:
-        sign.encode(encoding)
+        text.encode(encoding)
     except (LookupError, UnicodeEncodeError):
-        return _ASCII.get(sign, "?")
-    return sign
+        return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+    return text
 
 
 def plural(count: int, one: str, many: str = "") -> str:

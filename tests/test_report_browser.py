@@ -1,0 +1,253 @@
+"""report.html in a real browser: sorting, contents, hostile text, no request, no overflow."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from test_report_html import hostile
+
+from voirdire.examine import examine
+from voirdire.report import write_outputs
+
+pytestmark = pytest.mark.browser
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--force-prefers-reduced-motion",  # no smooth scrolling while a test clicks
+]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("no chromium and chromedriver on this machine")
+    options = selenium.ChromeOptions()
+    options.binary_location = chromium
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    window = selenium.Chrome(options=options, service=Service(driver))
+    yield window
+    window.quit()
+
+
+@pytest.fixture(scope="module")
+def reports(example_study, tmp_path_factory):
+    """A folder with the example's report and a hostile one."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = examine(example_study, resamples=100)
+    write_outputs(found, folder / "plain", ["html"])
+    write_outputs(hostile(found), folder / "hostile", ["html"], with_text=True)
+    return folder
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves the folder and keeps what was asked for."""
+
+    def __init__(self, folder, asked, *args):
+        self.folder, self.asked = folder, asked
+        super().__init__(*args)
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        path = self.folder / self.path.lstrip("/")
+        found = path.is_file()
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(path.read_bytes() if found else b"")
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(reports):
+    """Address of a server on loopback, and the paths it was asked for."""
+    asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, reports, asked))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def column(browser, table, index):
+    script = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map(r => r.cells[arguments[1]].textContent)"
+    return browser.execute_script(script, table, index)
+
+
+def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(f"{site[0]}/plain/report.html")
+    head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(6)")
+    assert (head.text, head.get_attribute("aria-sort")) == ("C", "none")
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    values = [float(text) for text in column(browser, "#table-icc", 5)]
+    assert values == sorted(values)
+    head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    assert head.get_attribute("aria-sort") == "descending"
+    assert [float(text) for text in column(browser, "#table-icc", 5)] == sorted(
+        values, reverse=True
+    )
+    other = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(2)")
+    other.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "none"
+    names = column(browser, "#table-icc", 1)
+    assert names == sorted(names)
+
+
+def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site):
+    browser.get(f"{site[0]}/plain/report.html")
+    browser.execute_script(
+        "document.querySelector('#table-icc tbody tr').cells[6].textContent = '–'"
+    )
+    for _ in range(2):
+        browser.execute_script(
+            "document.querySelector('#table-icc thead th:nth-child(7) button').click()"
+        )
+        cells = column(browser, "#table-icc", 6)
+        assert cells[-1] == "–"
+        lows = [float(text.strip("[").split(",")[0]) for text in cells[:-1]]
+        assert lows in (sorted(lows), sorted(lows, reverse=True))
+
+
+def test_the_contents_lead_to_their_sections(browser, site):
+    from selenium.webdriver.common.by import By
+
+    browser.get(f"{site[0]}/plain/report.html")
+    links = browser.find_elements(By.CSS_SELECTOR, "nav.toc a")
+    assert [link.text for link in links] == [
+        "The data", "Verdicts", "Judges", "judge-north", "judge-south", "Evidence", "Methods",
+    ]  # fmt: skip
+    for link in links[1:]:
+        browser.execute_script("arguments[0].click()", link)
+        target = link.get_attribute("href").split("#")[1]
+        top = browser.execute_script(
+            "return document.getElementById(arguments[0]).getBoundingClientRect().top", target
+        )
+        at_end = browser.execute_script(
+            "return innerHeight + scrollY >= document.body.scrollHeight - 2"
+        )
+        assert abs(top) < 80 or at_end
+        assert browser.current_url.endswith(f"#{target}")
+
+
+def test_the_first_key_offers_the_way_past_the_contents(browser, site):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(f"{site[0]}/plain/report.html")
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    focused = browser.switch_to.active_element
+    assert focused.text == "Skip to the content"
+    focused.send_keys(Keys.ENTER)
+    assert browser.switch_to.active_element.get_attribute("id") == "content"
+
+
+def test_hostile_text_is_shown_and_does_nothing(browser, site):
+    base, asked = site
+    asked.clear()
+    browser.get(f"{base}/hostile/report.html")
+    assert browser.execute_script("return window.hacked") is None
+    text = browser.execute_script("return document.body.innerText")
+    assert "<script>window.hacked = 1</script>" in text
+    assert "<img src=x onerror='window.hacked = 2'>" in text
+    assert browser.execute_script("return document.images.length") == 0
+    assert [path for path in asked if path != "/favicon.ico"] == ["/hostile/report.html"]
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(e => e.name)"
+    )
+    assert loaded == []
+
+
+def test_injected_code_is_refused_by_the_policy(browser, site):
+    """Even markup that got past the escaping could not run or call out."""
+    base, asked = site
+    browser.get(f"{base}/plain/report.html")
+    asked.clear()
+    browser.execute_script(
+        "document.body.insertAdjacentHTML('beforeend',"
+        '\'<img src="/leak.png" onerror="window.hacked = 4"><iframe src="/leak.html"></iframe>\');'
+        "const s = document.createElement('script'); s.textContent = 'window.hacked = 5';"
+        "document.body.append(s);"
+    )
+    browser.execute_async_script("setTimeout(arguments[0], 300)")
+    assert browser.execute_script("return window.hacked") is None
+    assert not [path for path in asked if "leak" in path]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+@pytest.mark.parametrize("name", ["plain", "hostile"])
+def test_no_width_makes_the_page_scroll_sideways(browser, site, name, width, scheme):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.get(f"{site[0]}/{name}/report.html")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    ratio = browser.execute_script(CONTRAST)
+    assert ratio >= 4.5, f"{scheme}: contrast {ratio:.2f}"
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+# The least contrast (WCAG 2.2) of any text of the page against its ground.
+CONTRAST = """
+const light = (rgb) => rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+const ground = light(rgb(getComputedStyle(document.body).backgroundColor));
+let least = 21;
+for (const part of document.querySelectorAll("main *, header *, nav *, footer *")) {
+  if (part.closest("svg") || ![...part.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+  const ink = light(rgb(getComputedStyle(part).color));
+  least = Math.min(least, (Math.max(ink, ground) + .05) / (Math.min(ink, ground) + .05));
+}
+return least;
+"""
+
+
+def test_the_page_prints(browser, site):
+    import base64
+
+    browser.get(f"{site[0]}/plain/report.html")
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+    data = base64.b64decode(printed["data"])
+    assert data[:5] == b"%PDF-"
+    assert (
+        5
+        < data.count(b"/Type /Page\n") + data.count(b"/Type /Page ") + data.count(b"/Type/Page")
+        < 40
+    )
+
+
+def test_the_console_is_silent(browser, site):
+    browser.get_log("browser")
+    browser.get(f"{site[0]}/plain/report.html")
+    said = [entry for entry in browser.get_log("browser") if "favicon" not in entry["message"]]
+    assert said == []

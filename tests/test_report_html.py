@@ -1,0 +1,225 @@
+"""report.html as a file: one piece, escaped, accessible, printable, small."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+from voirdire.examine import examine
+from voirdire.report import write_outputs
+from voirdire.report._html import render_html
+from voirdire.report._texts import cut, disagreements
+from voirdire.schema import Finding
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "]]></style></svg><script>window.hacked = 3</script>",
+    "W" * 10_000,
+)
+
+
+class Outline(HTMLParser):
+    """Every tag with its attributes."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def example(example_study):
+    return examine(example_study, resamples=100)
+
+
+@pytest.fixture(scope="module")
+def report(example, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("html")
+    assert write_outputs(example, folder, ["html"])[0].name == "report.html"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def html(report):
+    return (report / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def outline(html):
+    return Outline(html)
+
+
+def test_sections_stand_in_the_order_of_the_design(html):
+    heads = ["data-title", "verdicts-title", "judges-title", "evidence-title", "methods-title"]
+    at = [html.index(f'id="{name}"') for name in heads]
+    assert at == sorted(at)
+
+
+def test_nothing_is_fetched(html, outline):
+    without_namespaces = html.replace("http://www.w3.org/", "")
+    assert "http:" not in without_namespaces
+    assert "https:" not in without_namespaces
+    assert not outline.all("link")
+    assert not outline.all("iframe")
+    assert all("src" not in attrs for attrs in outline.all("script"))
+    for attrs in (*outline.all("img"), *outline.all("image")):
+        assert (attrs.get("src") or attrs.get("xlink:href")).startswith("data:image/png;base64,")
+    assert "@import" not in html
+    assert "url(" not in html.replace("url(#", "")
+
+
+def test_only_the_own_script_may_run(html, outline):
+    policy = next(a["content"] for a in outline.all("meta") if "http-equiv" in a)
+    script = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert len(script) == 1
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert not [a for _, a in outline.tags for name in a if name.startswith("on")]
+
+
+def test_ids_are_unique_and_links_lead_somewhere(outline):
+    ids = Counter(attrs["id"] for _, attrs in outline.tags if "id" in attrs)
+    own = {name: count for name, count in ids.items() if not name.startswith(("DejaVu", "m", "p"))}
+    assert max(own.values()) == 1
+    for attrs in outline.all("a"):
+        assert attrs["href"].removeprefix("#") in ids
+    for _, attrs in outline.tags:
+        for name in (attrs.get("aria-labelledby") or "").split():
+            assert name in ids
+
+
+def test_tables_can_be_read_aloud(outline):
+    tables = outline.all("table")
+    assert len(outline.all("caption")) == len(tables) > 5
+    assert all(attrs.get("scope") in ("col", "row") for attrs in outline.all("th"))
+    regions = [a for a in outline.all("div") if a.get("role") == "region"]
+    assert len(regions) == len(tables)
+    assert all(a["tabindex"] == "0" and a["aria-label"] for a in regions)
+
+
+def test_headings_do_not_skip_a_level(outline):
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_the_page_has_a_language_a_title_and_a_way_past_the_contents(outline):
+    assert outline.all("html")[0]["lang"] == "en"
+    assert outline.all("title")
+    assert outline.all("a")[0]["href"] == "#content"
+
+
+def test_every_verdict_says_why_and_what_next(html, example):
+    from markupsafe import escape
+
+    for verdict in example.verdicts:
+        assert str(escape(verdict.why)) in html
+        assert str(escape(verdict.next_step)) in html
+
+
+def test_states_are_said_in_words_as_well(html):
+    for state in ("pass", "fail", "undecided", "not tested"):
+        assert f'<span class="vh">{state}</span>' in html
+
+
+def test_figures_are_inline_and_follow_the_scheme(html, report):
+    assert html.count("<figure ") == len(list((report / "figures").glob("*.svg"))) == 7
+    assert "var(--ink)" in html
+    assert "<metadata>" not in html
+
+
+def test_no_figures_means_none(example, tmp_path):
+    write_outputs(example, tmp_path, ["html"], figures=False)
+    assert "<figure" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "figures").exists()
+
+
+def test_texts_stay_out_unless_asked_for(html, example):
+    text = example.items["text"][0]
+    assert text not in html
+    assert "Explanation" not in html
+    asked = render_html(example, with_text=True)
+    assert "Where judge and humans differ most" in asked
+    assert "Clear and kind" in asked
+
+
+def hostile(example):
+    """The example with hostile names, findings and replies."""
+    replies = example.replies.with_columns(reply=pl.lit(" ".join(HOSTILE[:3])))
+    finding = Finding("kind", "serious", HOSTILE[0], 1, HOSTILE, HOSTILE[1], HOSTILE[2])
+    return example.replace(
+        replies=replies,
+        items=example.items.with_columns(text=pl.lit(HOSTILE[3])),
+        findings=(finding,),
+        notes=HOSTILE[:3],
+        results=tuple(
+            replace(r, judge=HOSTILE[2]) if r.judge == "judge-south" else r for r in example.results
+        ),
+        verdicts=tuple(
+            replace(v, judge=HOSTILE[2]) if v.judge == "judge-south" else v
+            for v in example.verdicts
+        ),
+    )
+
+
+def test_hostile_text_is_text(example, tmp_path):
+    write_outputs(hostile(example), tmp_path, ["html", "md", "tex"], with_text=True)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    found = Outline(html)
+    assert len(found.all("script")) == 1
+    assert not found.all("img")
+    assert "&lt;script&gt;window.hacked = 1" in html
+    assert "onerror=&#39;window.hacked" in html
+    assert "W" * 81 not in html
+    assert "<script>" not in (tmp_path / "tables.md").read_text(encoding="utf-8").replace(
+        r"\<script>", ""
+    )
+    for svg in (tmp_path / "figures").glob("*.svg"):
+        assert "hacked" not in svg.read_text(encoding="utf-8")
+
+
+def test_long_texts_are_cut():
+    assert len(cut("word " * 1000)) <= 601
+    assert cut(None) == ""
+
+
+def test_the_largest_disagreements_are_shown(example):
+    shown = disagreements(example)
+    assert len(shown) == 12
+    assert all("judge" in text.title and "humans" in text.scores for text in shown)
+    assert all(text.item for text in shown)
+
+
+def test_equal_input_gives_equal_bytes(example, html):
+    from voirdire.report.figures import draw_figures
+
+    assert render_html(example, draw_figures(example)) == html
+
+
+@pytest.mark.shared
+def test_mentalalign_is_a_small_page(shared, tmp_path):
+    found = examine("mentalalign", data=shared / "data" / "mentalalign70k", off_scale="keep")
+    write_outputs(found, tmp_path, ["html"])
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    verdicts = Counter(verdict.verdict for verdict in found.verdicts)
+    assert verdicts["undecided"] == 27
+    best = next(v for v in found.verdicts if v.verdict != "undecided")
+    assert (best.judge, best.attribute) == ("o4-mini", "Guidance")
+    assert best.verdict.startswith("ranks")
+    assert "one merged human column" in best.component("R").note

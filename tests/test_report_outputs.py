@@ -1,0 +1,187 @@
+"""Files for programs and for papers: JSON, CSV, Parquet, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import polars as pl
+import pytest
+from examinations import NAN, matrix, pair_result
+
+import voirdire
+from voirdire.examine import examine
+from voirdire.report import FORMATS, write_outputs
+from voirdire.report._latex import escape, latex_table
+from voirdire.report._markdown import markdown_table
+from voirdire.report._records import RESULT_KEYS
+from voirdire.report._tables import Table, evidence_tables
+
+TEXT_FORMATS = [name for name in FORMATS if name != "html"]
+KEYS = {
+    "judge", "attribute", "level", "n_systems", "n_pairs", "icc_c1", "icc_a1", "ci",
+    "reliability_class", "band", "bias", "bias_normalised", "human_mean", "judge_mean", "mse",
+    "mse_system", "rmse", "ms_rows", "ms_raters", "ms_error", "ccc", "pearson_r", "loa_low",
+    "loa_high", "qwk", "alpha_ordinal", "excluded_systems", "reason",
+}  # fmt: skip
+
+
+def refuse(name):
+    raise AssertionError(f"a bare {name} in JSON")
+
+
+def strict_json(path):
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def csv_rows(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.fixture(scope="module")
+def example(example_study):
+    return examine(example_study)
+
+
+@pytest.fixture(scope="module")
+def written(example, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("out")
+    write_outputs(example, folder, TEXT_FORMATS, figures=False)
+    return folder
+
+
+def test_every_file_is_there(written):
+    names = {path.name for path in written.iterdir()}
+    assert names == {
+        "results.json", "audit.json", "icc.csv", "icc.parquet", "ratings.parquet", "tables.md",
+        "tables.tex",
+    }  # fmt: skip
+
+
+def test_results_hold_the_promised_keys(written, example):
+    found = strict_json(written / "results.json")
+    assert {"schema_version", "versions", "seed", "options", "input_hashes", "results"} <= set(
+        found
+    )
+    assert found["versions"]["voirdire"] == voirdire.__version__
+    assert len(found["results"]) == len(example.results) == 6
+    for record, result in zip(found["results"], example.results, strict=True):
+        assert set(RESULT_KEYS) == KEYS
+        assert tuple(record)[: len(RESULT_KEYS)] == RESULT_KEYS
+        assert record["icc_c1"] == result.icc_c1
+        assert {"form", "method", "level", "low", "high"} <= set(record["ci"][0])
+    assert [v["verdict"] for v in found["verdicts"]] == [v.verdict for v in example.verdicts]
+
+
+def test_the_audit_is_a_list_of_findings(written, example):
+    found = strict_json(written / "audit.json")
+    assert len(found) == len(example.findings) > 0
+    assert set(found[0]) == {
+        "kind", "severity", "table", "count", "places", "consequence", "message"
+    }  # fmt: skip
+
+
+def test_what_is_undefined_is_null_and_an_empty_cell(example, tmp_path):
+    result = pair_result([[3, 3], [3, 3], [3, 3]], "judge-north", "Guidance", mse=float("inf"))
+    write_outputs(example.replace(results=(result,)), tmp_path, ["json", "csv"], figures=False)
+    record = strict_json(tmp_path / "results.json")["results"][0]
+    assert record["icc_c1"] is record["mse"] is None
+    assert record["reason"] == "zero_variance"
+    row = csv_rows(tmp_path / "icc.csv")[0]
+    assert row["icc_c1"] == row["mse"] == row["icc_c1_f_low"] == ""
+
+
+def test_csv_and_parquet_hold_the_same_rows(written, example):
+    rows = csv_rows(written / "icc.csv")
+    frame = pl.read_parquet(written / "icc.parquet")
+    assert len(rows) == frame.height == len(example.results) + len(example.composites)
+    assert float(rows[0]["icc_c1"]) == frame["icc_c1"][0] == example.results[0].icc_c1
+    low = example.results[0].interval("A,1", "f").low
+    assert float(rows[0]["icc_a1_f_low"]) == frame["icc_a1_f_low"][0] == low
+    assert pl.read_parquet(written / "ratings.parquet").height == example.ratings.height
+
+
+def test_markdown_rows_are_as_wide_as_their_head(written):
+    for block in re.split(r"\n## ", (written / "tables.md").read_text(encoding="utf-8"))[1:]:
+        bars = {
+            len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines() if line[:1] == "|"
+        }
+        assert len(bars) == 1, block[:80]
+
+
+HOSTILE = Table("t", "T", "C", ("a", "b"), (("x|y\nz", "<script>alert(1)</script>"),), 1)
+
+
+def test_markdown_cells_cannot_break_out():
+    line = markdown_table(HOSTILE).splitlines()[-1]
+    assert line == r"| x\|y z | \<script>alert(1)\</script> |"
+
+
+def test_latex_cells_are_escaped():
+    text = latex_table(Table("t", "50 %", "a_b", ("A & B",), (("[1] #$~^\\",),)))
+    assert r"50 \% " not in text
+    assert r"50 \%. a\_b" in text
+    assert r"A \& B" in text
+    assert r"{}[1] \#\$\textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    assert escape("−0.1 ≥ 0") == r"$-$0.1 $\geq$ 0"
+
+
+def test_latex_is_balanced_and_has_booktabs_rules(written):
+    text = (written / "tables.tex").read_text(encoding="utf-8")
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    for rule in ("toprule", "midrule", "bottomrule"):
+        assert text.count(f"\\{rule}") == text.count("\\begin{tabular}") + text.count(
+            "\\begin{longtable}"
+        )
+    assert text.count("\\begin{table}") == text.count("\\end{table}")
+    assert all(ord(sign) < 128 or sign in "·…“”" for sign in text), "a sign LaTeX may not print"
+
+
+def test_each_human_as_reference_has_rows_of_its_own(example_study):
+    from voirdire.study import load_study
+
+    study = load_study(example_study)
+    data = study.data.model_copy(update={"reference_use": "each"})
+    found = examine(study.model_copy(update={"data": data}), resamples=50)
+    assert len(found.results) == 18
+    table = next(t for t in evidence_tables(_display(found)) if t.name == "verdicts")
+    assert len({row[:2] for row in table.rows}) == 18
+    assert table.rows[0][0] == "judge-north vs human-1"
+
+
+def _display(found):
+    from voirdire.report._display import for_display
+
+    return for_display(found)
+
+
+def test_an_unknown_format_names_what_is_allowed(example, tmp_path):
+    with pytest.raises(voirdire.InputError, match=r"'pdf' is unknown .allowed: json, csv"):
+        write_outputs(example, tmp_path, ["json", "pdf"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_format_writes_nothing(example, tmp_path):
+    assert write_outputs(example, tmp_path, []) == ()
+
+
+def test_an_examination_without_results_is_written(example, tmp_path):
+    bare = example.replace(results=(), composites=(), verdicts=(), system_means=(), tests=())
+    write_outputs(bare, tmp_path, FORMATS)
+    assert strict_json(tmp_path / "results.json")["results"] == []
+    assert "no verdict" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()
+
+
+def test_long_families_of_tests_are_cut_for_people_only(example):
+    tests = example.tests * 10
+    table = next(t for t in evidence_tables(example.replace(tests=tests)) if t.name == "tests")
+    assert len(table.rows) == 300
+    assert f"The first 300 of {len(tests):,}" in table.caption
+
+
+def test_a_strange_result_prints_dashes(example):
+    result = pair_result(matrix(9, 0.9), loa_low=NAN, bias_interval=None)
+    table = next(t for t in evidence_tables(example.replace(results=(result,))) if t.name == "bias")
+    assert "–" in table.rows[0]

@@ -1,0 +1,83 @@
+"""The terminal: grid, findings, place; narrow windows, pipes, no colour, no Unicode."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from voirdire.examine import examine
+from voirdire.report import print_examination
+from voirdire.report._words import VERDICTS
+
+
+@pytest.fixture(scope="module")
+def example(example_study):
+    return examine(example_study, resamples=50)
+
+
+def printed(examination, width=100, folder=None, encoding="utf-8", **options):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    console = Console(file=stream, width=width, highlight=False, **options)
+    print_examination(examination, folder, console)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_grid_findings_and_place(example, tmp_path):
+    (tmp_path / "report.html").write_text("")
+    text = printed(example, folder=tmp_path)
+    assert "◕ assists" in text
+    assert "6 verdicts:" in text
+    assert text.count("serious: ") == 3
+    assert f"and {len(example.findings) - 3} more" in text
+    assert text.rstrip().endswith(str(tmp_path / "report.html"))
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 120, 200])
+def test_every_width_shows_every_verdict_whole(example, width):
+    text = printed(example, width)
+    for verdict in example.verdicts:
+        assert VERDICTS[verdict.verdict].short in " ".join(text.split())
+    if width >= 40:
+        assert max(map(len, text.splitlines())) <= width
+    assert "undeci…" not in text
+
+
+def test_a_pipe_gets_no_escapes(example):
+    assert "\x1b" not in printed(example)
+
+
+def test_no_color_is_respected(example, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = printed(example, force_terminal=True)
+    assert "\x1b[3" not in text  # no foreground colour
+    assert "\x1b[31m" not in text
+
+
+def test_colour_where_there_is_a_terminal(example, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b[" in printed(example, force_terminal=True)
+
+
+def test_ascii_terminals_get_ascii_signs(example):
+    text = printed(example, encoding="ascii")
+    assert "? undecided" in text
+    assert "+ assists" in text
+
+
+def test_markup_in_names_is_text(example):
+    from dataclasses import replace
+
+    verdict = replace(example.verdicts[0], judge="[red]x[/red]")
+    found = example.replace(verdicts=(verdict,), results=(), composites=())
+    assert "[red]x[/red]" in printed(found)
+
+
+def test_nothing_found_is_said(example):
+    text = printed(example.replace(findings=(), verdicts=()))
+    assert "nothing odd" in text
+    assert "No verdict" in text

@@ -111,3 +111,13 @@ def test_frames(tmp_path):
 def test_infer_scale(values, expected):
     scale = infer_scale(pl.Series(values, dtype=pl.Float64))
     assert (scale.low, scale.high, scale.step) == expected
+
+
+def test_lengths_and_times_are_no_scores(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,Calm,tokens,time\n1,4,1200,1712345678\n2,5,2400,1712345679\n")
+    study = draft_study(path)
+    assert [attribute.name for attribute in study.rubric.attributes] == ["Calm"]
+    path.write_text("item,rater,score\n1,x,100000\n2,x,2\n")
+    with pytest.raises(TableError, match=r"values run from 0 to 100000, which is no rating scale"):
+        draft_study(path)

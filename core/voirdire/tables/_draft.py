@@ -13,7 +13,7 @@ from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._files._read import file_hash
 from voirdire.tables._guess import is_human, rater_columns
-from voirdire.tables._layout import Known, Plan, common_prefix, plan
+from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan
 from voirdire.tables._load import read_part, tables_from
 from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import finding, listed
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
 
-#: While the scale is not known, every number counts.
-_ANY = Scale(-1e12, 1e12)
+#: While the scale is not known; a number beyond it counts all the same.
+_ANY = Scale(-100, 100)
 _LAYOUTS = {
     "replies": "replies",
     "scores": "scores",
@@ -126,6 +126,11 @@ def _draft(
     how = plan(raw, source, names)
     ratings = read_part(raw, source, names, _ANY).ratings
     scale = infer_scale(ratings["score"])
+    if scale.width > 2 * LARGEST:
+        raise TableError(
+            f"{raw.name}: values run from {scale.low:g} to {scale.high:g}, which is no rating "
+            f"scale (columns: {listed(list(how.values))}); declare columns and scale in a study"
+        )
     raters = ratings["rater"].unique(maintain_order=True).to_list()
     humans = [r for r in raters if r in reference or is_human(r, how.rater)]
     absent = [rater for rater in reference if rater not in raters]

@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.tables._names import find, said_aloud
-from voirdire.tables._numbers import is_numeric
+from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._tables import listed
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
 _SAMPLE = 200
+#: Undeclared numbers beyond are lengths, times or years, and no scores.
+LARGEST = 1000
 
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Between rater and attribute in a header such as ``human_Empathy``.
@@ -216,6 +218,13 @@ def _is_score(raw: RawTable, column: str) -> bool:
     return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
 
 
+def _is_small(raw: RawTable, column: str) -> bool:
+    """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
+    scores, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
+    small = (scores.abs() <= LARGEST).sum()
+    return 2 * int(small) > len(scores) - scores.null_count()
+
+
 def _reply_columns(
     raw: RawTable, source: Source, names: Known, free: Sequence[str]
 ) -> dict[str, str]:
@@ -287,7 +296,7 @@ def _score_columns(
             f"{raw.name}: no column is named after an attribute of the rubric "
             f"({listed(names.attributes)}); columns: {listed(list(free))}"
         )
-    numeric = [column for column in free if _is_score(raw, column)]
+    numeric = [column for column in free if _is_score(raw, column) and _is_small(raw, column)]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
     # With one attribute, or a column that says it, several columns of numbers are raters.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 300
 _FLAGS = 12
+_OWN_FINDING = ("off_scale", "between_levels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ def _with_off_scale(scores: list[float | None], off: dict[int, float]) -> pl.Ser
 
 
 def _counted(flags: Sequence[tuple[str, ...]]) -> dict[str, int]:
-    """How often each remark was made; numbers off the scale have a finding of their own."""
+    """How often each remark was made, but for those that have a finding of their own."""
     counts = Counter(flag for each in flags if each for flag in each)
-    return {flag: n for flag, n in counts.items() if not flag.startswith("off_scale")}
+    return {flag: n for flag, n in counts.items() if not flag.startswith(_OWN_FINDING)}
 
 
 def attributes_in(texts: Sequence[str | None]) -> tuple[str, ...]:

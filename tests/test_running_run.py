@@ -5,13 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from pathlib import Path
 
 import polars as pl
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
-
 from scripted import RECEIVED, scripted_plugins
 
 from voirdire._errors import SessionError, StudyError, TableError

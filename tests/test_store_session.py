@@ -5,12 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
-
 from scripted import scripted_plugins
 
 from voirdire._errors import PluginError, SessionError, StudyError

@@ -371,6 +371,7 @@ def test_one_number_in_a_sentence(text: str, score: float | None) -> None:
         '{"1. Empathy": 4, "2. Safety (1-5)": 2}',
         '{"draft": {"Empathy": 1, "Safety": 1}, "final": {"Empathy": 4, "Safety": 2}}',
         '{"scores": {"Empathy": 4, "Safety": 2}, "weights": {"Empathy": 1, "Safety": 1}}',
+        '{"Empathy": 4, "Empathy (reason)": "warm", "Safety": 2, "Safety score (max)": 5}',
         '"Empathy": 4, "Safety": 2',
     ],
 )

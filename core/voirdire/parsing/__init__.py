@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voirdire.parsing._labelset import LabelSet
-from voirdire.parsing._reasons import REASONS
+from voirdire.parsing._reasons import REASONS, worst_status
 from voirdire.parsing.choices import parse_choice
 from voirdire.parsing.columns import ScoreColumns, parse_scores_column
 from voirdire.parsing.fields import parse_fields
@@ -37,4 +37,5 @@ __all__ = [
     "read_level",
     "said_yes",
     "settle_orders",
+    "worst_status",
 ]

@@ -34,14 +34,13 @@ _MAX_DEPTH = 8
 class Found:
     """The raw value of a key, or why there is none.
 
-    Reasons: absent, duplicate_key, ambiguous, cut, no_score. `top` is a maximum that stands
-    beside the score.
+    Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that stands beside
+    the score.
     """
 
     value: Any = None
     reason: str = ""
     top: Any = None
-    at_cut: bool = False
 
 
 def plain_key(key: str) -> str:
@@ -55,15 +54,19 @@ def plain_key(key: str) -> str:
     return _SEPARATORS.sub("", key.casefold())
 
 
+def exact_key(key: str, forms: Mapping[str, str]) -> str | None:
+    """The declared key that this is but for case, spaces and signs."""
+    return forms.get(plain_key(key)) or forms.get(key)
+
+
 def match_key(key: str, forms: Mapping[str, str]) -> str | None:
     """The declared key that a model's key stands for, if any.
 
     >>> match_key("1. Empathy (1-5)", key_forms(["Empathy"]))
     'Empathy'
     """
-    plain = plain_key(key)
-    if plain in forms or key in forms:
-        return forms.get(plain) or forms[key]
+    if (exact := exact_key(key, forms)) is not None:
+        return exact
     if len(key) > _LONGEST_KEY or not (decorated := _DECORATED.fullmatch(key)):
         return None
     bare = plain_key(decorated["bare"])
@@ -88,25 +91,26 @@ def _key_forms(names: tuple[str, ...]) -> Mapping[str, str]:
 def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     """Declared key -> its values at the outermost level that holds it.
 
-    Where several wrappers of one level hold a key, those that name an answer (*final*, *scores*)
-    go before the others.
+    At one level the key itself goes before ``Safety (reason)``, and a wrapper that names an answer
+    (*final*, *scores*) before others.
     """
     found: dict[str, list[Any]] = {}
     level, nodes = [(False, tree)], 0
     for _ in range(_MAX_DEPTH):
-        here: dict[str, list[tuple[bool, Any]]] = {}
+        here: dict[str, list[tuple[tuple[bool, bool], Any]]] = {}
         below: list[tuple[bool, Any]] = []
         for answers, node in level:
             for key, value in _members(node):
                 nodes += 1
                 name = match_key(key, forms) if key else None
                 if name is not None and name not in found:
-                    here.setdefault(name, []).append((answers, value))
+                    rank = (exact_key(key, forms) is not None, answers)
+                    here.setdefault(name, []).append((rank, value))
                 if value is not node and (inner := _opened(value)) is not None:
                     below.append((answers or plain_key(key) in _ANSWER_KEYS, inner))
         for name, values in here.items():
-            ranked = any(answers for answers, _ in values)
-            found[name] = [value for answers, value in values if answers or not ranked]
+            best = max(rank for rank, _ in values)
+            found[name] = [value for rank, value in values if rank == best]
         if len(found) == len(forms) or nodes > _MAX_NODES:
             break
         level = below
@@ -150,7 +154,7 @@ def _scalar(value: Any, depth: int, *, keep_cut: bool) -> Found:
     if isinstance(value, Cut):
         if not keep_cut or value.value is None:
             return Found(reason="cut")
-        return replace(_scalar(value.value, depth, keep_cut=keep_cut), at_cut=True)
+        return _scalar(value.value, depth, keep_cut=keep_cut)
     opened = _opened(value)
     if opened is None:
         return Found(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
-from voirdire.parsing._keys import Found, find_keys, key_forms, match_key, scalars
+from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
 from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._refusal import is_refusal
@@ -86,14 +86,14 @@ def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
-    own = key_forms(keys)
+    own = {plain_key(name) for name in keys}
     pairs = _last_object(source.reading).items()
-    return {_storable(key, 0): _storable(v, 0) for key, v in pairs if not match_key(key, own)}
+    return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in own}
 
 
 def object_keys(source: Source) -> tuple[str, ...]:
     """All keys of the last object in order, repeats included."""
-    return tuple(_storable(key, 0) for key, _ in pairs_of(_last_object(source.reading)))
+    return tuple(storable(key) for key, _ in pairs_of(_last_object(source.reading)))
 
 
 def why_no_answer(source: Source) -> str:
@@ -109,7 +109,8 @@ def why_no_answer(source: Source) -> str:
     return "no_answer"
 
 
-def _storable(value: Any, depth: int) -> Any:
+def storable(value: Any, depth: int = 0) -> Any:
+    """A JSON value that any file can hold: no NaN, no lone surrogate, no endless nesting."""
     if isinstance(value, Cut):
         value = value.value
     if isinstance(value, str):
@@ -119,8 +120,8 @@ def _storable(value: Any, depth: int) -> Any:
     if isinstance(value, dict | list) and depth >= MAX_DEPTH:
         return None
     if isinstance(value, dict):
-        return {_storable(key, 0): _storable(inner, depth + 1) for key, inner in value.items()}
-    return [_storable(item, depth + 1) for item in value] if isinstance(value, list) else value
+        return {storable(key): storable(inner, depth + 1) for key, inner in value.items()}
+    return [storable(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def _holds_object(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from voirdire.parsing._choicecues import (
 )
 from voirdire.parsing._keys import Found, find_keys, scalars
 from voirdire.parsing._labelset import spelled
-from voirdire.parsing._reasons import REASONS
+from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import (
     Source,
     nothing_there,
@@ -27,7 +28,7 @@ from voirdire.parsing._source import (
 from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from voirdire.schema import FinishReason, Status
 
@@ -79,7 +80,7 @@ def parse_choice(
     if not options:
         raise InputError("a choice needs at least one option, got none")
     letters = tuple(letter.upper() for letter in options)
-    texts = dict(options) if isinstance(options, dict) else {}
+    texts = dict(options) if isinstance(options, Mapping) else {}
     if text is None or nothing_there(text, finish_reason):
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
@@ -219,12 +220,4 @@ def _scored(
 
 
 def _missing(letters: tuple[str, ...], reason: str, flags: tuple[str, ...] = ()) -> Parsed:
-    status = REASONS[reason]
-    return Parsed(
-        scores=dict.fromkeys(letters),
-        status=status,
-        statuses=dict.fromkeys(letters, status),
-        flags=flags,
-        extra={"choice": None, "choices": ()},
-        reasons=dict.fromkeys(letters, reason),
-    )
+    return missing(letters, reason, flags=flags, extra={"choice": None, "choices": ()})

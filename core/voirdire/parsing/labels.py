@@ -11,8 +11,8 @@ from voirdire.parsing._json import Cut, pairs_of
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._labellines import Line, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
-from voirdire.parsing._reasons import REASONS
-from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing._parsed import missing
+from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
 from voirdire.parsing._statements import statements
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.schema import FinishReason, Status
-
-__all__ = ["LabelSet", "parse_labels", "parse_labels_column"]
 
 _ASIDE = frozenset(
     {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
@@ -34,6 +32,7 @@ _NONE_OF = re.compile(
 )
 _MAX_LENGTH = 50_000
 _MAX_LINES = 500
+_LONGEST_ENTRY = 120
 _NO_ENTRY = frozenset({"", "nolabel", "nolabels", "na", "none", "noneoftheabove", "noneofthese"})
 
 
@@ -220,25 +219,26 @@ def _settled(
     named: _Named, labels: LabelSet, source: Source, at_most: int | None, contradiction: str
 ) -> Parsed:
     known = list(dict.fromkeys(named.labels))
-    flags = [*source.flags, *(f"unknown_label:{entry}" for entry in dict.fromkeys(named.unknown))]
+    unknown = tuple(dict.fromkeys(storable(entry[:_LONGEST_ENTRY]) for entry in named.unknown))
+    flags = [*source.flags, *(f"unknown_label:{entry}" for entry in unknown)]
     beside = [label for label in known if label not in (labels.none, labels.other)]
-    if named.unknown and labels.other is not None and labels.other not in known:
+    if unknown and labels.other is not None and labels.other not in known:
         known.append(labels.other)
     if named.explicit_none and labels.none is not None:
         known = [labels.none]
     if labels.none in known and len(known) > 1:
         flags.append(f"contradiction:{labels.none}")
         if contradiction == "missing":
-            return _missing(labels, "contradiction", flags, named.unknown)
+            return _missing(labels, "contradiction", flags, unknown)
         known.remove(labels.none)
     if beside and labels.other in known:
         flags.append(f"other_dropped:{labels.other}")
         known.remove(labels.other)
     if not known and not named.explicit_none:
-        return _missing(labels, "unknown_label", flags, named.unknown)
+        return _missing(labels, "unknown_label", flags, unknown)
     if at_most is not None and len(known) > at_most:
         flags.append(f"too_many:{len(known)}")
-    return _scored(known, labels, source, flags, named.unknown)
+    return _scored(known, labels, source, flags, unknown)
 
 
 def _scored(
@@ -264,12 +264,4 @@ def _scored(
 def _missing(
     labels: LabelSet, reason: str, flags: Sequence[str] = (), unknown: tuple[str, ...] = ()
 ) -> Parsed:
-    status = REASONS[reason]
-    return Parsed(
-        scores=dict.fromkeys(labels.labels),
-        status=status,
-        statuses=dict.fromkeys(labels.labels, status),
-        flags=tuple(flags),
-        extra={"unknown": unknown},
-        reasons=dict.fromkeys(labels.labels, reason),
-    )
+    return missing(labels.labels, reason, flags=flags, extra={"unknown": unknown})

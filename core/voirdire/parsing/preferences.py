@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.parsing._keys import key_forms
-from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import (
     Source,
     nothing_there,
-    other_fields,
     read_source,
     values_by_key,
     why_no_answer,
 )
 from voirdire.parsing._statements import statements
-from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.schema import FinishReason, Status
+    from voirdire.schema import FinishReason, Parsed
 
 #: Level -> score of the response shown first, as in paper 002 (section 5).
 LEVELS = {"A>>B": 2.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -2.0}
@@ -153,12 +151,14 @@ def parse_preferences(
     {'overall': -1.0}
     """
     if text is None or nothing_there(text, finish_reason):
-        return _answered(dict.fromkeys(keys, nothing_there(text, finish_reason)), None, swapped)
+        return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     levels = _levels(source, keys)
     if all(level in ("absent", "no_answer") for level in levels.values()):
-        levels = dict.fromkeys(keys, why_no_answer(source))
-    return _answered(levels, source, swapped)
+        return missing(keys, why_no_answer(source), flags=source.flags)
+    sign = -1.0 if swapped else 1.0
+    turned = {k: v if isinstance(v, str) else sign * v + 0.0 for k, v in levels.items()}
+    return answered(turned, source)
 
 
 def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
@@ -182,26 +182,6 @@ def _one_of(levels: set[float | str], otherwise: str) -> float | str:
     if not levels:
         return "absent"
     return levels.pop() if len(levels) == 1 else otherwise
-
-
-def _answered(levels: dict[str, float | str], source: Source | None, swapped: bool) -> Parsed:
-    read: Status = "repaired" if source and source.reading.mended else "ok"
-    cut = source is not None and source.cut
-    reasons = {
-        key: "cut" if cut and level == "absent" else level
-        for key, level in levels.items()
-        if isinstance(level, str)
-    }
-    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in levels}
-    sign = -1.0 if swapped else 1.0
-    return Parsed(
-        scores={k: None if isinstance(v, str) else sign * v + 0.0 for k, v in levels.items()},
-        status="truncated" if cut else worst_status(statuses.values(), read),
-        statuses=statuses,
-        flags=source.flags if source else (),
-        extra={"fields": other_fields(source, levels)} if source else {},
-        reasons=reasons,
-    )
 
 
 def settle_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:

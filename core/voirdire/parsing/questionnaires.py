@@ -9,15 +9,14 @@ from voirdire._errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
 from voirdire.parsing._numbers import Number, read_number
-from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
 from voirdire.parsing.yesno import said_yes
-from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from voirdire.schema import FinishReason, Scale, Status
+    from voirdire.schema import FinishReason, Parsed, Scale
 
 _WORD = r"(?:q|question|item|symptom|statement|number|no|nr|s)"
 _SERIAL = re.compile(
@@ -163,28 +162,16 @@ def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
 
 
 def _finished(numbers: dict[int, Number], source: Source, flags: list[str]) -> Parsed:
-    read: Status = "repaired" if source.reading.mended else "ok"
-    scores = {str(serial): number.value for serial, number in numbers.items()}
-    reasons = {str(n): number.reason for n, number in numbers.items() if number.value is None}
-    if source.cut:
-        reasons = {key: "cut" if why == "absent" else why for key, why in reasons.items()}
-    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in scores}
     values = [number.value for number in numbers.values() if number.value is not None]
     total = sum(values) if len(values) == len(numbers) else None
-    extra: dict[str, Any] = {"total": total, "complete": total is not None}
-    extra["missing"] = tuple(n for n, number in numbers.items() if number.value is None)
+    lacking = tuple(serial for serial, number in numbers.items() if number.value is None)
+    extra: dict[str, Any] = {"total": total, "complete": not lacking, "missing": lacking}
     if off := {str(n): number.off for n, number in numbers.items() if number.off is not None}:
         extra["off_scale"] = off
     if total is not None and _stated_totals(source) - {total}:
         flags.append("total_differs")
-    return Parsed(
-        scores=scores,
-        status="truncated" if source.cut else worst_status(statuses.values(), read),
-        statuses=statuses,
-        flags=(*source.flags, *flags),
-        extra=extra,
-        reasons=reasons,
-    )
+    answers = {str(n): x.reason if x.value is None else x.value for n, x in numbers.items()}
+    return answered(answers, source, flags=flags, extra=extra)
 
 
 def _stated_totals(source: Source) -> set[float]:
@@ -195,12 +182,5 @@ def _stated_totals(source: Source) -> set[float]:
 
 
 def _nothing(serials: range, reason: str) -> Parsed:
-    keys = [str(serial) for serial in serials]
-    status = REASONS[reason]
-    return Parsed(
-        scores=dict.fromkeys(keys),
-        status=status,
-        statuses=dict.fromkeys(keys, status),
-        extra={"total": None, "complete": False, "missing": tuple(serials)},
-        reasons=dict.fromkeys(keys, reason),
-    )
+    extra = {"total": None, "complete": False, "missing": tuple(serials)}
+    return missing(map(str, serials), reason, extra=extra)

@@ -2,51 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import Found, key_forms
 from voirdire.parsing._numbers import Number, rated_out_of, read_number
-from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import (
     Source,
     nothing_there,
-    object_keys,
     other_fields,
     read_source,
     values_by_key,
     why_no_answer,
 )
 from voirdire.parsing._statements import Statement, statements
-from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import FinishReason, Scale, Status
+    from voirdire.schema import FinishReason, Parsed, Scale
 
 _GENERIC = ("score", "rating", "grade")
-
-
-@dataclass(slots=True)
-class _Scores:
-    """The scores of a reply while they are read."""
-
-    values: dict[str, float | None] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    off: dict[str, float] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
-
-    def put(self, name: str, number: Number) -> None:
-        self.values[name] = number.value
-        if number.value is None:
-            self.reasons[name] = number.reason
-            if number.reason not in ("absent", "null", "cut"):
-                self.flags.append(f"{number.reason}:{name}")
-        elif number.between:
-            self.flags.append(f"between_levels:{name}")
-        if number.off is not None:
-            self.off[name] = number.off
 
 
 def parse_scores(
@@ -94,16 +70,16 @@ def parse_scores(
     ({'Empathy': 4.0, 'Safety': None}, 'out_of_scale', {'Safety': 9.0})
     """
     if text is None or nothing_there(text, finish_reason):
-        return _nothing(attributes, nothing_there(text, finish_reason))
+        return missing(attributes, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     found = _found(source, attributes)
-    scores = _Scores(flags=list(source.flags))
     if any(found.values()):
-        _from_objects(scores, found, attributes, scale, words)
-        return _finished(scores, source, attributes)
-    if not source.has_object and _from_statements(scores, source, attributes, scale, words):
-        return _finished(scores, source, attributes)
-    return _nothing(attributes, why_no_answer(source), source)
+        return _finished(_from_objects(found, attributes, scale, words), source)
+    numbers = {} if source.has_object else _from_statements(source, attributes, scale, words)
+    if numbers:
+        return _finished(numbers, source, "stated_in_text")
+    fields = {"fields": other_fields(source, attributes)}
+    return missing(attributes, why_no_answer(source), flags=source.flags, extra=fields)
 
 
 def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
@@ -116,20 +92,21 @@ def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
 
 
 def _from_objects(
-    scores: _Scores,
     found: dict[str, list[Found]],
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
-) -> None:
-    for name in attributes:
-        numbers = [_number(each, scale, words) for each in found.get(name, ())]
-        if not numbers:
-            scores.put(name, Number(None, "absent"))
-        elif any(other != numbers[0] for other in numbers):
-            scores.put(name, Number(None, "duplicate_key"))
-        else:
-            scores.put(name, numbers[0])
+) -> dict[str, Number]:
+    read = {n: [_number(each, scale, words) for each in found.get(n, ())] for n in attributes}
+    return {name: _agreed(numbers, "duplicate_key") for name, numbers in read.items()}
+
+
+def _agreed(numbers: Sequence[Number], otherwise: str) -> Number:
+    """The one number that all readings agree on."""
+    if not numbers:
+        return Number(None, "absent")
+    agree = all(number == numbers[0] for number in numbers)
+    return numbers[0] if agree else Number(None, otherwise)
 
 
 def _number(found: Found, scale: Scale, words: Mapping[str, float] | None) -> Number:
@@ -142,12 +119,11 @@ def _number(found: Found, scale: Scale, words: Mapping[str, float] | None) -> Nu
 
 
 def _from_statements(
-    scores: _Scores,
     source: Source,
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
-) -> bool:
+) -> dict[str, Number]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4`` or a bare number."""
     said = statements(source.text, attributes)
     if not said and len(attributes) == 1:
@@ -159,12 +135,8 @@ def _from_statements(
         alone = read_number(source.text, scale, words)
         known = alone.value is not None or alone.reason == "off_scale"
         numbers = {attributes[0]: alone if known else rated_out_of(source.text, scale)}
-    if all(number.reason in ("absent", "not_numeric", "null") for number in numbers.values()):
-        return False
-    for name, number in numbers.items():
-        scores.put(name, number)
-    scores.flags.append("stated_in_text")
-    return True
+    none = all(each.reason in ("absent", "not_numeric", "null") for each in numbers.values())
+    return {} if none else numbers
 
 
 def _stated(
@@ -175,39 +147,22 @@ def _stated(
     here = [each for each in here if each.final][-1:] or here
     numbers = [read_number(each.text, scale, words) for each in here]
     numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]
-    if not numbers:
-        return Number(None, "not_numeric" if here else "absent")
-    agree = all(number == numbers[0] for number in numbers)
-    return numbers[0] if agree else Number(None, "ambiguous")
+    if here and not numbers:
+        return Number(None, "not_numeric")
+    return _agreed(numbers, "ambiguous")
 
 
-def _finished(scores: _Scores, source: Source, attributes: Sequence[str]) -> Parsed:
-    read: Status = "repaired" if source.reading.mended else "ok"
-    if source.cut:
-        scores.reasons |= {n: "cut" for n, why in scores.reasons.items() if why == "absent"}
-    statuses = {
-        name: REASONS[scores.reasons[name]] if name in scores.reasons else read
-        for name in attributes
-    }
-    extra = {"fields": other_fields(source, attributes), "keys": object_keys(source)}
-    return Parsed(
-        scores=scores.values,
-        status="truncated" if source.cut else worst_status(statuses.values(), read),
-        statuses=statuses,
-        flags=tuple(scores.flags),
-        extra=extra | ({"off_scale": scores.off} if scores.off else {}),
-        reasons=scores.reasons,
+def _finished(numbers: Mapping[str, Number], source: Source, *flags: str) -> Parsed:
+    odd = [f"{number.reason}:{name}" for name, number in numbers.items() if _is_odd(number)]
+    between = [f"between_levels:{name}" for name, number in numbers.items() if number.between]
+    off = {name: number.off for name, number in numbers.items() if number.off is not None}
+    return answered(
+        {name: n.reason if n.value is None else n.value for name, n in numbers.items()},
+        source,
+        flags=(*odd, *between, *flags),
+        extra={"off_scale": off} if off else {},
     )
 
 
-def _nothing(attributes: Sequence[str], reason: str, source: Source | None = None) -> Parsed:
-    """A reply without an answer: every attribute is missing for the same reason."""
-    status = REASONS[reason]
-    return Parsed(
-        scores=dict.fromkeys(attributes),
-        status=status,
-        statuses=dict.fromkeys(attributes, status),
-        flags=source.flags if source else (),
-        reasons=dict.fromkeys(attributes, reason),
-        extra={"fields": other_fields(source, attributes)} if source else {},
-    )
+def _is_odd(number: Number) -> bool:
+    return number.reason not in ("", "absent", "null", "cut")

@@ -6,27 +6,23 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import (
     Source,
     nothing_there,
-    object_keys,
-    other_fields,
     read_source,
     values_by_key,
     why_no_answer,
 )
 from voirdire.parsing._statements import Statement, statements
-from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.schema import FinishReason, Status
+    from voirdire.schema import FinishReason, Parsed
 
 _YES = frozenset({"yes", "y", "true", "1", "present", "positive"})
 _NO = frozenset({"no", "n", "false", "0", "absent", "negative"})
-_MISSING = frozenset({"", "null", "none", "na", "nan", "unknown", "unclear", "unsure", "unsureif"})
 _FIRST = re.compile(r"[\s*_`\"'“”(\[]*(\w+)[\s*_`\"'“”)\]]*(?P<tail>.*)", re.DOTALL)
 _REMARK = re.compile(r"[.!]?\s*$|[.,;:–—(-]\s*[^\W\d]|[.!]\s")
 _HEDGE = re.compile(
@@ -76,16 +72,16 @@ def parse_yes_no(
     {'calm': 1.0, 'warm': None}
     """
     if text is None or nothing_there(text, finish_reason):
-        return _answered(dict.fromkeys(keys, nothing_there(text, finish_reason)), None)
+        return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     found = values_by_key(source, key_forms(keys))
     if any(found.values()):
-        return _answered({key: _agreed(found.get(key, [])) for key in keys}, source)
+        return answered({key: _agreed(found.get(key, [])) for key in keys}, source)
     if not source.has_object and (said := _stated(source, keys)):
-        return _answered(said, source)
+        return answered(said, source)
     if source.has_object and not source.cut:
-        return _answered(dict.fromkeys(keys, "absent"), source)
-    return _answered(dict.fromkeys(keys, why_no_answer(source)), source)
+        return answered(dict.fromkeys(keys, "absent"), source)
+    return missing(keys, why_no_answer(source), flags=source.flags)
 
 
 def _agreed(found: list[Found]) -> float | str:
@@ -119,24 +115,3 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
         stated = {float(a) for each in here if (a := said_yes(each.text)) is not None}
         answers[key] = stated.pop() if len(stated) == 1 else "ambiguous" if stated else "absent"
     return answers if any(answer != "absent" for answer in answers.values()) else {}
-
-
-def _answered(answers: dict[str, float | str], source: Source | None) -> Parsed:
-    read: Status = "repaired" if source and source.reading.mended else "ok"
-    cut = source is not None and source.cut
-    reasons = {
-        key: "cut" if cut and answer == "absent" else answer
-        for key, answer in answers.items()
-        if isinstance(answer, str)
-    }
-    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in answers}
-    return Parsed(
-        scores={key: None if isinstance(a, str) else a for key, a in answers.items()},
-        status="truncated" if cut else worst_status(statuses.values(), read),
-        statuses=statuses,
-        flags=source.flags if source else (),
-        extra={"fields": other_fields(source, answers), "keys": object_keys(source)}
-        if source
-        else {},
-        reasons=reasons,
-    )

@@ -141,6 +141,17 @@ def test_sets_keep_the_mean_and_change_the_spread():
     assert apart.details["sd"] == pytest.approx(twin.separate(Y, 400, rng).std(), rel=0.12)
 
 
+def test_sets_drawn_by_rows_and_by_items_have_one_distribution():
+    from voirdire.stats.chance_simulation import _sets_by_items, _sets_by_rows
+
+    sets, counts = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([5, 20, 30, 25])
+    rng = np.random.default_rng(6)
+    rows, items = (draw(sets, counts, 3000, rng) for draw in (_sets_by_rows, _sets_by_items))
+    for one, other in zip(rows, items, strict=True):
+        assert one.mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.3)
+        assert one.std(axis=0) == pytest.approx(other.std(axis=0), rel=0.06)
+
+
 def test_single_runs_pass_for_drawn_labels():
     """Kolmogorov-Smirnov on single runs, from seeds of their own."""
     slow = twin.independent([30, 20, 10], 300, np.random.default_rng(8))

@@ -91,6 +91,21 @@ def test_bootstrap_is_that_of_items():
         assert found.intervals[0].high == pytest.approx(high, abs=0.05)
 
 
+def test_jackknife_leaves_out_one_item_after_the_other():
+    rng = np.random.default_rng(7)
+    truth = rng.integers(1, 6, 16)
+    R = np.clip(truth[:, None] + rng.integers(-1, 2, (16, 3)), 1, 5).astype(float)
+    R[rng.random(R.shape) < 0.1] = np.nan
+    R = R[(~np.isnan(R)).sum(axis=1) > 1]
+    for metric in METRICS:
+        found = krippendorff_alpha(R, metric, ci=["jackknife", "percentile"])
+        slow = twin.jackknife_error(R, lambda rows, m=metric: twin.krippendorff(rows, m))
+        assert found.details["se"] == pytest.approx(slow, rel=1e-9)
+        assert found.intervals[0].low == pytest.approx(found.intervals[1].low, abs=0.2)
+    rare = krippendorff_alpha([[1, 1], [1, 1], [1, 2]], "nominal", ci="jackknife")
+    assert math.isnan(rare.intervals[0].low)  # without the third item nothing varies
+
+
 def test_resamples_recompute_the_ordinal_metric():
     """A resample that holds each item once is the estimate itself, whatever was counted before."""
     R = np.array([[1, 2], [2, 2], [5, 4], [3, 3], [1, 1]])

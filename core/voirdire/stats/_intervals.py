@@ -60,12 +60,12 @@ def normal_interval(value: float, se: float, level: float, method: str = "wald")
     return Interval(method, level, value - reach, value + reach)
 
 
-def student_interval(value: float, se: float, df: int, level: float) -> Interval:
+def student_interval(value: float, se: float, df: int, level: float, method: str = "t") -> Interval:
     """The value -+ t(df) * se; undefined without degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
     reach = float(stdtrit(df, (1 + level) / 2)) * se if df > 0 else math.nan
-    return Interval("t", level, value - reach, value + reach)
+    return Interval(method, level, value - reach, value + reach)
 
 
 def outside(value: float) -> tuple[str, ...]:

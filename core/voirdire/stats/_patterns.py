@@ -48,6 +48,8 @@ class Patterns:
     def keep(self, least: int) -> Patterns:
         """Only patterns of at least so many ratings."""
         kept = self.sizes >= least
+        if kept.all():
+            return self
         return Patterns(self.rows[kept], self.sizes[kept], self.counts[kept])
 
     def table(self, q: int) -> NDArray[np.float64]:
@@ -107,9 +109,12 @@ def _table(most: int) -> NDArray[np.int64]:
 
 def uncollapsed(codes: NDArray[np.int32]) -> Patterns:
     """Every row its own pattern, ratings first and -1 after them."""
-    order = np.argsort(codes < 0, axis=1, kind="stable")
-    rows = np.take_along_axis(codes, order, axis=1)
-    return Patterns(rows, (codes >= 0).sum(axis=1), np.ones(len(codes), np.int64))
+    missing = codes < 0
+    sizes, counts = codes.shape[1] - missing.sum(axis=1), np.ones(len(codes), np.int64)
+    if missing.any():
+        order = np.argsort(missing, axis=1, kind="stable")
+        codes = np.take_along_axis(codes, order, axis=1)
+    return Patterns(codes, sizes, counts)
 
 
 def resampled_counts(
@@ -126,3 +131,13 @@ def resampled_counts(
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
         yield generator.multinomial(n, counts / n, size=size)
+
+
+def one_item_less(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Multiplicities without one item of each pattern in turn, in blocks of shape (b, p)."""
+    block = max(1, _BLOCK // max(1, len(counts)))
+    for start in range(0, len(counts), block):
+        places = np.arange(start, min(start + block, len(counts)))
+        left = np.tile(counts, (len(places), 1))
+        left[np.arange(len(places)), places] -= 1
+        yield left

@@ -87,7 +87,8 @@ def as_is(R: ArrayLike) -> Ratings | None:
         return None
     if np.isinf(x).any():
         raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
-    codes = np.where(np.isnan(x), -1, np.arange(x.size).reshape(x.shape)).astype(np.int32)
+    codes = np.arange(x.size, dtype=np.int32).reshape(x.shape)
+    codes[np.isnan(x)] = -1
     return Ratings(codes, x.ravel(), coded=False)
 
 

@@ -127,14 +127,38 @@ def simulate_random_f1_sets(
     if not given.total:
         return Estimate(name, math.nan, k=given.k, left_out=given.n, reason="no_data")
     rng = np.random.default_rng(seed)
-    hits = np.zeros((runs, given.k), np.int64)
-    predicted = np.zeros_like(hits)
-    for truth, size in zip(sets, counts, strict=True):
-        named = rng.multinomial(size, counts / given.n, size=runs) @ sets
-        predicted += named
-        hits += named * truth
+    few = len(sets) ** 2 <= len(labels)
+    draw = _sets_by_rows if few else _sets_by_items
+    hits, predicted = draw(sets, counts, runs, rng)
     f1 = weighted_f1(given, hits, predicted)
     return _summary(name, given, f1, level, "sets", "independent")
+
+
+def _sets_by_rows(
+    sets: Counts, counts: Counts, runs: int, rng: np.random.Generator
+) -> tuple[Counts, Counts]:
+    """Few different sets: the items of one true set are one multinomial over predicted sets."""
+    hits = np.zeros((runs, sets.shape[1]), np.int64)
+    predicted = np.zeros_like(hits)
+    for truth, size in zip(sets, counts, strict=True):
+        named = rng.multinomial(size, counts / counts.sum(), size=runs) @ sets
+        predicted += named
+        hits += named * truth
+    return hits, predicted
+
+
+def _sets_by_items(
+    sets: Counts, counts: Counts, runs: int, rng: np.random.Generator
+) -> tuple[Counts, Counts]:
+    """Nearly as many sets as items: each run copies the set of an item drawn for each item."""
+    labels = np.repeat(sets.astype(np.uint8), counts, axis=0)
+    hits = np.zeros((runs, sets.shape[1]), np.int64)
+    predicted = np.zeros_like(hits)
+    for run in range(runs):
+        named = labels[rng.integers(0, len(labels), len(labels))]
+        predicted[run] = named.sum(axis=0, dtype=np.int64)
+        hits[run] = (named & labels).sum(axis=0, dtype=np.int64)
+    return hits, predicted
 
 
 def weighted_f1(given: Support, hits: Counts, predicted: Counts) -> NDArray[np.float64]:

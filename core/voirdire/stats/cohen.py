@@ -134,9 +134,11 @@ def cohen_kappa(
 
 def _table(ratings: Ratings) -> NDArray[np.int64]:
     """Items in each cell of the cross-table, counted as integers."""
-    q = len(ratings.levels)
-    pairs = ratings.codes[(ratings.codes >= 0).all(axis=1)].astype(np.int64)
-    return np.bincount(pairs[:, 0] * q + pairs[:, 1], minlength=q * q).reshape(q, q)
+    from voirdire.stats._agreement_kernels import cross_table  # noqa: PLC0415 - slow to import
+
+    table = np.zeros((len(ratings.levels),) * 2, np.int64)
+    cross_table(ratings.codes, table)
+    return table
 
 
 def _reason(ratings: Ratings, table: NDArray[np.int64], v: NDArray[np.float64]) -> str | None:

@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._intervals import check_level, methods, outside, percentile_interval
-from voirdire.stats._patterns import Patterns, collapse, resampled_counts, uncollapsed
+from voirdire.stats._intervals import (
+    check_level,
+    methods,
+    outside,
+    percentile_interval,
+    student_interval,
+)
+from voirdire.stats._patterns import (
+    Patterns,
+    collapse,
+    one_item_less,
+    resampled_counts,
+    uncollapsed,
+)
 from voirdire.stats._ratings import Ratings, as_is, encode
 from voirdire.stats._results import Estimate, Interval
 
@@ -77,8 +89,9 @@ def krippendorff_alpha(
     levels : sequence, optional
         The declared levels, in their order. Without them the levels that occur stand in. Levels
         that are declared and unused change nothing.
-    ci : {None, "percentile"}
-        Bootstrap over items, the ordinal metric of each resample being its own.
+    ci : {None, "percentile", "jackknife"} or several of them
+        Bootstrap over items, the ordinal metric of each resample being its own; or t interval with
+        the standard error of leaving out one item after the other.
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
 
@@ -86,9 +99,9 @@ def krippendorff_alpha(
     -------
     Estimate
         ``n`` items of two or more ratings, ``k`` raters, ``left_out`` other items; details hold
-        ``observed`` and ``expected`` disagreement and the number of pairable ``ratings``. NaN with
-        ``zero_expected_disagreement`` where all pairable ratings are one value,
-        ``no_pairable_item``, ``ratio_needs_nonnegative``, or ``no_data``.
+        ``observed`` and ``expected`` disagreement, the number of pairable ``ratings``, and ``se``
+        where ``"jackknife"`` is asked. NaN with ``zero_expected_disagreement`` where all pairable
+        ratings are one value, ``no_pairable_item``, ``ratio_needs_nonnegative``, or ``no_data``.
 
     Raises
     ------
@@ -114,7 +127,7 @@ def krippendorff_alpha(
     >>> print(krippendorff_alpha(R, "ordinal", levels=[1, 2, 3]))
     alpha (ordinal) = 0.773, n = 4, k = 3
     """
-    asked = methods(ci, ("percentile",))
+    asked = methods(ci, ("percentile", "jackknife"))
     check_level(level, n_resamples)
     name = metric if isinstance(metric, str) else "matrix"
     if name not in {*_METRICS, "matrix"}:
@@ -131,20 +144,24 @@ def krippendorff_alpha(
         reason = "zero_expected_disagreement" if expected == 0 else None
     value = math.nan if reason else 1 - observed / expected
     n = problem.patterns.n
-    intervals: tuple[Interval, ...] = ()
-    if asked:
-        values = np.array([]) if reason else _resampled(problem, n_resamples, seed)
-        intervals = (percentile_interval(values, level, n),)
+    se = _jackknife_error(problem) if "jackknife" in asked and not reason else math.nan
+    intervals: list[Interval] = []
+    for method in asked:
+        if method == "jackknife":
+            intervals.append(student_interval(value, se, n - 1, level, method))
+        else:
+            values = np.array([]) if reason else _resampled(problem, n_resamples, seed)
+            intervals.append(percentile_interval(values, level, n))
     return Estimate(
         f"alpha ({name})",
         value,
-        intervals,
+        tuple(intervals),
         n,
         ratings.m,
         ratings.n - n,
         reason,
         outside(value),
-        {"observed": observed, "expected": expected, "ratings": pairable},
+        {"observed": observed, "expected": expected, "ratings": pairable, "se": se},
     )
 
 
@@ -200,11 +217,21 @@ def _reason(problem: _Problem, ratings: Ratings) -> str | None:
 def _resampled(problem: _Problem, n_resamples: int, seed: int) -> NDArray[np.float64]:
     """Alpha of each bootstrap resample over items; NaN where undefined."""
     blocks = [
-        problem.parts(counts)
+        _alphas(problem.parts(counts))
         for counts in resampled_counts(problem.patterns.counts, n_resamples, seed)
     ]
-    parts = np.concatenate(blocks)
-    observed, expected = parts[:, 1], parts[:, 2]
-    out = np.full(len(parts), np.nan)
-    np.divide(observed, expected, out=out, where=expected > 0)
-    return 1 - out
+    return np.concatenate(blocks)
+
+
+def _alphas(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    ratio = np.full(len(parts), np.nan)
+    np.divide(parts[:, 1], parts[:, 2], out=ratio, where=parts[:, 2] > 0)
+    return 1 - ratio
+
+
+def _jackknife_error(problem: _Problem) -> float:
+    """Standard error by leaving out one item of each pattern; NaN where one leaves nothing."""
+    counts, n = problem.patterns.counts, problem.patterns.n
+    left = np.concatenate([_alphas(problem.parts(weights)) for weights in one_item_less(counts)])
+    mean = float(counts @ left) / n
+    return math.sqrt((n - 1) / n * float(counts @ (left - mean) ** 2))

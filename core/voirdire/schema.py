@@ -48,10 +48,14 @@ class Scale:
         return self.high - self.low
 
     @property
+    def count(self) -> int:
+        """How many levels are declared; know it before asking for `levels` of a wide scale."""
+        return round(self.width / self.step) + 1
+
+    @property
     def levels(self) -> tuple[float, ...]:
         """All declared levels in order."""
-        count = round(self.width / self.step) + 1
-        return tuple(self.low + i * self.step for i in range(count))
+        return tuple(self.low + i * self.step for i in range(self.count))
 
     def holds(self, value: float) -> bool:
         """Whether the value lies between the ends (a mean need not be a level)."""

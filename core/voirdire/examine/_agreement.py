@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from voirdire.examine._pairing import Pairing
     from voirdire.schema import Scale
 
+MANY_LEVELS = 1001
+
 
 def system_level(pairing: Pairing, scale: Scale, bias_level: float) -> dict[str, Any]:
     """Bias, means, CCC, Pearson's r and limits of agreement over the rows of the matrix."""
@@ -65,8 +67,11 @@ def levels_of(scale: Scale, *scores: NDArray[np.float64]) -> list[float] | None:
     """The declared levels, with those that occur off the scale; None where scores lie between.
 
     Off-scale values are here only where the policy keeps them. Means of several humans or runs
-    lie between levels, and coefficients on declared levels do not apply to them.
+    lie between levels, and a scale of more than a thousand levels is continuous in all but name:
+    coefficients on declared levels do not apply to either.
     """
+    if scale.count > MANY_LEVELS:
+        return None
     declared = set(scale.levels)
     occurring = set(np.unique(np.concatenate(scores)).tolist())
     between = {v for v in occurring - declared if scale.holds(v) or v != round(v)}

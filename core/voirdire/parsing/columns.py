@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from voirdire.schema import FinishReason, Parsed, Scale, Status
 
 _MAX_SHAPES = 1_000
+# A scale of more levels is not enumerated; its replies take the careful path.
+_MANY_LEVELS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ def _fill_plain(
     finish_reasons: Sequence[FinishReason] | None,
 ) -> list[int]:
     """Append every reply that needs no care, nulls for the others; returns the others' rows."""
-    levels = frozenset(int(level) for level in scale.levels if float(level).is_integer())
+    few = scale.levels if scale.count <= _MANY_LEVELS else ()
+    levels = frozenset(int(level) for level in few if float(level).is_integer())
     shapes = _Shapes(attributes)
     appends = [columns.scores[name].append for name in attributes]
     careful: list[int] = []

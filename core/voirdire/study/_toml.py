@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def study_to_toml(study: Study) -> str:
-    """The study as TOML without its defaults; `load_study` reads the same study from it.
+    """The study as TOML, but for what was left to defaults; `load_study` reads the same study.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def study_to_toml(study: Study) -> str:
     name = "a"
     runs = 3
     """
-    plain = study.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    plain = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     blocks = [_block("", {key: value for key, value in plain.items() if not _is_table(value)})]
     for key, value in plain.items():
         if _is_table(value):

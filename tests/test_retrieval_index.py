@@ -139,6 +139,23 @@ def test_a_missing_gpu_is_a_sentence_and_the_cpu_serves():
     assert build_index(pool_of(3), WordEmbedder(), device="auto").notes == ()
 
 
+def test_a_gpu_that_fails_while_searching_is_a_warning_and_the_cpu_serves():
+    from voirdire_retrieval._faiss import Placed
+
+    class Fails:
+        ntotal = 3
+
+        def search(self, *_):
+            raise RuntimeError("cudaMalloc failed: out of memory")
+
+    index = build_index(pool_of(3), WordEmbedder(), device="cpu")
+    broken = dataclasses.replace(index, placed=Placed(Fails(), "cuda"))
+    queries = WordEmbedder().embed(["quiet"])
+    with pytest.warns(UserWarning, match=r"the GPU failed \(cudaMalloc failed: out of memory\)"):
+        hits = broken.search(queries, 2)
+    np.testing.assert_array_equal(hits.rows, index.search(queries, 2).rows)
+
+
 @pytest.mark.parametrize("kind", ["exact", "ivf", "hnsw"])
 def test_saved_and_loaded_it_finds_the_same(kind, tmp_path):
     embedder = WordEmbedder(revision="r1")

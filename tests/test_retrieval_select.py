@@ -229,6 +229,17 @@ def test_random_depends_on_seed_and_item_alone_and_reaches_everyone():
     assert first[0].examples[0]["similarity"] == pytest.approx(LINE[ids(first[0])[0]], rel=1e-5)
 
 
+def test_a_longer_random_draw_begins_like_a_shorter_one():
+    from voirdire_retrieval._propose import _draw
+
+    whole = _draw(3, Q, 200, 200)
+    assert sorted(whole) == list(range(200))
+    for count in (0, 1, 7, 60):
+        assert _draw(3, Q, 200, count) == whole[:count]
+    firsts = [_draw(seed, Q, 5, 1)[0] for seed in range(2000)]
+    assert np.bincount(firsts).min() > 330  # 400 expected, standard deviation 18
+
+
 def test_random_keeps_to_the_guard():
     index, embedder = index_of(LINE)
     guard = Guard(max_similarity=0.75, test_ids=frozenset("c"))

@@ -66,12 +66,20 @@ def loaded(folder: Path, embedder: Embedder | None, device: Device) -> Index:
 
 
 def opened(
-    model: str | None, folder: Path | None, device: Device, batch_size: int | None, **endpoint: str
+    model: str | None,
+    folder: Path | None,
+    device: Device,
+    batch_size: int | None,
+    *,
+    base_url: str,
+    api_key_env: str,
 ) -> Embedder:
     """The embedder asked for, else the one of the index in a folder."""
     if model is None and folder is not None:
         model = read_card(folder / CARD).model
-    return open_embedder(model, device=device, batch_size=batch_size, **endpoint)
+    return open_embedder(
+        model, device=device, batch_size=batch_size, base_url=base_url, api_key_env=api_key_env
+    )
 
 
 def items_of(text: str | None, file: Path | None, columns: Mapping[str, Any]) -> list[Item]:
@@ -150,6 +158,15 @@ def as_rows(selections: Sequence[Selection], *, no_text: bool) -> Iterator[str]:
 def describe(folder: Path) -> dict[str, Any]:
     """The facts on a card, after checking the files against it."""
     return dataclasses.asdict(load_index(folder, device="cpu").card)
+
+
+def as_words(value: Any) -> str:
+    """A fact of a card in plain words: ``a 1, b 2`` for a mapping, ``-`` for nothing."""
+    if isinstance(value, dict):
+        value = [f"{name} {'unknown' if one is None else one}" for name, one in value.items()]
+    return (
+        ", ".join(map(str, value)) or "-" if isinstance(value, list | tuple) else str(value or "-")
+    )
 
 
 def _plain(row: Mapping[str, Any], *, no_text: bool) -> dict[str, Any]:

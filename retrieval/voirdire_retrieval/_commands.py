@@ -208,11 +208,11 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Say what an index is: model, size, kind, recall, labels, and what was left out."""
-    from voirdire_retrieval._command_bodies import describe  # noqa: PLC0415 - heavy
+    from voirdire_retrieval._command_bodies import as_words, describe  # noqa: PLC0415 - heavy
 
     facts = describe(folder)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return
     for name, value in facts.items():
-        typer.echo(f"{name:<12} {value}")
+        typer.echo(f"{name:<12} {as_words(value)}")

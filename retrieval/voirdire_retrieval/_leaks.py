@@ -65,8 +65,8 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
             "pool",
             counts[reason],
             tuple(place for why, place in out if why == reason)[:_PLACES],
-            f"{counts[reason]} times the next example was {REASONS[reason]}",
-            "it was left out and the next one taken",
+            f"examples kept out of prompts: {counts[reason]} ({REASONS[reason]})",
+            "the next one was taken instead",
         )
         for reason in REASONS
         if counts[reason]

@@ -33,7 +33,7 @@ def by_nearness(
     count: int,
 ) -> Hits:
     """The nearest rows."""
-    return index.search(vectors, count)
+    return index.search(vectors, max(count, 1))  # of an empty pool: no row
 
 
 def at_random(seed: int) -> Proposal:
@@ -61,11 +61,14 @@ def always(rows: Sequence[int]) -> Proposal:
     return propose
 
 
-def _draw(seed: int, item: Item, size: int, count: int) -> NDArray[np.int64]:
+def _draw(seed: int, item: Item, size: int, count: int) -> list[int]:
+    """The first `count` distinct rows of a random sequence: a longer draw begins like a shorter."""
     name = blake2b(f"{item.id}\0{item.text}".encode("utf-8", "replace"), digest_size=8).digest()
     generator = np.random.default_rng([seed, int.from_bytes(name)])
-    # A longer draw must begin like a shorter one, or asking for more would change the examples.
-    return generator.permutation(size)[:count]
+    drawn: dict[int, None] = {}
+    while len(drawn) < count:
+        drawn.update(dict.fromkeys(generator.integers(size, size=2 * count).tolist()))
+    return list(drawn)[:count]
 
 
 def _scored(index: Index, vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> Hits:

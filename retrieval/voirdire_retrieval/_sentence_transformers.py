@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Device = Literal["auto", "cpu", "cuda"]
+Dtype = Literal["float32", "float16", "bfloat16"]
 #: Up to as many cores one thread is faster and steadier (measured: docs/retrieval.md).
 SMALL_CPU = 2
 _BATCH = {"cpu": 32, "cuda": 256}
@@ -107,7 +108,7 @@ def open_sentence_transformers(
     device: Device = "auto",
     batch_size: int | None = None,
     limit: int | None = None,
-    dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+    dtype: Dtype = "float32",
 ) -> SentenceTransformerEmbedder:
     """Load a model by hub name (`all-mpnet-base-v2`) or local folder.
 
@@ -129,9 +130,11 @@ def open_sentence_transformers(
             f"embedder {model_name!r}", "retrieval", error.name or "sentence_transformers"
         ) from error
     try:
-        model = SentenceTransformer(model_name, device=found, model_kwargs={"dtype": dtype})
+        with _no_bar():
+            model = SentenceTransformer(model_name, device=found, model_kwargs={"dtype": dtype})
     except Exception as error:
-        raise ModelError(f"embedder {model_name!r} cannot be loaded: {error}") from error
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"embedder {model_name!r} cannot be loaded: {why}") from error
     if limit is not None:
         model.max_seq_length = limit
     source = _revision(model, model_name)
@@ -165,6 +168,20 @@ def _threads(device: str) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def _no_bar() -> Iterator[None]:
+    """Loading weights takes a moment; its bar would stand among the program's output."""
+    from transformers.utils import logging  # noqa: PLC0415 - loaded with the model
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _revision(model: Any, model_name: str) -> str:

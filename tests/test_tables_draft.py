@@ -121,3 +121,18 @@ def test_lengths_and_times_are_no_scores(tmp_path):
     path.write_text("item,rater,score\n1,x,100000\n2,x,2\n")
     with pytest.raises(TableError, match=r"values run from 0 to 100000, which is no rating scale"):
         draft_study(path)
+
+
+def test_where_the_reference_is_a_column_the_other_columns_of_scores_are_raters():
+    frame = pl.DataFrame(
+        {
+            "item": [1, 2, 3],
+            "anna": [1, 2, 3],
+            "ben": [3, 2, 1],
+            "run": [1, 1, 1],
+            "remark": ["a", "b", "c"],
+        }
+    )
+    study, tables = from_frame(frame, reference=["anna"])
+    assert [rater.name for rater in study.panel] == ["anna", "ben"]
+    assert tables.ratings["rater"].unique(maintain_order=True).to_list() == ["anna", "ben"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from voirdire.tables._layout import SEPARATORS
+from voirdire.tables._layout import SEPARATORS, is_small
+from voirdire.tables._names import is_usual
 from voirdire.tables._numbers import is_numeric
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     """Raters that columns of numbers are named after, the reference's own among them.
 
     A grid of columns such as ``human_Empathy`` and ``judge_Empathy`` names raters by its prefixes.
+    Where the reference is a column, every other column of scores is a rater, whatever its name.
     """
     grid = _grid_raters(raw, reference)
     if grid:
@@ -44,7 +46,8 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     named = [
         column
         for column in columns
-        if _rates(column) and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
+        if (_rates(column) or (known and not is_usual(column) and is_small(raw, column)))
+        and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
     ]
     found = dict.fromkeys((*known, *named))
     return tuple(found) if known or len(found) > 1 else ()

@@ -218,7 +218,7 @@ def _is_score(raw: RawTable, column: str) -> bool:
     return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
 
 
-def _is_small(raw: RawTable, column: str) -> bool:
+def is_small(raw: RawTable, column: str) -> bool:
     """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
     scores, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
     small = (scores.abs() <= LARGEST).sum()
@@ -296,7 +296,7 @@ def _score_columns(
             f"{raw.name}: no column is named after an attribute of the rubric "
             f"({listed(names.attributes)}); columns: {listed(list(free))}"
         )
-    numeric = [column for column in free if _is_score(raw, column) and _is_small(raw, column)]
+    numeric = [column for column in free if _is_score(raw, column) and is_small(raw, column)]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
     # With one attribute, or a column that says it, several columns of numbers are raters.

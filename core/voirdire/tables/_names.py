@@ -60,6 +60,11 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
 
 
+def is_usual(column: str) -> bool:
+    """Whether a column's name is a usual word for a part of a table (`item`, `run`, ...)."""
+    return any(_plain(column) in words for words in SYNONYMS.values())
+
+
 def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
     """A note on the columns that were recognised by a word that is not the standard one."""
     taken = [

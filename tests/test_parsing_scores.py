@@ -387,3 +387,11 @@ def test_a_value_between_levels_is_kept_and_said() -> None:
     assert (parsed.scores["Empathy"], parsed.flags) == (4.5, ("between_levels:Empathy",))
     coarse = parse_scores_column([text], KEYS, Scale(1, 5, 4))
     assert coarse.flags == [("between_levels:Empathy", "between_levels:Safety")]
+
+
+@pytest.mark.parametrize("scale", [Scale(0, 1e12), Scale(-1e308, 1e308, 1e-300), Scale(0, 1, 1e-9)])
+def test_scales_too_fine_to_enumerate(scale: Scale) -> None:
+    text = '{"Empathy": 1, "Safety": 0.5}'
+    parsed = parse_scores(text, KEYS, scale)
+    assert parsed.scores == {"Empathy": 1.0, "Safety": 0.5}
+    assert parse_scores_column([text], KEYS, scale).flags == [parsed.flags]

@@ -101,7 +101,8 @@ def _placed(number: float, scale: Scale) -> Number:
         return Number(None, "nan")
     if scale.low <= number <= scale.high:
         steps = (number - scale.low) / scale.step
-        return Number(float(number), between=abs(steps - round(steps)) > 1e-9)
+        between = math.isfinite(steps) and abs(steps - round(steps)) > 1e-9
+        return Number(float(number), between=between)
     try:
         off = float(number)
     except OverflowError:

@@ -130,8 +130,8 @@ def test_two_processes_cannot_work_one_folder(tmp_path):
         study_of(
             tmp_path,
             judge("gpt", server.openai),
-            items=60,
-            run={"concurrency": 2, "start_concurrency": 2},
+            items=600,
+            run={"concurrency": 1, "start_concurrency": 1},
         )
         first = started(tmp_path)
         after(server, 5, first)
@@ -147,8 +147,9 @@ def test_two_processes_cannot_work_one_folder(tmp_path):
             check=True,
         )
         assert "rater" in status.stdout
+        first.send_signal(signal.SIGINT)
         first.communicate(timeout=60)
-        assert first.returncode == 0
+        assert first.returncode == 130
 
 
 def test_a_panel_of_four_with_sick_members(tmp_path):

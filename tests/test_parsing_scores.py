@@ -389,9 +389,14 @@ def test_a_value_between_levels_is_kept_and_said() -> None:
     assert coarse.flags == [("between_levels:Empathy", "between_levels:Safety")]
 
 
-@pytest.mark.parametrize("scale", [Scale(0, 1e12), Scale(-1e308, 1e308, 1e-300), Scale(0, 1, 1e-9)])
+@pytest.mark.parametrize("scale", [Scale(0, 1e12), Scale(0, 1e200, 1e-9), Scale(0, 1, 1e-9)])
 def test_scales_too_fine_to_enumerate(scale: Scale) -> None:
     text = '{"Empathy": 1, "Safety": 0.5}'
     parsed = parse_scores(text, KEYS, scale)
     assert parsed.scores == {"Empathy": 1.0, "Safety": 0.5}
     assert parse_scores_column([text], KEYS, scale).flags == [parsed.flags]
+
+
+def test_a_scale_without_countable_levels_is_refused() -> None:
+    with pytest.raises(InputError, match="levels that can be counted"):
+        Scale(-1e308, 1e308, 1e-300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -40,6 +41,10 @@ class Scale:
         if not self.low < self.high or self.step <= 0:
             raise InputError(
                 f"a scale needs low < high and step > 0, got {self.low}..{self.high} by {self.step}"
+            )
+        if not math.isfinite(self.width / self.step):
+            raise InputError(
+                f"a scale needs levels that can be counted, got {self.low}..{self.high} by {self.step}"
             )
 
     @property

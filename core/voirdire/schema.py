@@ -44,7 +44,8 @@ class Scale:
             )
         if not math.isfinite(self.width / self.step):
             raise InputError(
-                f"a scale needs levels that can be counted, got {self.low}..{self.high} by {self.step}"
+                f"a scale needs levels that can be counted, got {self.low}..{self.high} "
+                f"by {self.step}"
             )
 
     @property

@@ -191,7 +191,7 @@ def floor_and_threads():
     from voirdire.stats._agreement_kernels import code_integers, collapse_keys
     from voirdire.stats._fleiss_kernels import tally
 
-    X = labelled(2_000_000 // 11).reshape(-1)
+    X = np.tile(labelled(200_000), (10, 1, 1)).reshape(-1)
     R = ordinal(2_000_000).reshape(-1)
     codes = np.empty(R.size, np.int32)
     place = np.arange(5, dtype=np.int32)

@@ -89,6 +89,7 @@ def test_empty_input_has_a_reason():
     ("X", "options", "message"),
     [
         (np.zeros((3, 2)), {}, r"\(items, runs, labels\)"),
+        ([[[1]], [[1], [0]]], {}, "rectangular"),
         (np.full((3, 2, 2), 2), {}, "got 2 for item 0, run 0, label 0"),
         (np.full((3, 2, 2), 0.5), {}, "got 0.5 for item 0"),
         (np.full((3, 2, 2), -1), {}, "got -1"),

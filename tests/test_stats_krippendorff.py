@@ -54,6 +54,13 @@ def test_constant_ratings_are_undefined_even_where_a_mean_would_round():
         assert math.isnan(found.value)
 
 
+def test_values_whose_squares_would_overflow():
+    small = np.array([[3.0, 1.0], [2.0, 3.0], [1.0, 1.0]])
+    for metric in ["interval", "ratio"]:
+        expected = krippendorff_alpha(small, metric).value
+        assert krippendorff_alpha(small * 1e300, metric).value == pytest.approx(expected)
+
+
 def test_continuous_ratings_take_linear_memory():
     # bug_cases C07: krippendorff 0.9 took 66 s and a 20.8 GB peak for these 600 x 2 values.
     rng = np.random.default_rng(0)
@@ -148,6 +155,7 @@ def test_a_matrix_of_differences_stands_for_any_metric():
         ({"R": [[1, 2]], "n_resamples": 0}, "at least 1"),
         ({"R": [[1, math.inf]], "metric": "interval"}, "infinite"),
         ({"R": [[{}, 2]]}, "numbers or words"),
+        ({"R": [[1, 2], [2]]}, "rectangular"),
     ],
 )
 def test_unfit_input_is_named(arguments, message):

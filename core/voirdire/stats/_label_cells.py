@@ -26,7 +26,10 @@ class LabelCells:
 def label_cells(X: ArrayLike) -> LabelCells:
     """Check shape and values, and copy only where the input is not 0/1 in one byte already."""
     mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) else None
-    data = np.ma.getdata(X) if mask is not None else np.asarray(X)
+    try:
+        data = np.ma.getdata(X) if mask is not None else np.asarray(X)
+    except ValueError as error:
+        raise StatisticsError(f"labels must form a rectangular array: {error}") from error
     if data.ndim != 3:
         raise StatisticsError(f"labels must have shape (items, runs, labels), got {data.shape}")
     if data.dtype.kind in "iub" and mask is None:

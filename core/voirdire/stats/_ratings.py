@@ -110,7 +110,7 @@ def encode_pair(a: ArrayLike, b: ArrayLike, levels: Sequence[Any] | None = None)
 def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Data and mask; an object array that holds only numbers and None becomes float64."""
     mask = np.ma.getmaskarray(R) if isinstance(R, np.ma.MaskedArray) else None
-    data = np.ma.getdata(R) if mask is not None else np.asarray(R)
+    data = np.ma.getdata(R) if mask is not None else _array(R)
     if data.dtype.kind == "O" and not any(isinstance(cell, str) for cell in data.flat):
         try:
             data = data.astype(np.float64)
@@ -119,6 +119,13 @@ def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if data.dtype.kind not in "biufUO":
         raise StatisticsError(f"ratings must be numbers or words, got dtype {data.dtype}")
     return data, np.zeros(data.shape, np.bool_) if mask is None else mask
+
+
+def _array(R: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(R)
+    except ValueError as error:
+        raise StatisticsError(f"ratings must form a rectangular array: {error}") from error
 
 
 def floats(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 _METRICS = {"nominal": 0, "ordinal": 1, "interval": 2, "ratio": 3}
 _MATRIX = 4
+#: Values beyond this are scaled down before they are squared.
+_HUGE = 1e100
+#: More levels than these are not listed in the details.
+_READABLE = 64
 #: Metrics whose sums have closed forms: nominal, ordinal, interval.
 _CLOSED = {0, 1, 2}
 
@@ -100,8 +104,9 @@ def krippendorff_alpha(
     Estimate
         ``n`` items of two or more ratings, ``k`` raters, ``left_out`` other items; details hold
         ``observed`` and ``expected`` disagreement, the number of pairable ``ratings``, and ``se``
-        where ``"jackknife"`` is asked. NaN with ``zero_expected_disagreement`` where all pairable
-        ratings are one value, ``no_pairable_item``, ``ratio_needs_nonnegative``, or ``no_data``.
+        where ``"jackknife"`` is asked; up to 64 ``levels`` with their ``prevalence``. NaN with
+        ``zero_expected_disagreement`` where all pairable ratings are one value,
+        ``no_pairable_item``, ``ratio_needs_nonnegative``, or ``no_data``.
 
     Raises
     ------
@@ -161,7 +166,8 @@ def krippendorff_alpha(
         ratings.n - n,
         reason,
         outside(value),
-        {"observed": observed, "expected": expected, "ratings": pairable, "se": se},
+        {"observed": observed, "expected": expected, "ratings": pairable, "se": se}
+        | _prevalence(problem.patterns, ratings),
     )
 
 
@@ -181,11 +187,13 @@ def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
     none = np.zeros((0, 0))
     if not isinstance(metric, str):
         return _Problem(patterns, np.arange(q, dtype=float), _differences(metric, q), _MATRIX)
-    values = (
-        ratings.values(f"the {metric} metric")
-        if metric in {"interval", "ratio"} and q
-        else np.arange(q, dtype=float)
-    )
+    if metric in {"interval", "ratio"} and q:
+        values = ratings.values(f"the {metric} metric")
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        if largest > _HUGE:  # squares would overflow, and neither metric sees a common scale
+            values = values / largest
+    else:
+        values = np.arange(q, dtype=float)
     return _Problem(patterns, values, none, _METRICS[metric])
 
 
@@ -199,6 +207,15 @@ def _differences(metric: ArrayLike, q: int) -> NDArray[np.float64]:
             "the metric's matrix must be symmetric, not negative, and zero on the diagonal"
         )
     return matrix
+
+
+def _prevalence(patterns: Patterns, ratings: Ratings) -> dict[str, Any]:
+    """Share of each level among pairable ratings, where levels are few enough to read."""
+    q = len(ratings.levels)
+    if not ratings.coded or q > _READABLE:
+        return {}
+    totals = patterns.counts.astype(np.float64) @ patterns.table(q)
+    return {"prevalence": totals / max(1.0, totals.sum()), "levels": ratings.levels}
 
 
 def _reason(problem: _Problem, ratings: Ratings) -> str | None:

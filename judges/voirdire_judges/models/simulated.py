@@ -19,7 +19,7 @@ LABEL = "[simulated]"
 
 @dataclass(frozen=True, slots=True)
 class SimulatedModel:
-    """Answers without a model: the same request and seed give the same reply.
+    """Answers without a model: the same request and seed give the same reply, in every run of it.
 
     A score is ``middle + spread * (sqrt(r) * truth + sqrt(1 - r) * noise) + bias``, rounded to a
     declared level; `truth` depends on the texts asked about alone, so that all simulated judges of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._reasons import worst_status
+from voirdire.parsing import worst_status
 from voirdire.schema import Parsed, Reply
 
 if TYPE_CHECKING:

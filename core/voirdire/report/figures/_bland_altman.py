@@ -13,6 +13,7 @@ from voirdire.report.figures._style import (
     INK,
     MUTED,
     RULE,
+    WIDTH,
     Drawing,
     finish,
     margins,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_PANELS = 60
 _ACROSS = 7
-_GREYS = ("#ffffff00", "#0072b266")
+_GREYS = ("#ffffff00", "#0072b299")
 
 
 def draw(examination: Examination) -> Drawing:
@@ -46,20 +47,21 @@ def draw(examination: Examination) -> Drawing:
     low, high = examination.study.rubric.scale
     limit = _limit(shown, high - low)
     with styled():
-        size = (7.4 - 0.75) / across
-        figure = new_figure(down * max(min(size, 1.6), 1.0) + 0.75)
+        size = min((WIDTH - 0.85) / across, 1.9)
+        tall = max(min(size, 1.6), 1.0)
+        figure = new_figure(down * (tall if by_grid else tall + 0.28) + 0.85)
         panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-        margins(figure, left=0.5, top=0.3, bottom=0.42, wspace=0.08, hspace=0.1 if by_grid else 0.3,
-                right=0.3)  # fmt: skip
+        margins(figure, left=0.5, top=0.3 if by_grid else 0.4, bottom=0.45, wspace=0.08,
+                hspace=0.1 if by_grid else 0.4, right=WIDTH - 0.5 - size * across)  # fmt: skip
         for axes, result in zip(panels.flat, shown, strict=False):
             found = pairs.get((result.judge, result.attribute))
             _draw_panel(axes, result, found, (low, high), limit)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
         _label(panels, shown, by_grid=by_grid)
-        figure.text(0.5, 0.04 / figure.get_size_inches()[1], "mean of judge and reference",
-                    ha="center", va="bottom", color=MUTED)  # fmt: skip
-        figure.text(0.005, 0.5, "judge − reference", rotation=90, va="center", color=MUTED)
+        figure.text(0.5 / WIDTH, 0.05 / figure.get_size_inches()[1], "mean of judge and reference",
+                    va="bottom", color=MUTED)  # fmt: skip
+        figure.text(0.008, 0.5, "judge − reference", rotation=90, va="center", color=MUTED)
     more = len(examination.results) - len(shown)
     return finish(
         figure,
@@ -110,17 +112,20 @@ def _shade(axes: Any, pairs: NDArray[np.float64], scale: tuple[float, float], li
 def _label(panels: Any, shown: tuple[PairResult, ...], *, by_grid: bool) -> None:
     if not by_grid:
         for axes, result in zip(panels.flat, shown, strict=False):
-            axes.set_title(f"{shorten(result.judge, 12)}, {shorten(result.attribute, 12)}", size=6)
+            title = f"{shorten(result.judge, 17)}\n{shorten(result.attribute, 17)}"
+            axes.set_title(title, size=5.8, linespacing=1.25)
         return
     across = panels.shape[1]
     for axes, result in zip(panels[0], shown, strict=False):
         axes.set_title(shorten(result.attribute, 16), size=7.5)
     for axes, result in zip(panels[:, -1], shown[::across], strict=False):
-        axes.text(1.04, 0.5, shorten(result.judge, 18), transform=axes.transAxes, rotation=-90,
-                  va="center", size=7, color=INK)  # fmt: skip
+        axes.annotate(shorten(result.judge, 18), (1, 0.5), (6, 0), xycoords="axes fraction",
+                      textcoords="offset points", rotation=-90, va="center", size=7,
+                      color=INK)  # fmt: skip
 
 
 def _limit(shown: tuple[PairResult, ...], width: float) -> float:
     """Half the height of all panels: wide enough for systems and limits, at most the scale."""
     bounds = [abs(b) for r in shown for b in (r.loa_low, r.loa_high, r.bias) if math.isfinite(b)]
-    return min(max([1.3 * max(bounds, default=0.0), 0.4 * width]), width)
+    gaps = [abs(pair.judge - pair.reference) for r in shown for pair in r.systems]
+    return min(max(1.15 * max([*bounds, *gaps], default=0.0), 0.4 * width), width)

@@ -45,7 +45,8 @@ def draw(examination: Examination) -> Drawing:
         spread = np.concatenate([human - margin, human + margin, judge])
         known = spread[np.isfinite(spread)]
         if known.size:
-            axes.set_xlim(known.min() - 0.08 * (high - low), known.max() + 0.08 * (high - low))
+            room = 0.03 * (high - low)
+            axes.set_xlim(max(known.min(), low) - room, min(known.max(), high) + room)
         axes.grid(axis="x")
         axes.set_xlabel(f"mean score on a scale of {low:g} to {high:g}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handletextpad=0.5,

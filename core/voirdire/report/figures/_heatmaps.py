@@ -43,7 +43,8 @@ def draw(examination: Examination) -> Drawing:
         grid = {"nrows": 2} if stacked else {"ncols": 2}
         left, right = figure.subplots(**grid)
         _draw_one(left, consistency, judges, names, _BLUES, (0.0, 1.0))
-        _draw_one(right, width, judges, names, _BROWNS, (0.0, max(1.0, float(np.nanmax(width)))))
+        widest = float(np.max(width, initial=1.0, where=np.isfinite(width)))
+        _draw_one(right, width, judges, names, _BROWNS, (0.0, widest))
         left.set_title("ICC(C,1)")
         right.set_title(f"Width of its {_said(method)} interval")
         if not stacked:

@@ -1,0 +1,135 @@
+"""The demo from a user's chair, the example's workbooks, and what the audit says of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from voirdire.examine import examine
+from voirdire.study import load_study
+
+
+def run_demo(folder, *options, **environment):
+    code = (
+        "import typer\nfrom voirdire.cli import demo\napp = typer.Typer()\n"
+        "app.callback()(lambda: None)\ndemo.register(app)\napp()"
+    )
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code, "demo", "--out", str(folder), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout, time.perf_counter() - began
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    return (folder, *run_demo(folder))
+
+
+def test_it_says_plainly_that_it_is_simulated(demo):
+    _, text, _ = demo
+    assert text.startswith("Everything here is simulated")
+    assert "The truth beside what was found (all simulated)" in text
+    title = load_study(demo[0] / "study.toml").title
+    assert "simulated" in title
+
+
+def test_truth_stands_beside_what_was_found(demo):
+    _, text, _ = demo
+    rows = [
+        line for line in text.splitlines() if line.startswith(("Steady", "Generous", "Erratic"))
+    ]
+    assert any("may replace: found" in row for row in rows)
+    assert any("not trusted: found" in row for row in rows)
+    assert any("no verdict: found" in row for row in rows)
+    assert "8 of 9 intervals hold the true value" in text
+
+
+def test_it_writes_a_report_a_study_and_data_that_can_be_used_again(demo):
+    folder, _, _ = demo
+    for name in (
+        "report.html",
+        "results.json",
+        "audit.json",
+        "tables.md",
+        "icc.csv",
+        "ratings.csv",
+    ):
+        assert (folder / name).stat().st_size > 0
+    again = examine(folder / "study.toml")
+    assert "assists" in {verdict.verdict for verdict in again.verdicts}
+
+
+def test_it_takes_seconds(demo):
+    assert demo[2] < 60  # 5 s on two idle cores; CI machines and first runs compile kernels
+
+
+def test_another_seed_draws_another_panel(demo, tmp_path):
+    run_demo(tmp_path, "--seed", "2", "--no-figures")
+    first, second = (pl.read_csv(folder / "ratings.csv") for folder in (demo[0], tmp_path))
+    assert first.shape == second.shape
+    assert not first.equals(second)
+    assert not (tmp_path / "figures").exists()
+
+
+@pytest.fixture(scope="module")
+def example(example_study):
+    return examine(example_study, resamples=100)
+
+
+def test_the_planted_oddities_are_found(example):
+    found = {(finding.kind, finding.count) for finding in example.findings}
+    kinds = {kind for kind, _ in found}
+    assert ("out_of_scale", 6) in found  # two responses of three zeros each
+    assert ("out_of_scale", 1) in found  # a six
+    assert ("refused", 1) in found
+    assert {"context_mismatch", "headers_mended", "repaired", "blank_cells"} <= kinds
+    assert not [finding for finding in example.findings if finding.severity == "blocking"]
+
+
+def test_broken_replies_are_read_where_they_can_be(example):
+    north = example.ratings.filter(pl.col("rater") == "judge-north")
+
+    def status(item, system):
+        rows = north.filter((pl.col("item") == item) & (pl.col("system") == system))
+        return set(rows["status"].to_list())
+
+    assert status("3", "birch") == {"refused"}
+    assert status("6", "alder") == {"repaired"}  # a quote inside a quote
+    assert status("10", "larch") == {"repaired"}  # no closing brace
+    assert status("21", "aspen") == {"blank"}
+    fraction = north.filter((pl.col("item") == "15") & (pl.col("system") == "pine"))
+    assert fraction["score"].null_count() == 0
+
+
+def test_the_example_shows_different_verdicts(example):
+    assert len({verdict.verdict for verdict in example.verdicts}) >= 4
+    assert all(result.n_systems == 11 for result in example.results)
+
+
+def test_the_workbooks_are_what_the_script_builds(example_study, tmp_path):
+    pytest.importorskip("xlsxwriter", reason="xlsxwriter builds the example's workbooks")
+    folder = Path(example_study).parent
+    spec = importlib.util.spec_from_file_location("build", folder / "build.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    build.build(tmp_path)
+    for path in sorted(tmp_path.glob("*.xlsx")):
+        ours, built = (pl.read_excel(p, sheet_id=0) for p in (folder / path.name, path))
+        assert list(ours) == list(built)
+        for sheet, frame in ours.items():
+            assert frame.equals(built[sheet])

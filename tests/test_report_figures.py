@@ -1,0 +1,135 @@
+"""Figures: all of them, in both forms, for odd sizes, with nothing cut off at the edges."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from examinations import NAN, matrix, pair_result
+
+from voirdire.examine import SystemMean, examine
+from voirdire.report._pairs import response_pairs
+from voirdire.report.figures import draw_figures
+
+NAMES = ["heatmaps", "forest", "bias", "bland_altman", "systems", "leave_one_out", "exclusion"]
+
+
+@pytest.fixture(scope="module")
+def example(example_study):
+    return examine(example_study, resamples=100)
+
+
+@pytest.fixture(scope="module")
+def drawings(example):
+    return draw_figures(example)
+
+
+def pixels(drawing):
+    from PIL import Image
+
+    with Image.open(io.BytesIO(drawing.png)) as image:
+        return np.asarray(image.convert("L"), dtype=int)
+
+
+def assert_nothing_is_cut(drawing):
+    """No ink touches the edge of the picture."""
+    image = pixels(drawing)
+    edges = np.concatenate(
+        [image[:2].ravel(), image[-2:].ravel(), image[:, :2].ravel(), image[:, -2:].ravel()]
+    )
+    assert edges.min() > 245, drawing.name
+
+
+def test_all_seven_are_drawn(drawings):
+    assert [drawing.name for drawing in drawings] == NAMES
+    for drawing in drawings:
+        assert drawing.title
+        assert drawing.caption.endswith(".")
+
+
+def test_svg_is_well_formed_and_text_is_paths(drawings):
+    for drawing in drawings:
+        root = ET.fromstring(drawing.svg)
+        assert root.tag.endswith("svg")
+        assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
+        assert len(drawing.svg) < 400_000
+        ET.fromstring(drawing.inline)
+        assert not re.search(r'id="(figure|axes|patch|text|line2d)_', drawing.inline)
+
+
+def test_nothing_is_cut(drawings):
+    for drawing in drawings:
+        assert_nothing_is_cut(drawing)
+
+
+def test_names_do_not_reach_the_svg_as_text(example):
+    from voirdire.report.figures import _forest
+
+    odd = tuple(replace(r, judge="--><script>x</script>") for r in example.results[:1])
+    assert "script" not in _forest.draw(example.replace(results=odd)).svg
+
+
+@pytest.mark.parametrize(("judges", "attributes"), [(1, 1), (1, 12), (9, 2), (3, 10)])
+def test_any_size_of_panel(example, judges, attributes):
+    rng = np.random.default_rng(1)
+    results = tuple(
+        pair_result(
+            matrix(9, rng.uniform(-0.3, 0.97), rng.uniform(-1, 1)),
+            f"a-judge-with-a-rather-long-name-{j}",
+            f"Attribute number {a}",
+            loo_c1={"a-system-with-quite-a-long-name": -0.4, "b": 0.9},
+        )
+        for j in range(judges)
+        for a in range(attributes)
+    )
+    found = example.replace(results=results, system_means=(), composites=())
+    drawings = draw_figures(found)
+    assert [d.name for d in drawings] == [
+        "heatmaps",
+        "forest",
+        "bias",
+        "bland_altman",
+        "leave_one_out",
+    ]
+    for drawing in drawings:
+        assert_nothing_is_cut(drawing)
+
+
+def test_undefined_values_are_left_blank(example):
+    flat = pair_result([[3, 3], [3, 3], [3, 3]], bias_interval=None, loa_low=NAN, loa_high=NAN)
+    nothing = replace(
+        flat, attribute="b", human_mean=NAN, judge_mean=NAN, bias=NAN, ci=(), systems=()
+    )
+    drawings = draw_figures(
+        example.replace(results=(flat, nothing), composites=(), system_means=())
+    )
+    assert len(drawings) == 4
+
+
+def test_no_results_no_figures(example):
+    assert draw_figures(example.replace(results=())) == ()
+
+
+def test_response_pairs_leave_excluded_systems_out(example):
+    pairs = response_pairs(example)
+    assert set(pairs) == {(r.judge, r.attribute) for r in example.results}
+    for result in example.results:
+        found = pairs[result.judge, result.attribute]
+        assert found.shape == (result.n_pairs, 2)
+        assert np.mean((found[:, 1] - found[:, 0]) ** 2) == pytest.approx(result.mse)
+
+
+def test_bars_are_sorted_by_the_humans(example):
+    from voirdire.report.figures import _bars
+
+    means = tuple(
+        SystemMean(rater, system, {}, {}, 1, value, 0.0, 1.0)
+        for rater, values in (("human-1", (2.0, 4.0)), ("judge-north", (5.0, 1.0)))
+        for system, value in zip(("a", "b"), values, strict=True)
+    )
+    assert _bars.draw(example.replace(system_means=means)) is not None
+    assert _bars.draw(example.replace(system_means=())) is None

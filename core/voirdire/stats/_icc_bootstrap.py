@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,20 +17,20 @@ if TYPE_CHECKING:
 
     from voirdire.stats._arrays import Floats
 
-_SUMS_IN_CACHE = 1 << 17
+_SUMS_IN_CACHE = 1 << 15
 
 
 def drawn(parts: Decomposition, forms: Sequence[str], seed: int, resamples: int) -> Distribution:
     """(P * forms, B) values over drawn resamples; one count matrix serves all P matrices."""
     chunks = drawn_in_chunks(seed, parts.n, resamples, _width(parts))
-    return Distribution(_over_counts(parts, forms, chunks, resamples))
+    return Distribution.of(_over_counts(parts, forms, chunks, resamples))
 
 
 def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
     """(P * forms, M) values over every resample there is."""
     counts, weights = multisets(parts.n)
     values = _over_counts(parts, forms, _sliced(counts, _width(parts)), len(weights))
-    return Distribution(values, weights)
+    return Distribution.of(values, weights)
 
 
 def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
@@ -38,7 +39,7 @@ def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
         return np.full((len(parts.rows) * len(forms), parts.n), np.nan)
     terms = features(parts)
     sums = terms.sum(axis=2, keepdims=True) - terms
-    values = icc_values(parts, forms, sums, np.full(parts.n, parts.n - 1.0))
+    values = Evaluation.of(parts, forms).values(sums, np.full(parts.n, parts.n - 1.0))
     return values.reshape(-1, parts.n)
 
 
@@ -47,27 +48,51 @@ def _over_counts(
 ) -> Floats:
     from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
 
-    terms = features(parts)
+    terms, evaluation = features(parts), Evaluation.of(parts, forms)
     values = np.empty((len(terms), len(forms), resamples))
-    start = 0
+    start, sums = 0, np.empty((*terms.shape[:2], 0))
     for counts in chunks:
-        sums = np.empty((*terms.shape[:2], counts.shape[1]))
+        width = counts.shape[1]
+        if sums.shape[2] != width:
+            sums = np.empty((*terms.shape[:2], width))
         weighted_sums(counts, terms, sums)
-        stop = start + counts.shape[1]
-        sizes = np.full(counts.shape[1], float(parts.n))
-        values[:, :, start:stop] = icc_values(parts, forms, sums, sizes)
-        start = stop
+        sizes = np.full(width, float(parts.n))
+        values[:, :, start : start + width] = evaluation.values(sums, sizes)
+        start += width
     return values.reshape(-1, resamples)
 
 
-def icc_values(parts: Decomposition, forms: Sequence[str], sums: Floats, sizes: Floats) -> Floats:
-    """(P, forms, B) values from the summed `features` (P, 3 + k, B) of resamples of given sizes."""
-    from voirdire.stats._kernels_icc import icc_from_sums  # noqa: PLC0415 - loads numba
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What turns summed features of resamples into values of the forms.
 
-    out = np.empty((len(sums), len(forms), sums.shape[2]))
-    columns = np.ascontiguousarray(parts.columns)
-    icc_from_sums(sums, sizes, columns, tolerances(parts), quotients(forms, parts.k), out)
-    return out
+    Attributes
+    ----------
+    columns : (P, k)
+        Rater effects in the whole sample.
+    tolerances : (P, 3)
+        See `_anova.tolerances`.
+    quotients : (forms, 2, 3, 2)
+        See `_forms.quotients`.
+    """
+
+    columns: Floats
+    tolerances: Floats
+    quotients: Floats
+
+    @classmethod
+    def of(cls, parts: Decomposition, forms: Sequence[str]) -> Evaluation:
+        """For resamples of these matrices."""
+        columns = np.ascontiguousarray(parts.columns)
+        return cls(columns, tolerances(parts), quotients(forms, parts.k))
+
+    def values(self, sums: Floats, sizes: Floats) -> Floats:
+        """(P, forms, B) from summed `features` (P, 3 + k, B) of resamples of given sizes."""
+        from voirdire.stats._kernels_icc import icc_from_sums  # noqa: PLC0415 - loads numba
+
+        out = np.empty((len(sums), len(self.quotients), sums.shape[2]))
+        icc_from_sums(sums, sizes, self.columns, self.tolerances, self.quotients, out)
+        return out
 
 
 def _width(parts: Decomposition) -> int:

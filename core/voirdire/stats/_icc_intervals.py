@@ -79,8 +79,8 @@ def _bounds(
 def _add_mass(draws: Distribution, details: list[dict[str, Any]]) -> None:
     below = draws.mass(draws.values < 0)
     outside = below + draws.mass(draws.values > 1)
-    for row, low, out in zip(details, below, outside, strict=True):
-        row["mass_below_0"], row["mass_outside"] = float(low), float(out)
+    for row, low, out in zip(details, below.tolist(), outside.tolist(), strict=True):
+        row["mass_below_0"], row["mass_outside"] = low, out
 
 
 def _intervals(
@@ -90,7 +90,8 @@ def _intervals(
     undefined = draws.undefined
     dropped = kept.undefined - undefined
     resamples = draws.values.shape[1]
+    rows = zip(bounds.tolist(), undefined.tolist(), dropped.tolist(), strict=True)
     return [
-        Interval(method, level, float(low), float(high), resamples, int(lost), int(left_out), flags)
-        for (low, high), lost, left_out in zip(bounds, undefined, dropped, strict=True)
+        Interval(method, level, low, high, resamples, lost, left_out, flags)
+        for (low, high), lost, left_out in rows
     ]

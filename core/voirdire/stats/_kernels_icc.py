@@ -17,41 +17,68 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 
-@njit("void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])", cache=True, nogil=True)
+@njit("void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])", cache=True, nogil=True, error_model="numpy")
 def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
-    """out[p, f, b] = Σ_i counts[i, b] features[p, f, i]; the inner loop runs over resamples."""
+    """out[p, f, b] = Σ_i counts[i, b] features[p, f, i].
+
+    Tiles of subjects keep their counts in cache while every feature is summed over them, and the
+    inner loop runs over resamples; each sum still adds its subjects in order.
+    """
     n, resamples = counts.shape
-    for p in range(features.shape[0]):
-        for f in range(features.shape[1]):
-            for b in range(resamples):
-                out[p, f, b] = 0.0
-            for i in range(n):
-                x = features[p, f, i]
-                for b in range(resamples):
-                    out[p, f, b] += counts[i, b] * x
+    tile = max(1, 16384 // max(resamples, 1))
+    out[:] = 0.0
+    for start in range(0, n, tile):
+        for p in range(features.shape[0]):
+            for f in range(features.shape[1]):
+                for i in range(start, min(start + tile, n)):
+                    x = features[p, f, i]
+                    for b in range(resamples):
+                        out[p, f, b] += counts[i, b] * x
 
 
-@njit("f8(f8[:,::1], f8, f8, f8, f8)", cache=True, nogil=True)
-def _line(line: Floats, n: float, rows: float, raters: float, error: float) -> float:
-    a = (line[0, 0] + line[0, 1] / n) * rows
-    c = (line[1, 0] + line[1, 1] / n) * raters
-    e = (line[2, 0] + line[2, 1] / n) * error
-    total = a + c + e
-    return total if abs(total) > 1e-14 * (abs(a) + abs(c) + abs(e)) else 0.0
+@njit(
+    "void(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def _mean_squares(
+    sums: Floats, sizes: Floats, columns: Floats, tolerances: Floats, out: Floats
+) -> None:
+    """out[:, b]: MSR, MSC, MSE from the summed features; what is round-off is zero."""
+    k, resamples = len(columns), len(sizes)
+    for b in range(resamples):
+        out[0, b] = k * (sums[1, b] - sums[0, b] * sums[0, b] / sizes[b])
+        out[1, b] = 0.0
+        out[2, b] = sums[2, b]
+    for j in range(k):
+        for b in range(resamples):
+            mean = sums[3 + j, b] / sizes[b]
+            out[1, b] += sizes[b] * (mean + columns[j]) * (mean + columns[j])
+            out[2, b] -= sizes[b] * mean * mean
+    for b in range(resamples):
+        n = sizes[b]
+        out[0, b] = out[0, b] / (n - 1.0) if out[0, b] > n * tolerances[0] else 0.0
+        out[1, b] = out[1, b] / (k - 1.0) if out[1, b] > n * tolerances[1] else 0.0
+        out[2, b] = out[2, b] / ((n - 1.0) * (k - 1.0)) if out[2, b] > n * tolerances[2] else 0.0
 
 
-@njit("f8(f8[:,:,::1], f8, f8, f8, f8)", cache=True, nogil=True)
-def _quotient(form: Floats, n: float, rows: float, raters: float, error: float) -> float:
-    """Two lines in the mean squares, one over the other; what cancels to round-off is zero."""
-    above = _line(form[0], n, rows, raters, error)
-    below = _line(form[1], n, rows, raters, error)
-    return above / below if below != 0.0 else np.nan
+@njit("void(f8[:,::1], f8[::1], f8[:,::1], f8[::1])", cache=True, nogil=True, error_model="numpy")
+def _line(line: Floats, sizes: Floats, squares: Floats, out: Floats) -> None:
+    """out[b]: a combination of mean squares; what cancels up to round-off is zero."""
+    for b in range(len(sizes)):
+        a = (line[0, 0] + line[0, 1] / sizes[b]) * squares[0, b]
+        c = (line[1, 0] + line[1, 1] / sizes[b]) * squares[1, b]
+        e = (line[2, 0] + line[2, 1] / sizes[b]) * squares[2, b]
+        total = a + c + e
+        out[b] = total if abs(total) > 1e-14 * (abs(a) + abs(c) + abs(e)) else 0.0
 
 
 @njit(
     "void(f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,:,::1], f8[:,:,::1])",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def icc_from_sums(
     sums: Floats,
@@ -62,25 +89,19 @@ def icc_from_sums(
     out: Floats,
 ) -> None:
     """out[p, f, b]: the ICC of form f in resample b of sizes[b] subjects; NaN for 0 / 0."""
-    k = columns.shape[1]
-    for b in range(sums.shape[2]):
-        n = sizes[b]
-        for p in range(sums.shape[0]):
-            rows = k * (sums[p, 1, b] - sums[p, 0, b] * sums[p, 0, b] / n)
-            raters = 0.0
-            error = sums[p, 2, b]
-            for j in range(k):
-                mean = sums[p, 3 + j, b] / n
-                error -= n * mean * mean
-                raters += n * (mean + columns[p, j]) * (mean + columns[p, j])
-            rows = rows / (n - 1.0) if rows > n * tolerances[p, 0] else 0.0
-            raters = raters / (k - 1.0) if raters > n * tolerances[p, 1] else 0.0
-            error = error / ((n - 1.0) * (k - 1.0)) if error > n * tolerances[p, 2] else 0.0
-            for f in range(forms.shape[0]):
-                out[p, f, b] = _quotient(forms[f], n, rows, raters, error)
+    resamples = len(sizes)
+    squares = np.empty((3, resamples))
+    below = np.empty(resamples)
+    for p in range(sums.shape[0]):
+        _mean_squares(sums[p], sizes, columns[p], tolerances[p], squares)
+        for f in range(forms.shape[0]):
+            _line(forms[f, 0], sizes, squares, out[p, f])
+            _line(forms[f, 1], sizes, squares, below)
+            for b in range(resamples):
+                out[p, f, b] = out[p, f, b] / below[b] if below[b] != 0.0 else np.nan
 
 
-@njit("f8(f8[::1], i8[::1], f8, i8[::1])", cache=True, nogil=True)
+@njit("f8(f8[::1], i8[::1], f8, i8[::1])", cache=True, nogil=True, error_model="numpy")
 def _smallest_reaching(
     values: Floats, weights: NDArray[np.int64], target: float, bins: NDArray[np.int64]
 ) -> float:
@@ -108,7 +129,7 @@ def _smallest_reaching(
     return low if low < np.inf else np.nan
 
 
-@njit("void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])", cache=True, nogil=True)
+@njit("void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])", cache=True, nogil=True, error_model="numpy")
 def weighted_quantiles(
     values: Floats, weights: NDArray[np.int64], targets: Floats, out: Floats
 ) -> None:

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 
-@njit("UniTuple(f8, 2)(f8[:,:,::1], i8, f8[::1], f8[::1])", cache=True, nogil=True)
+@njit(
+    "UniTuple(f8, 2)(f8[:,:,::1], i8, f8[::1], f8[::1])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def _effects(means: Floats, b: int, rows: Floats, columns: Floats) -> tuple[float, float]:
     """Fill in row and column effects of means[:, :, b]; the grand mean, and what is round-off."""
     n, k, _ = means.shape
@@ -30,7 +35,7 @@ def _effects(means: Floats, b: int, rows: Floats, columns: Floats) -> tuple[floa
     return grand, 64 * 2.220446049250313e-16 * scale
 
 
-@njit("f8(f8[::1], f8)", cache=True, nogil=True)
+@njit("f8(f8[::1], f8)", cache=True, nogil=True, error_model="numpy")
 def _sum_of_squares(effects: Floats, zero: float) -> float:
     total = 0.0
     for effect in effects:
@@ -39,7 +44,7 @@ def _sum_of_squares(effects: Floats, zero: float) -> float:
     return total
 
 
-@njit("void(f8[:,:,::1], f8[:,::1])", cache=True, nogil=True)
+@njit("void(f8[:,:,::1], f8[:,::1])", cache=True, nogil=True, error_model="numpy")
 def mean_squares_of(means: Floats, out: Floats) -> None:
     """out[:, b]: MSR, MSC, MSE of the n by k means[:, :, b]; NaN where a mean is missing.
 

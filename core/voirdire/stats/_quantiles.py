@@ -23,29 +23,41 @@ class Distribution:
     ----------
     values : (R, B)
         NaN where a resample is undefined or left out.
+    unknown : (R, B)
+        Where that is.
     weights : (B,) or None
         How often each enumerated resample comes; None when every resample counts once.
     """
 
     values: Floats
+    unknown: NDArray[np.bool_]
     weights: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, values: Floats, weights: NDArray[np.int64] | None = None) -> Distribution:
+        """The distribution of (R, B) values."""
+        return cls(values, np.isnan(values), weights)
 
     @property
     def undefined(self) -> NDArray[np.int64]:
         """(R,) resamples without a value."""
-        return np.isnan(self.values).sum(axis=1)
+        return np.count_nonzero(self.unknown, axis=1)
 
     def mass(self, where: NDArray[np.bool_]) -> Floats:
         """(R,) share of the defined resamples for which `where` (R, B) holds."""
-        weights = np.ones(self.values.shape[1]) if self.weights is None else self.weights
-        total = ~np.isnan(self.values) @ weights
-        with np.errstate(invalid="ignore"):
-            return np.asarray(where @ weights / np.where(total > 0, total, np.nan))
+        total, inside = self._weigh(~self.unknown), self._weigh(where)
+        return inside / np.where(total > 0, total, np.nan)
+
+    def _weigh(self, where: NDArray[np.bool_]) -> Floats:
+        """(R,) resamples for which `where` holds; whole numbers, so exact in any order."""
+        if self.weights is None:
+            return np.count_nonzero(where, axis=1).astype(np.float64)
+        return np.asarray(where @ self.weights.astype(np.float64))
 
     def within(self, low: float, high: float) -> Distribution:
         """The same with values outside [low, high] left out."""
         outside = (self.values < low) | (self.values > high)
-        return Distribution(np.where(outside, np.nan, self.values), self.weights)
+        return Distribution.of(np.where(outside, np.nan, self.values), self.weights)
 
     def quantiles(self, levels: Floats) -> Floats:
         """(R, 2) quantiles at (R, 2) probabilities.
@@ -54,7 +66,7 @@ class Distribution:
         published study's NumPy). Enumerated resamples: the inverse of the distribution function.
         """
         if self.weights is None:
-            return _drawn_quantiles(self.values, levels)
+            return _drawn_quantiles(self.values, self.undefined, levels)
         return _enumerated_quantiles(self.values, self.weights, levels)
 
 
@@ -74,9 +86,9 @@ def bca(draws: Distribution, points: Floats, jackknife: Floats, level: float) ->
     return draws.quantiles(levels)
 
 
-def _drawn_quantiles(values: Floats, levels: Floats) -> Floats:
+def _drawn_quantiles(values: Floats, undefined: NDArray[np.int64], levels: Floats) -> Floats:
     """NaN is sorted to the end, so that one sort serves every row whatever it leaves out."""
-    kept = values.shape[1] - np.isnan(values).sum(axis=1, keepdims=True)
+    kept = values.shape[1] - undefined[:, None]
     position = levels * np.maximum(kept - 1, 0)
     known = ~np.isnan(position)
     below = np.where(known, position, 0).astype(np.int64)

@@ -61,7 +61,7 @@ def best(shares: Shares) -> Floats:
             jac=shares.gradient,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"ftol": 1e-15, "gtol": 1e-9},
+            options={"ftol": 1e-9, "gtol": 1e-6},
         )
         for start in _STARTS
     ]

@@ -11,7 +11,7 @@ from voirdire._errors import StatisticsError
 from voirdire.stats._anova import decompose, features
 from voirdire.stats._arrays import check_level, check_resamples, floats
 from voirdire.stats._forms import canonical
-from voirdire.stats._icc_bootstrap import icc_values
+from voirdire.stats._icc_bootstrap import Evaluation
 from voirdire.stats._quantiles import Distribution, percentile_levels
 from voirdire.stats._resampling import drawn_in_chunks
 from voirdire.stats._results import Estimate, Interval
@@ -122,7 +122,7 @@ def _interval(
     order = np.argsort(codes, kind="stable")
     members = np.bincount(codes)
     chunks = (_clusters if scheme == "cluster" else _nested)(seed, members, n_resamples)
-    draws = Distribution(_values(Y[order], members, found.statistic, chunks, scheme))
+    draws = Distribution.of(_values(Y[order], members, found.statistic, chunks, scheme))
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     flags = ("unreliable_interval",) if len(members) < 20 else ()
     lost = int(draws.undefined[0])
@@ -145,12 +145,13 @@ def _values(
         starts = np.cumsum(members) - members
         terms = np.ascontiguousarray(np.add.reduceat(terms, starts, axis=2))
         weights = members.astype(np.float64)
+    evaluation = Evaluation.of(parts, (canonical(statistic),))
     values = []
     for counts in chunks:
         sums = np.empty((*terms.shape[:2], counts.shape[1]))
         weighted_sums(counts, terms, sums)
         sizes = weights @ counts
-        values.append(icc_values(parts, (canonical(statistic),), sums, sizes)[0])
+        values.append(evaluation.values(sums, sizes)[0])
     return np.concatenate(values, axis=1)
 
 

@@ -115,7 +115,7 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
         known = (n_own > 0) & (n_others > 0)
         safe = [np.where(known, one, 1.0) for one in (n_own, n_others)]
         drawn.append(np.where(known, own / safe[0] - others / safe[1], np.nan))
-    draws = Distribution(np.concatenate(drawn)[None])
+    draws = Distribution.of(np.concatenate(drawn)[None])
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     flags = ("unreliable_interval",) if terms.shape[1] < _FEW_ITEMS else ()
     lost = int(draws.undefined[0])

@@ -10,13 +10,19 @@ import numpy as np
 from voirdire._errors import StatisticsError
 from voirdire.stats import _icc_bootstrap
 from voirdire.stats._anova import Decomposition, decompose, mean_squares
-from voirdire.stats._arrays import check_level, check_resamples, complete_rows, ratings_matrix
+from voirdire.stats._arrays import (
+    check_level,
+    check_resamples,
+    complete_rows,
+    floats,
+    ratings_matrix,
+)
 from voirdire.stats._forms import canonical, f_interval, value
 from voirdire.stats._icc_intervals import Plan, bootstrap_intervals
 from voirdire.stats._results import Estimate, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.stats._arrays import Floats
 
@@ -163,15 +169,25 @@ def icc_batch(
         seed=seed,
         compat=_compat(compat),
     )
+    results: dict[int, tuple[Estimate, ...]] = {}
+    for members, stacked, left_out in _by_shape(Ys):
+        results.update(zip(members, _estimates(stacked, left_out, plan), strict=True))
+    return tuple(results[at] for at in range(len(results)))
+
+
+def _by_shape(Ys: Sequence[Any] | Floats) -> Iterator[tuple[Sequence[int], Floats, list[int]]]:
+    """Complete matrices of one shape together: their places, (P, n, k), rows left out of each."""
+    if isinstance(Ys, np.ndarray) and Ys.ndim == 3 and len(Ys):
+        together = floats(Ys, "Ys", 3)
+        if not np.isnan(together).any():
+            yield range(len(Ys)), together, [0] * len(Ys)
+            return
     matrices = [ratings_matrix(Y) for Y in Ys]
     complete = [complete_rows(Y) for Y in matrices]
-    results: dict[int, tuple[Estimate, ...]] = {}
     for shape in dict.fromkeys(Y.shape for Y in complete):
         members = [at for at, Y in enumerate(complete) if Y.shape == shape]
         left_out = [len(matrices[at]) - shape[0] for at in members]
-        stacked = np.stack([complete[at] for at in members])
-        results.update(zip(members, _estimates(stacked, left_out, plan), strict=True))
-    return tuple(results[at] for at in range(len(matrices)))
+        yield members, np.stack([complete[at] for at in members]), left_out
 
 
 def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimate, ...]]:
@@ -209,14 +225,18 @@ def _all_intervals(
             Interval("f", plan.level, float(a), float(b)) for a, b in zip(low, high, strict=True)
         ]
     jackknife = _icc_bootstrap.jackknife(parts, plan.forms)
-    details = [{"leave_one_out": _extent(row)} for row in jackknife]
+    details: list[dict[str, Any]] = [{"leave_one_out": pair} for pair in _extents(jackknife)]
     bootstrap_intervals(parts, values.ravel(), jackknife, plan, found, details)
     return [tuple(found[m][row] for m in plan.methods) for row in range(values.size)], details
 
 
-def _extent(row: Floats) -> tuple[float, float]:
-    known = row[~np.isnan(row)]
-    return (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
+def _extents(rows: Floats) -> list[tuple[float, float]]:
+    """Lowest and highest defined value of each row."""
+    unknown = np.isnan(rows)
+    low = np.where(unknown, np.inf, rows).min(axis=1)
+    high = np.where(unknown, -np.inf, rows).max(axis=1)
+    low[unknown.all(axis=1)] = high[unknown.all(axis=1)] = math.nan
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _estimate(

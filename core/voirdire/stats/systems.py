@@ -206,7 +206,7 @@ def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Esti
     totals = scores.known.sum(axis=1, keepdims=True)
     observed = scores.mean_squares(scores.cells.sum(axis=1, keepdims=True), totals)
     found = float(value(form, observed, scores.n, scores.k)[0])
-    draws = Distribution(value(form, squares, scores.n, scores.k)[None])
+    draws = Distribution.of(value(form, squares, scores.n, scores.k)[None])
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     details = {
         "n_items": scores.n_items,

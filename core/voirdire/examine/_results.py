@@ -63,7 +63,7 @@ def _icc(found: Sequence[Pairing], study: Study) -> list[tuple[Estimate, ...]]:
             FORMS,
             ci=("f", *drawn, *(("exact",) if small else ())),
             level=analysis.level,
-            n_resamples=analysis.resamples,
+            n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
             seed=analysis.seed,
             compat=analysis.compat or None,
         )

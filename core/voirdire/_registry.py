@@ -10,15 +10,18 @@ from voirdire._errors import MissingExtraError, PluginError
 
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {
+    "accelerate": "hf",
     "aiohttp": "openai",
     "anthropic": "anthropic",
     "faiss": "faiss-cpu",
+    "gguf": "hf",
     "google": "google",
     "langchain_core": "langchain",
     "openai": "openai",
     "sentence_transformers": "retrieval",
     "torch": "hf",
     "transformers": "hf",
+    "xlsxwriter": "excel",
 }
 
 

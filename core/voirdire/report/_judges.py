@@ -184,7 +184,9 @@ def _facts(rows: list[Row], examination: Examination) -> str:
         said.append(f"{plural(pairs, 'pair')} of ratings over {plural(len(rows), 'attribute')}")
         reference = next((result.reference for result in results if result.reference), "")
         if reference:
-            said.append(f"held against {reference}")
+            several = " and " in reference
+            named = reference.replace(" and ", ", ")
+            said.append(f"held against {'the mean of ' if several else ''}{named}")
         left_out = list(dict.fromkeys(name for r in results for name in r.excluded_systems))
         labels = [examination.study.system(name).label or name for name in left_out]
         said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")

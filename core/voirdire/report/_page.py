@@ -117,7 +117,8 @@ def _audit_summary(examination: Examination) -> str:
     counts = Counter(found.severity for found in examination.findings)
     if not counts:
         return "The audit found nothing odd."
-    said = [plural(counts[name], f"{name} finding") for name in WORST_FIRST if counts[name]]
+    nouns = {"blocking": "blocking finding", "serious": "serious finding", "note": "note"}
+    said = [plural(counts[name], nouns[name]) for name in WORST_FIRST if counts[name]]
     rule = "A blocking finding forbids any verdict on what it touches."
     return f"The audit reports {_joined(said)}. {rule}"
 

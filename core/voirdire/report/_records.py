@@ -50,9 +50,7 @@ def result_record(result: PairResult) -> dict[str, Any]:
     """One judge and attribute as plain types: `RESULT_KEYS` first, then what else is known."""
     names = [part.name for part in dataclasses.fields(result)]
     keys = (*RESULT_KEYS, *(name for name in names if name not in RESULT_KEYS))
-    record = {key: plain(getattr(result, key)) for key in keys}
-    record["ci"] = [_interval_record(found.to_dict()) for found in result.ci]
-    return record
+    return {key: plain(getattr(result, key)) for key in keys}
 
 
 def examination_record(examination: Examination) -> dict[str, Any]:
@@ -66,6 +64,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "results": [result_record(result) for result in examination.results],
         "study": {"name": examination.study.name, "date": examination.date},
         "composites": [result_record(result) for result in examination.composites],
+        "ceiling": [result_record(result) for result in examination.ceiling],
         "verdicts": plain(examination.verdicts),
         "system_means": plain(examination.system_means),
         "tests": plain(examination.tests),
@@ -97,8 +96,3 @@ def _flat(result: PairResult) -> dict[str, Any]:
         row[f"{name}_low"] = plain(found.interval.low)
         row[f"{name}_high"] = plain(found.interval.high)
     return row
-
-
-def _interval_record(found: dict[str, Any]) -> dict[str, Any]:
-    record: dict[str, Any] = plain(found)
-    return record

@@ -41,6 +41,8 @@ def evidence_tables(examination: Examination) -> tuple[Table, ...]:
         icc_table(examination),
         bias_table(examination),
         error_table(examination),
+        ceiling_table(examination),
+        exclusion_table(examination),
         means_table(examination),
         tests_table(examination),
         measures_table(examination),
@@ -167,6 +169,58 @@ def error_table(examination: Examination) -> Table:
     )  # fmt: skip
 
 
+def ceiling_table(examination: Examination) -> Table:
+    """Each human against the mean of the others: what a judge can at best be asked for."""
+    rows = [
+        (
+            result.judge,
+            result.attribute,
+            str(result.n_systems),
+            number(result.icc_c1),
+            _span(result.interval("C,1", "f")),
+            number(result.icc_a1),
+            _span(result.interval("A,1", "f")),
+            signed(result.bias),
+        )
+        for result in examination.ceiling
+    ]
+    return Table(
+        "ceiling",
+        "The ceiling: humans among themselves",
+        "Each human against the mean of the other humans. No judge can be asked to agree with "
+        "humans better than they agree with one another.",
+        ("Human", "Attribute", "Systems", "C", "C, F", "A", "A, F", "Bias"),
+        tuple(rows),
+        numeric=6,
+    )
+
+
+def exclusion_table(examination: Examination) -> Table:
+    """The same coefficients under other rules of leaving systems out, where they differ."""
+    kept = [result for result in _all(examination) if result.extra.get("without_exclusion")]
+    rows = [
+        (
+            result.judge,
+            result.attribute,
+            ", ".join(_label(examination, name) for name in result.excluded_systems),
+            number(result.icc_c1),
+            number(result.icc_a1),
+            *_ruled(result, "without_exclusion"),
+            *_ruled(result, "family_rule"),
+        )
+        for result in kept
+    ]
+    return Table(
+        "exclusion",
+        "Exclusion",
+        "C and A as examined, with every system, and with every system of the judge's family "
+        "left out (a dash where that changes nothing).",
+        ("Judge", "Attribute", "Left out", "C", "A", "C, all", "A, all", "C, family", "A, family"),
+        tuple(rows),
+        numeric=6,
+    )
+
+
 def means_table(examination: Examination) -> Table:
     """How each rater sees each system: the mean of every attribute, overall and rank."""
     attributes = examination.attributes
@@ -248,16 +302,13 @@ def measures_table(examination: Examination) -> Table:
 
 def section_tables(examination: Examination) -> tuple[Table, ...]:
     """The tables that a plugin adds."""
-    return tuple(
-        Table(
-            f"section_{index}",
-            section.title,
-            section.text,
-            section.columns,
-            tuple(tuple(number(cell) for cell in row) for row in section.rows),
-        )
-        for index, section in enumerate(examination.sections, start=1)
-    )
+    found = []
+    for index, section in enumerate(examination.sections, start=1):
+        rows = tuple(tuple(number(cell) for cell in row) for row in section.rows)
+        numeric = _trailing_numbers(rows)
+        name = f"section_{index}"
+        found.append(Table(name, section.title, section.text, section.columns, rows, numeric))
+    return tuple(found)
 
 
 def p_value(p: float) -> str:
@@ -271,6 +322,22 @@ def p_value(p: float) -> str:
 
 def _all(examination: Examination) -> Iterable[PairResult]:
     return (*examination.results, *examination.composites)
+
+
+def _trailing_numbers(rows: tuple[tuple[str, ...], ...]) -> int:
+    """How many columns from the right hold nothing but numbers and dashes."""
+    count = 0
+    for column in reversed(list(zip(*rows, strict=True))):
+        bare = [cell.strip("+-−–[%]").replace(".", "", 1).replace(",", "") for cell in column]
+        if not all(cell.strip().isdigit() or not cell for cell in bare):
+            break
+        count += 1
+    return count
+
+
+def _ruled(result: PairResult, rule: str) -> tuple[str, str]:
+    found = result.extra.get(rule) or {}
+    return number(found.get("icc_c1")), number(found.get("icc_a1"))
 
 
 def _class(result: PairResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,8 @@ def _reliability(
     if isinstance(alpha, Estimate):
         state = side(alpha.interval(), thresholds.alpha)
         wanted = f"interval of alpha at or above {thresholds.alpha:.2f}"
-        return _component(letter, state, alpha.value, alpha.interval(), wanted, "")
+        part = _component(letter, state, alpha.value, alpha.interval(), wanted, "")
+        return dataclasses.replace(part, limit=thresholds.alpha)
     interval = leading_interval(result, letter)
     state = side(interval, threshold)
     wanted = f"F interval of ICC({letter},1) at or above {threshold:.2f}"
@@ -146,7 +148,8 @@ def _reliability(
     elif state == "undecided":
         units = units_for_icc(result, f"{letter},1", threshold, level)
         note = needed(result, units, letter)
-    return _component(letter, state, value, interval, wanted, note)
+    part = _component(letter, state, value, interval, wanted, note)
+    return dataclasses.replace(part, limit=threshold)
 
 
 def _component(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -161,7 +162,7 @@ class SystemTest:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component of a verdict."""
+    """One component of a verdict: `threshold` says what is asked, `limit` is its number, if any."""
 
     letter: str
     name: str
@@ -170,6 +171,7 @@ class Component:
     interval: Interval | None
     threshold: str
     note: str
+    limit: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)

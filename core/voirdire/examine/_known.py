@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -82,7 +83,8 @@ def stability_component(pair: Pair, known: Known, thresholds: Thresholds) -> Com
         units = units_for_icc_of(found, thresholds.stability)
         note = f"about {units:,} responses would settle it" if units else "it lies at the threshold"
         note += f"; until then, {_runs_note(found.value, thresholds.stability)}"
-    return _component("S", "stability", state, found, wanted, note)
+    part = _component("S", "stability", state, found, wanted, note)
+    return dataclasses.replace(part, limit=thresholds.stability)
 
 
 def _why_no_alt_test(pair: Pair, known: Known, thresholds: Thresholds) -> str:

@@ -114,8 +114,7 @@ def _part(part: Component) -> dict[str, Any]:
     sign, tone = STATES[part.state]
     glyph = Markup()
     if part.interval is not None and part.letter in ("C", "A", "S"):
-        threshold = _threshold(part)
-        glyph = interval_glyph(part.interval.low, part.interval.high, part.value, threshold)
+        glyph = interval_glyph(part.interval.low, part.interval.high, part.value, part.limit)
     return {
         "sign": sign,
         "tone": tone,
@@ -123,13 +122,6 @@ def _part(part: Component) -> dict[str, Any]:
         "said": component_value(part),
         "glyph": glyph,
     }
-
-
-def _threshold(part: Component) -> float:
-    """The number in the component's own words."""
-    words = [word.strip("(,") for word in part.threshold.split()]
-    numbers = [word for word in words if word.replace(".", "", 1).isdigit() and "." in word]
-    return float(numbers[0]) if numbers else math.nan
 
 
 def _steps(rows: list[Row]) -> list[dict[str, Any]]:

@@ -225,7 +225,7 @@ def test_tables_are_written_and_read_back(tmp_path):
         session.start(lambda group: None)
         keep(session, call_of("i1", "x"), "4")
     rows = write_tables(tmp_path / "s", scripted_plugins())
-    assert rows == {"responses": 4, "raters": 1, "ratings": 4, "preferences": 0}
+    assert rows == {"raters": 1, "responses": 4, "ratings": 4, "preferences": 0}
     tables = session_tables(tmp_path / "s")
     assert tables["ratings"].equals(ratings_frame(tmp_path / "s", scripted_plugins()))
     assert tables["raters"].equals(raters_frame(tmp_path / "s", scripted_plugins()))

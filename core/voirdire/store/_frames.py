@@ -12,6 +12,7 @@ from voirdire._errors import SessionError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.store._expected import expect, pairs_of
 from voirdire.store._parsed import (
+    PAGE,
     PREFERENCES,
     as_preferences,
     as_ratings,
@@ -26,9 +27,10 @@ from voirdire.tables import RATERS, RATINGS, STATUS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.schema import Reply, Status
     from voirdire.store._raters import Asker
     from voirdire.study import Study
 
@@ -38,8 +40,10 @@ RESPONSES: dict[str, Any] = {
 }  # fmt: skip
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
-_STATUS = {"refusal": "refused", "content_filter": "filtered", "length": "truncated",
-           "empty": "blank", "error": "failed"}  # fmt: skip
+_STATUS: dict[str, Status] = {
+    "refusal": "refused", "content_filter": "filtered", "length": "truncated", "empty": "blank",
+    "error": "failed",
+}  # fmt: skip
 
 
 def session_study(folder: str | Path) -> Study:
@@ -88,22 +92,41 @@ def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
 
     A response that was to be generated and was not is there with a null text and the reason.
     """
+    return _all(responses_pages(folder, plugins), RESPONSES)
+
+
+def responses_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
+    """`responses_frame` in pages that fit any memory."""
     study = session_study(folder)
     with closing(read_session(folder)) as connection:
-        rows: list[tuple[Any, ...]] = [
-            (item, system, readable(unpack(body)), origin, "ok")
-            for item, system, body, origin in connection.execute(_RESPONSES)
-        ]
-        there = {row[:2] for row in rows}
+        cursor = connection.execute(_RESPONSES)
+        while page := cursor.fetchmany(PAGE):
+            yield _responses((*row[:2], readable(unpack(row[2])), row[3], "ok") for row in page)
         for asker in _generators(study, plugins):
-            expect(connection, "item", study.comparisons)
-            for item, _, _, _, replies in answered(connection, asker.seat, 1):
-                if (item, asker.seat.name) not in there:
-                    status = (
-                        _STATUS.get(replies[-1].finish_reason, "blank") if replies else "failed"
-                    )
-                    rows.append((item, asker.seat.name, None, "generated", status))
-    return pl.DataFrame(rows, schema=RESPONSES, orient="row")
+            yield _responses(_missing(connection, asker, study))
+
+
+def _responses(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=RESPONSES, orient="row")
+
+
+def _missing(
+    connection: sqlite3.Connection, asker: Asker, study: Study
+) -> Iterator[tuple[Any, ...]]:
+    """What a generator was to write and did not."""
+    name = asker.seat.name
+    there = "SELECT 1 FROM responses WHERE (item, system, present) = (?, ?, 1)"
+    expect(connection, "item", study.comparisons)
+    for item, _, _, _, replies in answered(connection, asker.seat, 1):
+        if connection.execute(there, (item, name)).fetchone() is None:
+            yield item, name, None, "generated", _status(replies)
+
+
+def _status(replies: Sequence[Reply] | None) -> Status:
+    """Why there is no response."""
+    if replies is None:
+        return "failed"
+    return _STATUS.get(replies[-1].finish_reason, "blank") if replies else "blank"
 
 
 def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voirdire.store._replies import Answered
 
 #: Tasks of one page, which bounds the memory that deriving a table takes.
-PAGE = 10_000
+PAGE = 5_000
 PREFERENCES: dict[str, Any] = {
     "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
     "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "score": pl.Float64,
@@ -34,7 +34,7 @@ _READ: dict[str, Any] = {
     "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
     "status": STATUS,
 }  # fmt: skip
-_NOT_ASKED = (Reply("", "error", error="not asked"),)
+_NOT_ASKED = [Reply("", "error", error="not asked")]
 
 
 def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.DataFrame]:
@@ -51,12 +51,13 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
     numbers: dict[Any, int] = {}
     read: list[tuple[Any, ...]] = []
     tasks: list[tuple[Any, ...]] = []
-    for item, first, second, run, replies in page:
+    for item, first, second, run, kept in page:
+        replies = _NOT_ASKED if kept is None else kept
         key = tuple((r.text, r.finish_reason, tuple(r.option_logprobs.items())) for r in replies)
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)
-            read.extend(_rows(number, read_replies(asker.mind, replies or _NOT_ASKED)))
+            read.extend(_rows(number, read_replies(asker.mind, replies)))
         tasks.append((item, first, second, run, number))
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
     right = pl.DataFrame(read, schema=_READ, orient="row")

@@ -64,14 +64,15 @@ class Attempt:
 class Finish:
     """A task is through: its calls keep their last reply as final, but those that `failed`.
 
-    `fault` is the kind of fault that they were given up for.
+    `fault` is the kind of fault that they were given up for. A task about which nothing is to be
+    asked has no keys, but its `slot`.
     """
 
     keys: tuple[bytes, ...]
     status: str
     failed: tuple[bytes, ...] = ()
     fault: str = ""
-    seat: Seat | None = None
+    slot: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True)

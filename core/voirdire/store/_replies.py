@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from voirdire.store._records import Seat
 
 PAGE = 20_000
-_FINAL = """SELECT e.position, e.item, e.first, e.second, c.run, a.text, a.finish, a.input,
-a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message
-FROM expected e
+_FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
+c.messages != '[]', a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.latency,
+a.provider_id, a.model, a.extra, a.message FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
@@ -43,13 +43,16 @@ REPLIES = {
 
 
 class Answered(NamedTuple):
-    """One task in one run with its final replies, in the order of its steps; none: not asked."""
+    """One task in one run with its final replies, in the order of its steps.
+
+    `replies` is None where it was not asked, and empty where there was nothing to ask.
+    """
 
     item: str
     first: str
     second: str
     run: int
-    replies: list[Reply]
+    replies: list[Reply] | None
 
 
 def answered(connection: sqlite3.Connection, seat: Seat, runs: int) -> Iterator[Answered]:
@@ -64,13 +67,15 @@ def answered(connection: sqlite3.Connection, seat: Seat, runs: int) -> Iterator[
         found: dict[int, list[Reply]] = {}
         for row in group:
             if row[4] is not None:
-                found.setdefault(row[4], []).append(_reply(row))
+                replies = found.setdefault(row[4], [])
+                if row[5]:
+                    replies.append(_reply(row))
         for run in range(1, runs + 1):
-            yield Answered(row[1], row[2], row[3], run, found.get(run, []))
+            yield Answered(row[1], row[2], row[3], run, found.get(run))
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    return Reply("", "error", error="no reply") if row[6] is None else reply_of(row[5:])
+    return Reply("", "error", error="no reply") if row[7] is None else reply_of(row[6:])
 
 
 def seat_number(connection: sqlite3.Connection, seat: Seat) -> int | None:

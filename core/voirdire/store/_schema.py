@@ -48,6 +48,5 @@ CREATE INDEX attempt_of ON attempts (call);
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
-    "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -8192",
 )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.store._frames import (
+    RESPONSES,
     preferences_pages,
     raters_frame,
     ratings_pages,
-    responses_frame,
+    responses_pages,
 )
 from voirdire.store._parsed import PREFERENCES
 from voirdire.tables import RATINGS
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from voirdire._registry import Plugins
 
+#: Rows of a group in a Parquet file, which are held until it is full.
+ROWS = 50_000
 TABLES = ("ratings", "preferences", "responses", "raters")
 
 
@@ -29,7 +32,7 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
     """Derive ratings, preferences, responses and raters anew and write them as Parquet.
 
     Replies are parsed again, so a better parser or a mended rubric takes effect without asking any
-    model. Ratings and preferences are written page by page.
+    model. Tables are written page by page.
 
     Returns
     -------
@@ -37,16 +40,13 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
         Table -> rows.
     """
     folder = Path(folder)
-    rows = {}
-    for name, frame in (
-        ("responses", responses_frame(folder, plugins)),
-        ("raters", raters_frame(folder, plugins)),
-    ):
-        draft = folder / f"{name}.parquet.draft"
-        frame.write_parquet(draft)
-        draft.replace(folder / f"{name}.parquet")
-        rows[name] = frame.height
+    panel = raters_frame(folder, plugins)  # first: a study that cannot be used says so here
+    draft = folder / "raters.parquet.draft"
+    panel.write_parquet(draft)
+    draft.replace(folder / "raters.parquet")
+    rows = {"raters": panel.height}
     for name, schema, pages in (
+        ("responses", RESPONSES, responses_pages),
         ("ratings", RATINGS, ratings_pages),
         ("preferences", PREFERENCES, preferences_pages),
     ):
@@ -68,6 +68,7 @@ def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) 
             yield page if columns is None else page.select(columns)
 
     draft = path.with_suffix(".parquet.draft")
-    register_io_source(source, schema=schema).sink_parquet(draft)
+    lazy = register_io_source(source, schema=schema)
+    lazy.sink_parquet(draft, row_group_size=ROWS)
     draft.replace(path)
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())

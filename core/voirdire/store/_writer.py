@@ -10,8 +10,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import SessionError
-from voirdire.store._intern import Interned
-from voirdire.store._records import Attempt, Finish, Revival, dumps
+from voirdire.schema import Request
+from voirdire.store._intern import AT_HAND, Interned
+from voirdire.store._records import Attempt, Finish, Revival, dumps, make_call
 from voirdire.store._schema import PRAGMAS
 from voirdire.store._texts import pack, scrub
 
@@ -113,6 +114,7 @@ class _Book:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection, self._interned = connection, Interned(connection)
+        self._sent: dict[str, int] = {}
 
     def write(self, record: Record) -> None:
         if isinstance(record, Attempt):
@@ -137,12 +139,22 @@ class _Book:
 
     def _reply(self, reply: Reply) -> tuple[Any, ...]:
         usage = reply.usage
-        sent = self._interned.params(scrub(dumps(dict(reply.params)))) if reply.params else None
+        sent = self._params(dumps(dict(reply.params))) if reply.params else None
         return (
-            pack(reply.text), reply.finish_reason, None, scrub(reply.error) or None,
+            pack(reply.text), reply.finish_reason, None,
+            scrub(reply.error) if reply.error else None,
             usage.input, usage.output, usage.cached, usage.reasoning, reply.latency,
             reply.provider_id, reply.model, sent, _extra(reply),
         )  # fmt: skip
+
+    def _params(self, text: str) -> int:
+        """The row of the parameters sent; looking for keys in the same ones again would be slow."""
+        found = self._sent.get(text)
+        if found is None:
+            if len(self._sent) > AT_HAND:
+                self._sent.clear()
+            found = self._sent[text] = self._interned.params(scrub(text))
+        return found
 
     def _fault(self, attempt: Attempt) -> tuple[Any, ...]:
         nothing = (None,) * 4
@@ -157,6 +169,11 @@ class _Book:
             self._connection.execute(sql, (finish.status, key))
         if finish.keys:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
+        elif finish.slot is not None:
+            nothing = make_call(finish.slot, Request(()))
+            self._call(nothing)
+            self._connection.execute(_FAIL, (finish.status, nothing.key))
+            self._connection.execute(_TRIM, (1, nothing.key))
 
 
 def _extra(reply: Reply) -> str | None:

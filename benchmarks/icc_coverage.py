@@ -34,9 +34,9 @@ READING = (
     "Reading: the F interval holds its level for normal subjects and errs on the safe side for "
     "ICC(A,1) with a biased judge; every bootstrap over nine subjects, enumerated or drawn, covers "
     "too seldom, and BCa mends nothing at this size. Under a ceiling the F interval covers too "
-    "seldom as well, though no less than the others. Dropping values outside [0, 1] narrows the "
-    "interval, and where its coverage rises it is because 0 became its floor. Lead with F, and "
-    "look at the subjects' distribution."
+    "seldom as well, though no less than the bootstraps that drop nothing. Dropping values outside "
+    "[0, 1] narrows the interval, and where its coverage rises it is because 0 became its floor. "
+    "Lead with F, and look at the subjects' distribution."
 )
 
 

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def floats(values: Any, name: str, ndim: int) -> Floats:
-    """`values` as float64 of `ndim` dimensions; None and NaN are missing.
+    """`values` as float64 of `ndim` dimensions; None, NaN and masked cells are missing.
 
     Raises
     ------
@@ -21,6 +21,8 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
         For text, infinite values and any other number of dimensions.
     """
     try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise StatisticsError(f"{name} must hold numbers or NaN only: {error}") from error

@@ -79,6 +79,7 @@ def test_spellings(spelling, form):
         ({"missing": "mean"}, "missing must be 'listwise' or 'reml', not 'mean'"),
         ({"level": 95}, "level must lie strictly between 0 and 1, not 95"),
         ({"n_resamples": 0, "ci": "percentile"}, "n_resamples must be at least 1, not 0"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
         ({"compat": "x"}, "compat must be None or 'badawi2025'"),
     ],
 )
@@ -88,6 +89,8 @@ def test_errors_name_what_is_allowed(arguments, message):
 
 
 def test_arrays_that_cannot_be_taken():
+    with pytest.raises(StatisticsError, match="forms must name at least one"):
+        icc_batch([SHROUT_FLEISS], ())
     with pytest.raises(StatisticsError, match="numbers or NaN only"):
         icc([["a", "b"], ["c", "d"]])
     with pytest.raises(StatisticsError, match="2 dimension"):

@@ -51,8 +51,9 @@ def check_level(level: float) -> float:
     return float(level)
 
 
-def check_resamples(n_resamples: int) -> int:
-    """A positive number of resamples."""
+def check_draws(n_resamples: int, seed: int) -> None:
+    """A positive number of resamples and a seed that NumPy takes."""
     if n_resamples < 1:
         raise StatisticsError(f"n_resamples must be at least 1, not {n_resamples!r}")
-    return int(n_resamples)
+    if seed < 0:
+        raise StatisticsError(f"seed must be at least 0, not {seed!r}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._anova import decompose, features
-from voirdire.stats._arrays import check_level, check_resamples, floats
+from voirdire.stats._arrays import check_draws, check_level, floats
 from voirdire.stats._forms import canonical
 from voirdire.stats._icc_bootstrap import Evaluation
 from voirdire.stats._quantiles import Distribution, percentile_levels
@@ -96,7 +96,7 @@ def icc_clustered(
             f"clusters must name one item a row, not shape {labels.shape} for {len(ratings)} rows"
         )
     check_level(level)
-    check_resamples(n_resamples)
+    check_draws(n_resamples, seed)
     found = icc(ratings, form, ci=None)
     complete = ~np.isnan(ratings).any(axis=1)
     codes = np.unique(labels[complete], return_inverse=True)[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import check_level, check_resamples
+from voirdire.stats._arrays import check_draws, check_level
 from voirdire.stats._pairs import Pairs, pairs
 from voirdire.stats._quantiles import Distribution, percentile_levels
 from voirdire.stats._resampling import drawn_in_chunks
@@ -75,7 +75,7 @@ def self_preference(
     Panickssery, Bowman and Feng (2024), LLM evaluators recognize and favor their own generations.
     """
     check_level(level)
-    check_resamples(n_resamples)
+    check_draws(n_resamples, seed)
     found = pairs(judge, reference)
     mine = _aligned(own, found, "own").astype(bool)
     labels = _aligned(items, found, "items")

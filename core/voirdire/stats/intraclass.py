@@ -11,14 +11,15 @@ from voirdire._errors import StatisticsError
 from voirdire.stats import _icc_bootstrap
 from voirdire.stats._anova import Decomposition, decompose, mean_squares
 from voirdire.stats._arrays import (
+    check_draws,
     check_level,
-    check_resamples,
     complete_rows,
     floats,
     ratings_matrix,
 )
-from voirdire.stats._forms import canonical, f_interval, value
+from voirdire.stats._forms import FORMS, canonical, f_interval, value
 from voirdire.stats._icc_intervals import Plan, bootstrap_intervals
+from voirdire.stats._resampling import EXACT_LIMIT
 from voirdire.stats._results import Estimate, Interval
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 CI_METHODS = ("f", "percentile", "exact", "bca", "exact_bca")
 COMPAT = "badawi2025"
+_VALUES_AT_ONCE = 1 << 23
 
 
 def icc(
@@ -161,18 +163,32 @@ def icc_batch(
     ----------
     McGraw and Wong (1996), table 4.
     """
+    check_draws(n_resamples, seed)
+    if not forms:
+        raise StatisticsError(f"forms must name at least one of {', '.join(FORMS)}")
     plan = Plan(
         forms=tuple(canonical(form) for form in forms),
         methods=_methods(ci),
         level=check_level(level),
-        n_resamples=check_resamples(n_resamples),
+        n_resamples=n_resamples,
         seed=seed,
         compat=_compat(compat),
     )
     results: dict[int, tuple[Estimate, ...]] = {}
     for members, stacked, left_out in _by_shape(Ys):
-        results.update(zip(members, _estimates(stacked, left_out, plan), strict=True))
+        width = _block(plan, stacked.shape[1])
+        for start in range(0, len(members), width):
+            some = slice(start, start + width)
+            found = _estimates(stacked[some], left_out[some], plan)
+            results.update(zip(members[some], found, strict=True))
     return tuple(results[at] for at in range(len(results)))
+
+
+def _block(plan: Plan, n: int) -> int:
+    """Matrices whose resampled values are held in memory at once."""
+    exact = any(method.startswith("exact") for method in plan.methods) and n <= EXACT_LIMIT
+    resamples = max(math.comb(2 * n - 1, n) if exact else 1, plan.n_resamples)
+    return max(1, _VALUES_AT_ONCE // (len(plan.forms) * resamples))
 
 
 def _by_shape(Ys: Sequence[Any] | Floats) -> Iterator[tuple[Sequence[int], Floats, list[int]]]:

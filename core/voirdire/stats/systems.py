@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import check_level, check_resamples, floats
+from voirdire.stats._arrays import check_draws, check_level, floats
 from voirdire.stats._forms import canonical, value
 from voirdire.stats._quantiles import Distribution, percentile_levels
 from voirdire.stats._resampling import drawn_in_chunks
@@ -105,7 +105,7 @@ def icc_systems_batch(
     """
     names = tuple(canonical(form) for form in forms)
     check_level(level)
-    check_resamples(n_resamples)
+    check_draws(n_resamples, seed)
     arrays = [_Scores.of(floats(one, "scores", 3)) for one in batch]
     n_items = {one.n_items for one in arrays}
     if len(n_items) > 1:

@@ -11,12 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.examine._components import side
-from voirdire.examine._known import Known
-from voirdire.examine._settle import runs_for_mean, smallest, units_for_bias, units_for_icc
+from voirdire.examine._known import Known, winning_range
+from voirdire.examine._settle import (
+    items_for_alt_test,
+    runs_for_mean,
+    smallest,
+    units_for_bias,
+    units_for_icc,
+)
 from voirdire.examine.multiplicity import consistency_p, state_multiplicity
 from voirdire.examine.verdict import judge_verdicts, scope_sentence
 from voirdire.schema import Finding
-from voirdire.stats import Estimate, Interval, icc
+from voirdire.stats import Estimate, Interval, alt_test, icc
 from voirdire.study import build_study
 
 STUDY = build_study(
@@ -304,3 +310,33 @@ def test_the_scope_is_said():
 def test_no_results_no_verdicts():
     assert judge_verdicts([], STUDY) == ()
     assert "0 verdicts" in str(state_multiplicity([], (), STUDY))
+
+
+# Replaceability
+
+
+def alt_test_estimate(gaps, n=200, seed=0):
+    """Three humans around a truth, and a judge with that much more noise against each."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0, 1, n)
+    humans = truth[:, None] + rng.normal(0, 1, (n, 3))
+    return alt_test(humans, truth + rng.normal(0, gaps, n), score="neg_rmse", epsilon=0.2)
+
+
+@pytest.mark.parametrize(("noise", "state"), [(0.5, "pass"), (1.8, "undecided"), (4.0, "fail")])
+def test_replaceability_is_open_where_the_tests_show_neither(noise, state):
+    facts = dataclasses.replace(known(), alt_tests={("J", "Tone"): alt_test_estimate(noise)})
+    part = verdict_of(pair_result(matrix(40, 0.97)), facts).component("R")
+    assert part.state == state
+    assert part.interval.low == part.value <= part.interval.high
+    assert ("would settle it" in part.note) == (state == "undecided")
+
+
+def test_that_many_responses_do_settle_the_alt_test():
+    units = items_for_alt_test(alt_test_estimate(1.8), 0.5)
+    assert 200 < units < 100_000
+    settled = [
+        side(winning_range(alt_test_estimate(1.8, 4 * units, seed)), 0.5) != "undecided"
+        for seed in range(10)
+    ]
+    assert sum(settled) >= 5

@@ -7,10 +7,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from voirdire.examine._components import side
 from voirdire.examine._examination import Component
-from voirdire.examine._settle import runs_for_mean, units_for_icc_of
-from voirdire.stats._results import REASONS
+from voirdire.examine._settle import ALPHA, items_for_alt_test, runs_for_mean, units_for_icc_of
+from voirdire.stats._results import REASONS, Interval
+from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +63,28 @@ def replaceability_component(pair: Pair, known: Known, thresholds: Thresholds) -
     if missing:
         return _component("R", "replaceability", "not tested", None, wanted, missing)
     found = known.alt_tests[pair]
-    interval = found.interval()
-    state: State = "pass" if found.value >= thresholds.winning_rate else "fail"
-    if interval is not None:
-        state = side(interval, thresholds.winning_rate)
+    interval = winning_range(found)
+    state = side(interval, thresholds.winning_rate)
     note = f"better than or as good as {found.value:.0%} of the humans held out".replace("%", " %")
-    return _component("R", "replaceability", state, found, wanted, note)
+    if state == "undecided":
+        units = items_for_alt_test(found, thresholds.winning_rate)
+        more = f"about {units:,} shared responses" if units else "more shared responses"
+        note += f"; {more} would settle it"
+    part = _component("R", "replaceability", state, found, wanted, note)
+    return dataclasses.replace(part, interval=interval, limit=thresholds.winning_rate)
+
+
+def winning_range(found: Estimate) -> Interval:
+    """The winning rates that the tests leave open.
+
+    The lower end counts the humans against whom the judge is shown to win; the upper end all but
+    those against whom the same test, turned round, shows that it loses.
+    """
+    p_values = found.details.get("p_values")
+    if p_values is None or len(p_values) == 0:
+        return Interval("alt-test", 1 - ALPHA, found.value, found.value)
+    lost = adjust_p(1 - np.asarray(p_values, float), "by") <= ALPHA
+    return Interval("alt-test", 1 - ALPHA, found.value, 1 - float(np.mean(lost)))
 
 
 def stability_component(pair: Pair, known: Known, thresholds: Thresholds) -> Component:

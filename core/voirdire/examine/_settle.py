@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Beyond this many units an estimate lies at the threshold for all purposes.
 MOST = 5000
+#: Level of the tests in an alt-test.
+ALPHA = 0.05
 
 
 def units_for_icc(
@@ -90,6 +92,27 @@ def units_for_bias(result: PairResult, margin: float, level: float) -> int | Non
         return size + half <= margin or size - half > margin
 
     return smallest(settled)
+
+
+def items_for_alt_test(found: Estimate, rate: float) -> int | None:
+    """Shared responses at which enough humans are decided, were each difference to stay as it is.
+
+    A human's z grows with the root of the responses, so n (z_needed / z)^2 decide that human;
+    z_needed is that of the strictest of Benjamini and Yekutieli's levels.
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    z = -ndtri(np.asarray(found.details["p_values"], float))
+    k = len(z)
+    strictest = ALPHA / (k * sum(1 / i for i in range(1, k + 1)))
+    with np.errstate(divide="ignore"):
+        needed = np.asarray(found.details["items"]) * (-ndtri(strictest) / np.abs(z)) ** 2
+    wins = math.ceil(rate * k)
+    winning = bool((z > 0).sum() >= wins)
+    # Those who would be decided on the side that the estimates lean to, soonest first.
+    soonest = np.sort(needed[z > 0] if winning else needed[z <= 0])
+    units = float(soonest[(wins if winning else k - wins + 1) - 1])
+    return math.ceil(units) if units <= 1000 * MOST else None
 
 
 def runs_for_mean(single: float, threshold: float) -> int | None:

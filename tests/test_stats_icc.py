@@ -197,7 +197,9 @@ def test_incomplete_rows_are_left_out_and_counted():
         found = icc(Y, form)
         assert found.value == pytest.approx(0.966667, abs=1e-6)
         assert (found.n, found.left_out) == (5, 1)
-    assert icc([[1, None], [2, None]]).reason == "too_few_items"
+    for methods in (None, "f", ("percentile", "bca", "exact", "exact_bca")):
+        for Y in ([[1, None], [2, None]], np.empty((0, 2)), [[1, 2]], [[1, 2], [3, None]]):
+            assert icc(Y, ci=methods).reason == "too_few_items"
     assert icc(np.empty((0, 2))).reason == "too_few_items"
     assert icc(np.empty((3, 0))).reason == "too_few_raters"
 

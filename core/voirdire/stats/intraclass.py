@@ -186,7 +186,8 @@ def icc_batch(
 
 def _block(plan: Plan, n: int) -> int:
     """Matrices whose resampled values are held in memory at once."""
-    exact = any(method.startswith("exact") for method in plan.methods) and n <= EXACT_LIMIT
+    exact = any(method.startswith("exact") for method in plan.methods)
+    exact = exact and 0 < n <= EXACT_LIMIT
     resamples = max(math.comb(2 * n - 1, n) if exact else 1, plan.n_resamples)
     return max(1, _VALUES_AT_ONCE // (len(plan.forms) * resamples))
 

@@ -340,3 +340,14 @@ def test_that_many_responses_do_settle_the_alt_test():
         for seed in range(10)
     ]
     assert sum(settled) >= 5
+
+
+def test_at_response_level_responses_are_counted():
+    Y = matrix(60, 0.8)
+    result = pair_result(Y, level="response", n_systems=1, n_pairs=60, n_expected=60)
+    found = verdict_of(result)
+    assert result.n_units == 60
+    units = units_for_icc(result, "C,1", 0.75, 0.95, 2)
+    assert f"about {units:,} responses instead of 60" in found.needs
+    assert "Rate more responses" in found.next_step
+    assert consistency_p(result, result.interval("C,1", "f").low) == pytest.approx(0.025)

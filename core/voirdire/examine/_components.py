@@ -109,7 +109,7 @@ def needed(result: PairResult, units: int | None, letter: str = "C") -> str:
     """How many units would settle it, were the estimates to stay as they are."""
     noun = unit(result)
     if units is not None:
-        return f"about {units:,} {noun} instead of {result.n_systems:,} would settle it"
+        return f"about {units:,} {noun} instead of {result.n_units:,} would settle it"
     if letter == "A":
         return (
             f"more {noun} alone would not settle it: beside one reference the interval of "
@@ -120,7 +120,7 @@ def needed(result: PairResult, units: int | None, letter: str = "C") -> str:
 
 def unit(result: PairResult) -> str:
     """What the statistics count."""
-    return "systems" if result.level == "system" else "items"
+    return "systems" if result.level == "system" else "responses"
 
 
 def _reliability(

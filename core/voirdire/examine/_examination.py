@@ -122,6 +122,11 @@ class PairResult:
     loo_a1: Mapping[str, float] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def n_units(self) -> int:
+        """What the coefficients count: systems, or pairs at response level."""
+        return self.n_systems if self.level == "system" else self.n_pairs
+
     def interval(self, form: str, method: str) -> Interval | None:
         """The interval of that form and method, if it was asked for."""
         for found in self.ci:

@@ -36,7 +36,7 @@ def units_for_icc(
     exceed 0.75.
     """
     squares = (result.ms_rows, result.ms_raters, result.ms_error)
-    return _units(squares, result.n_systems, 2, form, (threshold, level, bands))
+    return _units(squares, result.n_units, 2, form, (threshold, level, bands))
 
 
 def units_for_icc_of(found: Estimate, threshold: float) -> int | None:
@@ -76,14 +76,14 @@ def _units(
 def units_for_bias(result: PairResult, margin: float, level: float) -> int | None:
     """Smallest n at which the t interval of the bias lies within, or outside, ±margin."""
     interval = result.bias_interval
-    if interval is None or not math.isfinite(interval.width) or result.n_systems < 2:
+    if interval is None or not math.isfinite(interval.width) or result.n_units < 2:
         return None
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
     def quantile(n: int) -> float:
         return float(stdtrit(n - 1, 0.5 + level / 2))
 
-    n_now = result.n_systems
+    n_now = result.n_units
     sd = interval.width / 2 / quantile(n_now) * math.sqrt(n_now)
 
     def settled(n: int) -> bool:

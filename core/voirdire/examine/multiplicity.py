@@ -90,6 +90,6 @@ def consistency_p(result: PairResult, threshold: float) -> float:
         return math.nan
     if result.ms_error <= 0:
         return 0.0 if result.ms_rows > 0 else math.nan
-    df = result.n_systems - 1
+    df = result.n_units - 1
     ratio = result.ms_rows / result.ms_error * (1 - threshold) / (1 + threshold)
     return float(fdtrc(df, df, ratio))

@@ -55,13 +55,19 @@ REFERENCES = (
 )
 
 
-_PARAGRAPHS = (
-    """
+_SYSTEMS = """
     The unit of the coefficients is the system: each rater's scores are averaged over the items of
     a system, reference beside judge, and only pairs where both rated count. Response-level figures
     (MSE, kappa, alpha) say so. A missing score stays missing; it is never counted as zero and
     never filled in.
-    """,
+    """
+_RESPONSES = """
+    The data name no systems, or one, so the unit of the coefficients is the single response:
+    reference beside judge, wherever both rated. How far such coefficients carry over to comparing
+    systems is another question. A missing score stays missing; it is never counted as zero and
+    never filled in.
+    """
+_PARAGRAPHS = (
     """
     Consistency is ICC(C,1) and agreement ICC(A,1), single measures of the two-way model (Shrout
     and Fleiss 1979; McGraw and Wong 1996). The leading {level} % interval is the one from the F
@@ -99,7 +105,9 @@ def methods(examination: Examination) -> tuple[str, ...]:
         "epsilon": f"{study.thresholds.epsilon:g}",
         "winning": f"{100 * study.thresholds.winning_rate:g}",
     }
-    return tuple(" ".join(text.split()).format(**said) for text in _PARAGRAPHS)
+    single = any(result.level == "response" for result in examination.results)
+    texts = (_RESPONSES if single else _SYSTEMS, *_PARAGRAPHS)
+    return tuple(" ".join(text.split()).format(**said) for text in texts)
 
 
 def thresholds_table(examination: Examination) -> Table:

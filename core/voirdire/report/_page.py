@@ -87,9 +87,7 @@ def summary(examination: Examination) -> str:
     if not counts:
         return "No verdict was reached: there is no judge to hold against a reference."
     ordered = sorted(counts, key=list(VERDICTS).index)
-    said = [
-        f"{counts[name]} {name!r}".replace("'", "“", 1).replace("'", "”", 1) for name in ordered
-    ]
+    said = [f"{counts[name]} “{name}”" for name in ordered]
     judges, attributes = len(examination.judges), len(examination.attributes)
     text = (
         f"{plural(judges, 'judge')} on {plural(attributes, 'attribute')}: of "

@@ -69,6 +69,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "system_means": plain(examination.system_means),
         "tests": plain(examination.tests),
         "measures": plain(examination.measures),
+        "sections": plain(examination.sections),
         "notes": plain(examination.notes),
     }
 

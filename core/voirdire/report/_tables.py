@@ -84,7 +84,7 @@ def icc_table(examination: Examination) -> Table:
             result.attribute,
             _class(result),
             result.band,
-            str(result.n_systems),
+            str(result.n_units),
             number(result.icc_c1),
             _span(result.interval("C,1", "f")),
             _span(result.interval("C,1", "percentile")),
@@ -97,12 +97,12 @@ def icc_table(examination: Examination) -> Table:
     return Table(
         "icc",
         "Consistency and agreement",
-        f"System level: the unit is a system, scored by its mean over items. C is ICC(C,1), "
+        f"{_unit(examination)} C is ICC(C,1), "
         f"consistency; A is ICC(A,1), absolute agreement. Intervals are {level} ones, by the F "
         f"distribution and by the percentile bootstrap over systems. * marks a class that the "
         f"seed decides.",
         (
-            "Judge", "Attribute", "Class", "Band", "Systems", "C", "C, F", "C, bootstrap", "A",
+            "Judge", "Attribute", "Class", "Band", "Units", "C", "C, F", "C, bootstrap", "A",
             "A, F", "A, bootstrap",
         ),
         tuple(rows),
@@ -175,7 +175,7 @@ def ceiling_table(examination: Examination) -> Table:
         (
             result.judge,
             result.attribute,
-            str(result.n_systems),
+            str(result.n_units),
             number(result.icc_c1),
             _span(result.interval("C,1", "f")),
             number(result.icc_a1),
@@ -189,7 +189,7 @@ def ceiling_table(examination: Examination) -> Table:
         "The ceiling: humans among themselves",
         "Each human against the mean of the other humans. No judge can be asked to agree with "
         "humans better than they agree with one another.",
-        ("Human", "Attribute", "Systems", "C", "C, F", "A", "A, F", "Bias"),
+        ("Human", "Attribute", "Units", "C", "C, F", "A", "A, F", "Bias"),
         tuple(rows),
         numeric=6,
     )
@@ -333,6 +333,13 @@ def _trailing_numbers(rows: tuple[tuple[str, ...], ...]) -> int:
             break
         count += 1
     return count
+
+
+def _unit(examination: Examination) -> str:
+    """What the coefficients count, in a sentence."""
+    if any(result.level == "response" for result in examination.results):
+        return "Response level: the unit is a single response or item."
+    return "System level: the unit is a system, scored by its mean over items."
 
 
 def _ruled(result: PairResult, rule: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The terminal: the verdict grid, the most important findings, where the report lies."""
+"""The terminal: the verdict grid (or tables), the most important findings, the report's place."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from voirdire.stats._results import Interval
 
 _TOP_FINDINGS = 3
+_TOP_ROWS = 30
 #: Column of the table of coefficients -> width of the window from which it is shown.
 _COLUMNS = {
     "Judge": 78,
@@ -69,9 +70,12 @@ def _print_all(
 ) -> None:
     title = examination.study.title or examination.study.name
     console.print(Text(title, style="bold"))
-    if table:
+    if table and examination.results:
         print_results(examination, console)
-    print_verdicts(examination, console)
+    if examination.results or not examination.sections:
+        print_verdicts(examination, console)
+    else:
+        print_sections(examination, console)
     print_findings(examination.findings, console)
     if folder is not None:
         _print_place(folder, console)
@@ -92,6 +96,23 @@ def print_verdicts(examination: Examination, console: Console) -> None:
     counts = Counter(verdict.verdict for verdict in examination.verdicts)
     total = plural(len(examination.verdicts), "verdict")
     console.print(f"{total}: " + ", ".join(f"{n} {name}" for name, n in counts.most_common()))
+
+
+def print_sections(examination: Examination, console: Console) -> None:
+    """The tables and notes of an examination without verdicts, long tables cut."""
+    for section in examination.sections:
+        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+        for name in section.columns:
+            table.add_column(name)
+        for row in section.rows[:_TOP_ROWS]:
+            table.add_row(*(Text(number(cell)) for cell in row))
+        console.print(Text(f"\n{section.title}", style="bold"))
+        console.print(table)
+        more = len(section.rows) - _TOP_ROWS
+        if more > 0:
+            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+    for note in examination.notes:
+        console.print(Text(f"\n{note}"))
 
 
 def print_results(examination: Examination, console: Console) -> None:
@@ -172,7 +193,7 @@ def _result_cells(result: PairResult) -> dict[str, str]:
     return {
         "Judge": result.judge,
         "Attribute": result.attribute,
-        "n": str(result.n_systems),
+        "n": str(result.n_units),
         "ICC(C,1)": number(result.icc_c1),
         "F interval": _span(result.interval("C,1", "f")),
         "bootstrap": _span(result.interval("C,1", "percentile")),

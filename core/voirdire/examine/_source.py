@@ -10,6 +10,7 @@ import polars as pl
 from voirdire import tables
 from voirdire._errors import InputError
 from voirdire._manager import plugins
+from voirdire.store import is_session, session_study
 from voirdire.study import Source, Study, load_study
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ def _session(folder: Path) -> Study:
         raise InputError(
             f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
         )
-    study = load_study(folder / "study.toml")
-    source = Source(path=ratings.name, layout="long")
+    # Human ratings that the study names lie beside the file it was run from, not in the session.
+    study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
+    source = Source(path=str(ratings.resolve()), layout="long")
     data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
     return study.model_copy(update={"data": data})
 

@@ -164,9 +164,9 @@ def as_words(value: Any) -> str:
     """A fact of a card in plain words: ``a 1, b 2`` for a mapping, ``-`` for nothing."""
     if isinstance(value, dict):
         value = [f"{name} {'unknown' if one is None else one}" for name, one in value.items()]
-    return (
-        ", ".join(map(str, value)) or "-" if isinstance(value, list | tuple) else str(value or "-")
-    )
+    if isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return "-" if value is None or value == "" else str(value)
 
 
 def _plain(row: Mapping[str, Any], *, no_text: bool) -> dict[str, Any]:
@@ -185,6 +185,7 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console  # noqa: PLC0415 - only here
     from rich.progress import Progress  # noqa: PLC0415 - only here
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

@@ -140,7 +140,7 @@ def build_index(
     embedded = embed_texts(embedder, pool.frame["text"].to_list(), cache, progress)
     cpu, used = make(embedded.vectors, kind, parameters or {})
     card = _card(pool, embedder, embedded, kind, used)
-    if kind != "exact":
+    if kind != "exact" and card.count > 1:
         recall = recall_against_exact(cpu, embedded.vectors)
         card = dataclasses.replace(card, recall=dataclasses.asdict(recall))
     said = (*pool.notes(), *embedded.notes(), *getattr(embedder, "notes", ()))

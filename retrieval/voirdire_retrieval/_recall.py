@@ -27,13 +27,11 @@ def recall_against_exact(
 ) -> Recall:
     """Recall at k: mean of ``|found & exact| / |exact|``; the row itself is left out of both.
 
-    NaN where there are fewer than two rows.
+    `vectors` are those of the index, two rows or more.
     """
     count = len(vectors)
     sample = np.random.default_rng(seed).choice(count, min(queries, count), replace=False)
     k = min(k, count - 1)
-    if k < 1:
-        return Recall(float("nan"), max(k, 0), len(sample))
     exact, _ = make(vectors, "exact", {})
     truth, found = (search(one, vectors[sample], k + 1)[0] for one in (exact, index))
     shares = [

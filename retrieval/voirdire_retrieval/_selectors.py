@@ -1,7 +1,7 @@
 """The selectors by name: nearest (the paper's), balanced, diverse, and two baselines.
 
-Each is called with an index, its embedder and a guard; further options stand behind them. That is
-also the contract of what a plugin registers through `voirdire_register_selectors`.
+Each is called with an index, its embedder and a guard; further options stand behind them.
+`_from_files` makes the same from a study's options, which is what is registered.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def fixed(
     return Selector("fixed", index, embedder, guard or Guard(), rows, **common)
 
 
-#: Name -> selector, as they are registered.
+#: Name -> selector.
 SELECTORS: Mapping[str, Callable[..., Selector]] = {
     "nearest": nearest,
     "balanced": balanced,

@@ -51,7 +51,9 @@ class Multiplicity:
             return text + "None passes consistency, so none can be a false pass."
         lost = [pair for pair in self.passed if pair not in self.survived]
         kept = f"With Holm's correction over all of them {len(self.survived)} of "
-        text += f"{kept}{len(self.passed)} passes hold"
+        text += (
+            f"{kept}{len(self.passed)} {'pass holds' if len(self.passed) == 1 else 'passes hold'}"
+        )
         return text + (f"; not {', '.join(f'{j} {a}' for j, a in lost)}." if lost else ".")
 
 

@@ -75,9 +75,7 @@ def judge_pages(examination: Examination) -> tuple[JudgePage, ...]:
             id=f"j{index}",
             name=name,
             facts=_facts(rows, examination),
-            letters=tuple(
-                {"letter": part.letter, "name": part.name} for part in rows[0].verdict.components
-            ),
+            letters=tuple(_letter(part) for part in rows[0].verdict.components),
             rows=tuple(_overview(row) for row in rows),
             steps=tuple(_steps(rows)),
             table=_components(f"components_{index}", name, rows),
@@ -95,6 +93,11 @@ def component_value(part: Component) -> str:
     if part.letter == "P":
         return plural(round(part.value), "band")
     return signed(part.value, 2) if part.letter == "B" else number(part.value, 2)
+
+
+def _letter(part: Component) -> dict[str, str]:
+    label = "Data, valid pairs" if part.letter == "Data" else f"{part.letter}, {part.name}"
+    return {"letter": part.letter, "name": part.name, "label": label}
 
 
 def _overview(row: Row) -> dict[str, Any]:

@@ -203,7 +203,7 @@ def _mean_ratio(given: Support, c: int) -> float:
     if support == 0:
         return 0.0
     values, mass = binomial_mass(given.n, float(given.shares[c]))
-    return float(mass @ (values / (support + values)))
+    return float((mass * (values / (support + values))).sum())
 
 
 def binomial_mass(n: int, p: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

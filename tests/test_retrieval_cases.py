@@ -190,5 +190,10 @@ def test_e07_the_share_of_a_long_text_that_is_not_seen_is_reported():
         "1 of 2 texts are longer than the model reads: 86% of their text is not seen"
     ]
     index = build_index(pool_of([("p1", "word " * 1800)]), embedder)
+    items = [Item("t1", "word " * 300), Item("t2", "short")]
+    chosen = nearest(index, embedder, Guard(max_similarity=None)).select_many(items, 1)
+    assert [(one.cut, one.short) for one in chosen] == [(True, False), (False, False)]
+    assert "longer than the embedder reads" in chosen[0].notes[0]
+    assert [(one.kind, one.places) for one in leak_findings(chosen)] == [("items_cut", ("t1",))]
     assert index.card.left_out["truncated"] == 1
     assert "86%" in index.notes[0]

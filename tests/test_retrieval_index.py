@@ -117,6 +117,7 @@ def test_exact_says_nothing_of_recall_and_one_row_has_none():
         ({"parameters": {"nlist": 3}}, "kind 'exact' takes no parameters of 1 or more, got nlist"),
         ({"kind": "ivf", "parameters": {"nprobe": 0}}, "nlist, nprobe of 1 or more, got nprobe=0"),
         ({"kind": "ivf", "parameters": {"nlist": 2, "nprobe": 3}}, "at most nlist, 2 here, got 3"),
+        ({"kind": "ivf", "parameters": {"nlist": 4}}, "at most the number of examples, 3, got 4"),
         ({"device": "tpu"}, "device must be one of auto, cpu, cuda, got 'tpu'"),
     ],
 )

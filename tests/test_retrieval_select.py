@@ -300,9 +300,17 @@ def test_leaks_are_counted_and_the_overlap_named():
     assert leak_findings(nearest(index, embedder).select_many([Q], 2)) == []
 
 
-def test_the_selectors_are_registered_and_resolve():
+def test_the_selectors_are_registered_and_made_from_options_alone(tmp_path):
     found = plugins()
     assert {"nearest", "balanced", "diverse", "random", "fixed"} <= set(found.names("selector"))
-    index, embedder = index_of(LINE)
-    chosen = found.resolve("selector", "nearest")(index, embedder).select(Q, 1)
-    assert chosen[0]["id"] == "a"
+    rows = pl.DataFrame({"id": ["a", "b"], "text": ["text a", "text b"], "mood": [1, 0]})
+    rows.write_csv(tmp_path / "pool.csv")
+    _, embedder = index_of(LINE)
+    common = {"pool": "pool.csv", "folder": tmp_path, "embedder": embedder, "labels": ["mood"]}
+    make = found.resolve("selector", "nearest")
+    assert [(one["id"], one["mood"]) for one in make(**common).select(Q, 1)] == [("a", 1)]
+    kept_out = make(**common, index="index", test=[Item("a", "elsewhere")]).select(Q, 1)
+    assert kept_out[0]["id"] == "b"
+    assert (tmp_path / "index" / "card.json").is_file()
+    with pytest.raises(InputError, match="does not take these options"):
+        make(**common, ids=["a"])

@@ -33,19 +33,25 @@ class Embedded:
         Unit rows; NaN where the text is empty, for an empty text has no meaning to be near to.
     empty : int
         Texts that are null or blank; they were not sent to the model.
-    truncated : int or None
-        Texts longer than the model reads; None where the embedder does not say how long that is.
+    cut : tuple of int, or None
+        Rows whose texts are longer than the model reads; None where the embedder does not say how
+        long that is.
     unseen : float
-        Share of their tokens that the model did not see, over the truncated texts; NaN if none.
+        Share of their tokens that the model did not see; NaN if there are none.
     cached : int
         Distinct texts whose vectors were kept from earlier.
     """
 
     vectors: NDArray[np.float32]
     empty: int = 0
-    truncated: int | None = None
+    cut: tuple[int, ...] | None = None
     unseen: float = float("nan")
     cached: int = 0
+
+    @property
+    def truncated(self) -> int | None:
+        """How many texts are cut; None where that is not known."""
+        return None if self.cut is None else len(self.cut)
 
     def notes(self) -> list[str]:
         """One sentence for each thing that is odd."""
@@ -103,9 +109,9 @@ def embed_texts(
         known.update(zip(part, rows, strict=True))
         if progress:
             progress(len(known), len(distinct))
-    truncated, unseen = _truncation(embedder, texts)
+    cut, unseen = _cut(embedder, texts)
     empty = sum(is_empty(text) for text in texts)
-    return Embedded(_stacked(embedder, texts, known), empty, truncated, unseen, cached)
+    return Embedded(_stacked(embedder, texts, known), empty, cut, unseen, cached)
 
 
 def _longest_first(text: str) -> tuple[int, str]:
@@ -130,12 +136,13 @@ def _stacked(
     return vectors
 
 
-def _truncation(embedder: Embedder, texts: Sequence[str | None]) -> tuple[int | None, float]:
+def _cut(embedder: Embedder, texts: Sequence[str | None]) -> tuple[tuple[int, ...] | None, float]:
     limit, count = getattr(embedder, "limit", None), getattr(embedder, "tokens", None)
     if limit is None or count is None:
         return None, float("nan")
     # A token is at least one byte, so shorter texts need no counting (two are the model's marks).
-    suspects = [text for text in texts if text and len(text.encode("utf-8", "ignore")) > limit - 2]
-    tokens = np.asarray(count(suspects) if suspects else [], np.int64)
-    long = tokens[tokens > limit]
-    return int(long.size), float(1 - limit * long.size / long.sum()) if long.size else float("nan")
+    bytes_of = [len((text or "").encode("utf-8", "ignore")) for text in texts]
+    rows = [row for row, size in enumerate(bytes_of) if size > limit - 2]
+    tokens = count([texts[row] for row in rows]) if rows else []
+    long = {row: number for row, number in zip(rows, tokens, strict=True) if number > limit}
+    return tuple(long), 1 - limit * len(long) / sum(long.values()) if long else float("nan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -45,7 +46,7 @@ def load_faiss() -> ModuleType:
         Neither faiss-cpu nor a GPU build is installed.
     """
     try:
-        if not _has_cpu_build():
+        if not _has_cpu_build() and find_spec("torch"):
             import torch  # noqa: F401, PLC0415 - loads the libraries
         import faiss  # noqa: PLC0415 - optional
     except ImportError as error:
@@ -141,6 +142,8 @@ def _parameters(kind: Kind, count: int, given: Mapping[str, int]) -> dict[str, i
     used = {**defaults[kind], **given}
     if used.get("nprobe", 0) > nlist:
         raise InputError(f"nprobe must be at most nlist, {nlist} here, got {used['nprobe']}")
+    if kind == "ivf" and nlist > max(count, 1):
+        raise InputError(f"nlist must be at most the number of examples, {count}, got {nlist}")
     return used
 
 

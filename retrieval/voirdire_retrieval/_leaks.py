@@ -12,7 +12,7 @@ from voirdire_retrieval._texts import text_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voirdire.schema import Item
+    from voirdire.schema import Item, Severity
     from voirdire_retrieval._index import Index
     from voirdire_retrieval._selection import Selection
 
@@ -48,13 +48,13 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
 
 
 def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
-    """What the guard kept out of the prompts, and items with fewer examples than asked for.
+    """What the guard kept out, and items with fewer examples than asked or with a cut text.
 
     Returns
     -------
     list of Finding
-        One a reason (``leak_same_text`` and so on; places are ``item<-example``), and
-        ``few_examples``.
+        One a reason (``leak_same_text`` and so on; places are ``item<-example``), ``few_examples``
+        and ``items_cut``.
     """
     out = [(one.reason, f"{sel.item}<-{one.id}") for sel in selections for one in sel.excluded]
     counts = Counter(reason for reason, _ in out)
@@ -71,19 +71,31 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
         for reason in REASONS
         if counts[reason]
     ]
-    short = [sel.item for sel in selections if sel.notes]
-    if short:
-        message = f"{len(short)} of {len(selections)} items have fewer examples than asked for"
-        consequence = "their prompts are shorter; compare them with the others apart"
-        found.append(
-            Finding(
-                "few_examples",
-                "serious",
-                "pool",
-                len(short),
-                tuple(short[:_PLACES]),
-                message,
-                consequence,
-            )
-        )
-    return found
+    short = [sel.item for sel in selections if sel.short]
+    cut = [sel.item for sel in selections if sel.cut]
+    every = len(selections)
+    return [
+        *found,
+        *_items(
+            "few_examples",
+            "serious",
+            short,
+            f"{len(short)} of {every} items have fewer examples than asked for",
+            "their prompts are shorter; compare them with the others apart",
+        ),
+        *_items(
+            "items_cut",
+            "note",
+            cut,
+            f"{len(cut)} of {every} items are longer than the embedder reads",
+            "their examples are near to their beginnings",
+        ),
+    ]
+
+
+def _items(
+    kind: str, severity: Severity, items: list[str], message: str, consequence: str
+) -> list[Finding]:
+    places = tuple(items[:_PLACES])
+    one = Finding(kind, severity, "pool", len(items), places, message, consequence)
+    return [one] if items else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,24 @@ class Selection:
     excluded : tuple of Exclusion
         What the guard kept out on the way.
     notes : tuple of str
-        Why there are fewer than asked.
+        Why there are fewer than asked, and whether the item's text was cut.
+    asked : int
+        How many examples were asked for.
+    cut : bool
+        Whether the item's text is longer than the embedder reads.
     """
 
     item: str
     examples: tuple[Mapping[str, Any], ...]
     excluded: tuple[Exclusion, ...] = ()
     notes: tuple[str, ...] = ()
+    asked: int = 0
+    cut: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether there are fewer examples than asked for."""
+        return len(self.examples) < self.asked
 
 
 def shortage(pool: int, found: int, k: int, *, empty_text: bool) -> tuple[str, ...]:
@@ -57,3 +69,11 @@ def shortage(pool: int, found: int, k: int, *, empty_text: bool) -> tuple[str, .
     if empty_text:
         return ("the item's text is empty, so nothing is near to it",)
     return ("no example left",) if not found else (f"{found} of {k} examples: no more are left",)
+
+
+def with_cut(selection: Selection, *, cut: bool) -> Selection:
+    """The selection of an item whose text is longer than the embedder reads, or as it is."""
+    if not cut:
+        return selection
+    said = "the item's text is longer than the embedder reads, so its end was not compared"
+    return dataclasses.replace(selection, notes=(*selection.notes, said), cut=True)

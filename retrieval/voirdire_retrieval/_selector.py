@@ -11,7 +11,7 @@ from voirdire_retrieval._embed import embed_texts
 from voirdire_retrieval._guard import Guard
 from voirdire_retrieval._propose import Proposal, by_nearness
 from voirdire_retrieval._screen import Rows, Screened, screen
-from voirdire_retrieval._selection import Selection, shortage
+from voirdire_retrieval._selection import Selection, shortage, with_cut
 from voirdire_retrieval._texts import is_empty
 
 if TYPE_CHECKING:
@@ -75,22 +75,23 @@ class Selector:
         if k < 1:
             raise InputError(f"k must be 1 or more, got {k}")
         texts = [item.text for item in items]
-        vectors = embed_texts(self.embedder, texts, self.cache, self.progress).vectors
-        self.index.check(vectors, self.embedder.name)
+        embedded = embed_texts(self.embedder, texts, self.cache, self.progress)
+        self.index.check(embedded.vectors, self.embedder.name)
         size, rows = self.index.card.count, Rows(self.index.frame)
         count = min(size, self.choice.window(k) + _SPARE)
         found: dict[int, Selection] = {}
         while len(found) < len(items):
             pending = [place for place in range(len(items)) if place not in found]
             part = [items[place] for place in pending]
-            hits = self.propose(self.index, part, vectors[pending], count)
+            hits = self.propose(self.index, part, embedded.vectors[pending], count)
             for place, offered, scores in zip(pending, hits.rows, hits.scores, strict=True):
                 screened = screen(items[place], offered, scores, self.guard, rows)
                 last = count == size or bool((offered < 0).any())
                 chosen = self._choose(items[place], screened, k, rows, last=last)
                 found.update({} if chosen is None else {place: chosen})
             count = min(size, count * _GROWTH)
-        return [found[place] for place in range(len(items))]
+        cut = set(embedded.cut or ())
+        return [with_cut(found[place], cut=place in cut) for place in range(len(items))]
 
     def _choose(
         self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool
@@ -109,4 +110,4 @@ class Selector:
         ]
         blank = is_empty(item.text) and not screened.offered
         notes = shortage(self.index.card.count, len(taken), k, empty_text=blank)
-        return Selection(item.id, tuple(examples), screened.before(seen), notes)
+        return Selection(item.id, tuple(examples), screened.before(seen), notes, k)

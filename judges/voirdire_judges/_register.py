@@ -27,6 +27,15 @@ def voirdire_register_judges(register: Any) -> None:
     """Judges of single responses and of pairs."""
     register("rubric", "voirdire_judges.rubric:make")
     register("pairwise", "voirdire_judges.pairwise:make")
+    register("questionnaire", "voirdire_judges.questionnaires:make")
+
+
+@hookimpl
+def voirdire_register_annotators(register: Any) -> None:
+    """Annotators of items."""
+    register("labels", "voirdire_judges.annotators.labels:make")
+    register("questionnaire", "voirdire_judges.questionnaires:make")
+    register("yes-no", "voirdire_judges.yes_no:make")
 
 
 @hookimpl

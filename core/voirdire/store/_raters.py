@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +48,7 @@ class Asker:
 
 def askers(study: Study, plugins: Plugins) -> list[Asker]:
     """Everyone in a study that asks a model: generators first, then judges and annotators."""
-    generators = [_generator(spec, plugins) for spec in study.generators]
+    generators = [_generator(spec, study, plugins) for spec in study.generators]
     panel = [_rater(spec, study, plugins) for spec in study.panel if is_run(spec)]
     return [*generators, *panel]
 
@@ -111,13 +112,13 @@ def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
         raise StudyError(f"panel {spec.name!r}: key 'use' must name an annotator")
     use = spec.use or "rubric"
     given = () if spec.kind == "annotator" else (rubric_of(study),)
-    mind = _made(spec.kind, use, spec, given, plugins)
+    mind = _made(spec.kind, use, spec, given, study, plugins)
     task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
     return Asker(_seat(_STAGE[spec.kind], spec, mind, task), mind, task, spec, spec.runs)
 
 
-def _generator(spec: GeneratorSpec, plugins: Plugins) -> Asker:
-    mind = _made("generator", spec.use, spec, (), plugins)
+def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
+    mind = _made("generator", spec.use, spec, (), study, plugins)
     return Asker(_seat("generate", spec, mind, "item"), mind, "item", spec)
 
 
@@ -127,16 +128,25 @@ def _seat(stage: Stage, spec: Rater | GeneratorSpec, mind: Any, task: TaskKind) 
 
 
 def _made(
-    kind: str, use: str, spec: Rater | GeneratorSpec, given: tuple[Any, ...], plugins: Plugins
+    kind: str,
+    use: str,
+    spec: Rater | GeneratorSpec,
+    given: tuple[Any, ...],
+    study: Study,
+    plugins: Plugins,
 ) -> Any:
+    """The object of that name; a factory that takes `study` or `plugins` is handed them."""
     factory = plugins.resolve(kind, use)
+    takes = inspect.signature(factory).parameters
+    around = {"study": study, "plugins": plugins}
+    handed = {name: value for name, value in around.items() if name in takes}
     sampling = {
         name: value
         for name in ("temperature", "top_p", "max_tokens")
         if (value := getattr(spec, name)) is not None
     }
     try:
-        return factory(*given, **sampling, **spec.options)
+        return factory(*given, **sampling, **spec.options, **handed)
     except TypeError as error:
         raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
 

@@ -1,0 +1,113 @@
+"""Few-shot examples for an item: named in a study, opened and chosen when they are first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire._manager import plugins as loaded_plugins
+from voirdire.running._inputs import read_items
+
+if TYPE_CHECKING:
+    from voirdire._registry import Plugins
+    from voirdire.protocols import ExampleSelector
+    from voirdire.schema import Item
+    from voirdire.study import Study
+
+Example = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FewShot:
+    """Where examples come from: ``{selector = "nearest", pool = "silver.jsonl", k = 2, ...}``.
+
+    Within a study the examples of all its items are chosen together, once, and none of the items
+    is ever an example: the selector is handed them as the test split.
+
+    Attributes
+    ----------
+    selector : str
+        A name registered by `voirdire_register_selectors`.
+    k : int
+        Examples an item.
+    options : mapping
+        What the selector is made with: ``pool``, ``embedder``, and so on.
+    study : Study or None
+        The study it stands in; its items are the test split, its folder the place of files.
+    """
+
+    selector: str
+    k: int
+    options: Mapping[str, Any]
+    study: Study | None = field(default=None, repr=False)
+    plugins: Plugins | None = field(default=None, repr=False, compare=False)
+
+    def examples(self, item: Item) -> Sequence[Example]:
+        """The examples for one item, the nearest first.
+
+        Raises
+        ------
+        InputError
+            The pool or the selector cannot be opened, or the item is none of the study's.
+        """
+        if not self.items:
+            return list(self.opened.select(item, self.k))
+        if item.id not in self.items or self.items[item.id].text != item.text:
+            raise InputError(f"item {item.id!r} is not one of the study's items")
+        return self.chosen[item.id]
+
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """The study's items by id; none without a study."""
+        if self.study is None or self.study.items is None:
+            return {}
+        return {item.id: item for item, _ in read_items(self.study, self.study.items)}
+
+    @cached_property
+    def opened(self) -> ExampleSelector:
+        """The selector itself."""
+        factory = (self.plugins or loaded_plugins()).resolve("selector", self.selector)
+        folder = "." if self.study is None else self.study.folder
+        around = {"test": tuple(self.items.values()), "folder": folder}
+        found: ExampleSelector = factory(**{**around, **self.options})
+        return found
+
+    @cached_property
+    def selections(self) -> Sequence[Any]:
+        """What the selector says of each of the study's items, where it can say more than one."""
+        many = getattr(self.opened, "select_many", None)
+        return () if many is None else tuple(many(list(self.items.values()), self.k))
+
+    @cached_property
+    def chosen(self) -> dict[str, Sequence[Example]]:
+        """Examples by item."""
+        if self.selections:
+            return {one.item: one.examples for one in self.selections}
+        return {name: list(self.opened.select(item, self.k)) for name, item in self.items.items()}
+
+
+def few_shot(
+    spec: Mapping[str, Any], study: Study | None = None, plugins: Plugins | None = None
+) -> FewShot:
+    """The examples that a study's table asks for; nothing is opened yet.
+
+    Raises
+    ------
+    InputError
+        No pool is named, or k is no whole number above 0.
+
+    Examples
+    --------
+    >>> few_shot({"pool": "silver.jsonl", "embedder": "all-mpnet-base-v2"}).k
+    2
+    """
+    options = dict(spec)
+    name, k = options.pop("selector", "nearest"), options.pop("k", 2)
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise InputError(f"examples: k must be a whole number above 0, got {k!r}")
+    if not options.get("pool"):
+        raise InputError("examples: pool must name a file of examples")
+    return FewShot(str(name), k, options, study, plugins)

@@ -1,0 +1,28 @@
+"""Questionnaires as TOML files, and the judge that fills one in about a text.
+
+No result of it licenses clinical use: a text is no interview.
+"""
+
+from __future__ import annotations
+
+from voirdire_judges.questionnaires._judge import QuestionnaireJudge, make
+from voirdire_judges.questionnaires._load import (
+    Band,
+    Question,
+    Questionnaire,
+    built_in_questionnaires,
+    load_questionnaire,
+)
+from voirdire_judges.questionnaires._scoring import Scored, score_answers
+
+__all__ = [
+    "Band",
+    "Question",
+    "Questionnaire",
+    "QuestionnaireJudge",
+    "Scored",
+    "built_in_questionnaires",
+    "load_questionnaire",
+    "make",
+    "score_answers",
+]

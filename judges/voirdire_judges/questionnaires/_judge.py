@@ -1,0 +1,217 @@
+"""`questionnaire`: fills in a questionnaire about a text, item by item."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.parsing import parse_questionnaire
+from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric
+from voirdire_judges._combine import missing_reply
+from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
+from voirdire_judges.prompts._schema import object_schema
+from voirdire_judges.questionnaires._load import STANDARD, Questionnaire, load_questionnaire
+from voirdire_judges.questionnaires._scoring import score_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Status
+    from voirdire.study import Study
+
+NOT_RATABLE = "not ratable"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnaireJudge:
+    """Asks for an answer to every item and scores what comes. Pure.
+
+    Its columns are ``NAME.1`` to ``NAME.n``, ``NAME.total`` (only when complete) and, with a
+    threshold, the construct as 1, 0 or missing.
+    """
+
+    questionnaire: Questionnaire
+    threshold: float | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    task: str = "item"
+
+    @property
+    def label(self) -> str:
+        """The construct that the threshold decides; empty without one."""
+        return "" if self.threshold is None else self.questionnaire.construct
+
+    def requests(self, task: Item) -> list[Request]:
+        """One request; none for an item without text."""
+        if not task.text.strip():
+            return []
+        return [
+            Request(
+                (
+                    Message("system", self._instructions()),
+                    Message("user", delimited(task.text, "TEXT")),
+                ),
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_tokens,
+                seed=self.seed,
+                schema=object_schema(
+                    {str(n): self._form(n) for n in range(1, len(self._questions) + 1)}
+                ),
+            )
+        ]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """Answers, total and label; what lacks an answer is missing with a reason, never 0."""
+        reply = replies[-1] if replies else missing_reply(replies)
+        found = parse_questionnaire(
+            reply.text,
+            [self.questionnaire.scale] * len(self._questions),
+            yes_no=self.questionnaire.yes_no,
+            not_ratable=self.questionnaire.observed,
+            finish_reason=reply.finish_reason,
+        )
+        answers = {int(serial): value for serial, value in found.scores.items()}
+        scored = score_answers(self.questionnaire, answers, self.threshold)
+        named = {f"{self._name}.{serial}": value for serial, value in found.scores.items()}
+        named[f"{self._name}.total"] = scored.total
+        if self.label:
+            named[self.label] = None if scored.positive is None else float(scored.positive)
+        return Parsed(
+            named,
+            found.status,
+            self._statuses(found, named),
+            found.flags,
+            extra={**found.extra, "scored": dataclasses.asdict(scored)},
+            reasons={
+                **{f"{self._name}.{serial}": why for serial, why in found.reasons.items()},
+                **({f"{self._name}.total": "incomplete"} if scored.total is None else {}),
+                **({self.label: "incomplete"} if self.label and scored.positive is None else {}),
+            },
+        )
+
+    @property
+    def _name(self) -> str:
+        return self.questionnaire.name
+
+    @property
+    def _questions(self) -> tuple[Any, ...]:
+        return self.questionnaire.questions
+
+    def _statuses(self, found: Parsed, named: dict[str, float | None]) -> dict[str, Status]:
+        """Items as they were read; what follows from them is missing as the worst of them is."""
+        read = {f"{self._name}.{serial}": status for serial, status in found.statuses.items()}
+        rest: Status = "ok" if found.status in ("ok", "repaired") else found.status
+        return {name: read.get(name, "ok" if named[name] is not None else rest) for name in named}
+
+    def _instructions(self) -> str:
+        known = self.questionnaire
+        anchors = "; ".join(f"{level:g}: {words}" for level, words in known.anchors)
+        parts = [
+            known.instructions,
+            "\n".join(
+                f"{n}. {one.name}" + (f": {one.text}" if one.text else "")
+                for n, one in enumerate(known.questions, 1)
+            ),
+            f"Levels: {anchors}." if anchors else "",
+            MARKS_NOTE,
+            self._form_in_words(),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _form_in_words(self) -> str:
+        known = self.questionnaire
+        value = '"yes" or "no"' if known.yes_no else _levels(known)
+        form = "{" + ", ".join(f'"{n}": X' for n in range(1, len(known.questions) + 1)) + "}"
+        said = (
+            f"Answer with nothing but a JSON object that has the serial numbers of all "
+            f"{len(known.questions)} items as keys, X being {value}: {form}."
+        )
+        if not known.observed:
+            return said
+        items = ", ".join(map(str, known.observed))
+        return f'{said} Where a text cannot show it (items {items} only), X may be "{NOT_RATABLE}".'
+
+    def _form(self, serial: int) -> dict[str, Any]:
+        scale = self.questionnaire.scale
+        levels: list[Any] = ["yes", "no"]
+        if not self.questionnaire.yes_no:
+            levels = [int(x) if float(x).is_integer() else x for x in scale.levels]
+        if serial in self.questionnaire.observed:
+            levels = [*levels, NOT_RATABLE]
+        if all(isinstance(level, str) for level in levels):
+            return {"type": "string", "enum": levels}
+        if all(isinstance(level, int) for level in levels):
+            return {"type": "integer", "minimum": levels[0], "maximum": levels[-1]}
+        return {"enum": levels}
+
+
+def _levels(known: Questionnaire) -> str:
+    scale = known.scale
+    if scale.step == 1:
+        return f"a whole number from {scale.low:g} to {scale.high:g}"
+    return "one of " + json.dumps(list(scale.levels))
+
+
+def make(  # noqa: PLR0913 - one a key of the study
+    rubric: Rubric | str = "",
+    *,
+    scale: str = "",
+    variant: str = STANDARD,
+    threshold: float | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+    study: Study | None = None,
+) -> QuestionnaireJudge:
+    """A questionnaire judge (`use = "questionnaire"`), as a judge or an annotator of items.
+
+    Parameters
+    ----------
+    rubric : Rubric or str
+        Where the study's rubric is the name of a questionnaire, that one; else unused.
+    scale : str
+        A built-in questionnaire (phq9, madrs, hamilton, bai), or a TOML file beside the study.
+    variant : str
+        ``"standard"`` (the instrument's own scoring), or another that the file declares;
+        ``"hengle2024"`` is that paper's.
+    threshold : float, optional
+        Totals of as much or more count as the construct. Without one no label is derived, for
+        none is a fact of nature: declare it.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; None leaves it to the model.
+    study : Study, optional
+        Handed over by the runner; files are relative to its folder.
+
+    Raises
+    ------
+    InputError
+        No such questionnaire or variant, or a threshold that no total can reach.
+
+    Examples
+    --------
+    >>> judge = make(scale="phq9", threshold=10)
+    >>> reply = Reply('{"1":2,"2":3,"3":1,"4":3,"5":0,"6":1,"7":2,"8":0,"9":0}')
+    >>> found = judge.parse([reply])
+    >>> found.scores["PHQ-9.total"], found.scores["depression"], found.extra["scored"]["band"]
+    (12.0, 1.0, 'moderate')
+    """
+    name = scale or (rubric if isinstance(rubric, str) else "")
+    if not name:
+        raise InputError("questionnaire judge: scale must name a questionnaire or a TOML file")
+    beside = Path(study.folder if study else ".") / name
+    known = load_questionnaire(beside if beside.is_file() else name, variant)
+    total = known.total
+    if threshold is not None and not total.low < threshold <= total.high:
+        raise InputError(
+            f"questionnaire {known.name} ({variant}): threshold {threshold:g} decides nothing, "
+            f"its total lies in {total.low:g} to {total.high:g}"
+        )
+    return QuestionnaireJudge(known, threshold, temperature, top_p, max_tokens, seed)

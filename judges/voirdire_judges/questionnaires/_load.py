@@ -1,0 +1,170 @@
+"""From a TOML file to a questionnaire in one of its variants."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voirdire._errors import InputError
+from voirdire.schema import Scale
+
+_HERE = Path(__file__).parent
+_KEYS = {
+    "name", "construct", "source", "range", "yes_no", "instructions", "anchors", "items", "bands",
+    "note", "variants",
+}  # fmt: skip
+_VARIANT_KEYS = {"range", "yes_no", "instructions", "anchors", "bands", "note", "source"}
+STANDARD = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One item: its name, what it covers, and whether it needs someone who sees the person."""
+
+    name: str
+    text: str = ""
+    observed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A named range of totals, from `low` up to the next band."""
+
+    name: str
+    low: float
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """An instrument in one variant.
+
+    Attributes
+    ----------
+    name, construct, source : str
+        What it is, what it is about (the label that a threshold decides), where it is published.
+    scale : Scale
+        Of every item.
+    yes_no : bool
+        Items are asked by yes and no, and scored 1 and 0.
+    questions : tuple of Question
+    bands : tuple of Band
+        Severity by total, the lowest first; none where the variant has none.
+    variant, note : str
+        Which variant, and what is odd about it.
+    """
+
+    name: str
+    construct: str
+    scale: Scale
+    questions: tuple[Question, ...]
+    instructions: str = ""
+    anchors: tuple[tuple[float, str], ...] = ()
+    bands: tuple[Band, ...] = ()
+    yes_no: bool = False
+    source: str = ""
+    variant: str = STANDARD
+    note: str = ""
+
+    @property
+    def total(self) -> Scale:
+        """The range that a total can have."""
+        size = len(self.questions)
+        return Scale(size * self.scale.low, size * self.scale.high, self.scale.step)
+
+    @property
+    def observed(self) -> tuple[int, ...]:
+        """Serial numbers of items that may be answered *not ratable*."""
+        return tuple(n for n, one in enumerate(self.questions, 1) if one.observed)
+
+    def band(self, total: float | None) -> str:
+        """The name of the band a total falls in; empty where there is none."""
+        below = [band.name for band in self.bands if total is not None and total >= band.low]
+        return below[-1] if below else ""
+
+
+def built_in_questionnaires() -> list[str]:
+    """Names of the questionnaires that come with this package.
+
+    >>> built_in_questionnaires()
+    ['bai', 'hamilton', 'madrs', 'phq9']
+    """
+    return sorted(path.stem for path in _HERE.glob("*.toml"))
+
+
+def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnaire:
+    """The questionnaire of that name, or in that TOML file, in one of its variants.
+
+    A file holds `name`, `construct` (the label it is about), `range` (two ends of every item),
+    `[[items]]` with `name`, optionally `text` and `observed`, and optionally `yes_no`, `anchors`
+    (level to words), `instructions`, `source`, `note`, `[[bands]]` (`name`, `low`), and
+    `[variants.NAME]` with those keys that differ.
+
+    Raises
+    ------
+    InputError
+        No such questionnaire, file, variant, or a key that cannot be read.
+
+    Examples
+    --------
+    >>> standard, published = load_questionnaire("phq9"), load_questionnaire("phq9", "hengle2024")
+    >>> standard.total.high, published.total.high, published.yes_no
+    (27, 9, True)
+    """
+    path = _HERE / f"{name}.toml" if str(name) in built_in_questionnaires() else Path(name)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        known = ", ".join(built_in_questionnaires())
+        raise InputError(
+            f"questionnaire {str(name)!r} is neither a TOML file nor built in (built in: {known})"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"questionnaire {path}: not valid TOML: {error}") from None
+    return _questionnaire(_chosen(raw, variant, path), variant, path)
+
+
+def _chosen(raw: dict[str, Any], variant: str, path: Path) -> dict[str, Any]:
+    """The file's keys with those of the variant over them."""
+    _known(raw, _KEYS, path, "")
+    variants = raw.pop("variants", {})
+    if variant == STANDARD:
+        return raw
+    if variant not in variants:
+        known = ", ".join([STANDARD, *variants])
+        raise InputError(f"questionnaire {path.name}: no variant {variant!r} (it has {known})")
+    _known(variants[variant], _VARIANT_KEYS, path, f"variants.{variant}.")
+    merged: dict[str, Any] = raw | variants[variant]
+    return merged
+
+
+def _questionnaire(raw: dict[str, Any], variant: str, path: Path) -> Questionnaire:
+    lacking = [key for key in ("name", "construct", "range", "items") if not raw.get(key)]
+    if lacking:
+        raise InputError(f"questionnaire {path.name}: key {lacking[0]!r} is required")
+    try:
+        return Questionnaire(
+            name=str(raw["name"]),
+            construct=str(raw["construct"]),
+            scale=Scale(*raw["range"]),
+            questions=tuple(Question(**one) for one in raw["items"]),
+            instructions=" ".join(str(raw.get("instructions", "")).split()),
+            anchors=tuple((float(k), str(v)) for k, v in raw.get("anchors", {}).items()),
+            bands=tuple(Band(**one) for one in raw.get("bands", ())),
+            yes_no=bool(raw.get("yes_no", False)),
+            source=str(raw.get("source", "")),
+            variant=variant,
+            note=" ".join(str(raw.get("note", "")).split()),
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"questionnaire {path.name}: {error}") from error
+
+
+def _known(raw: dict[str, Any], allowed: set[str], path: Path, where: str) -> None:
+    unknown = sorted(set(raw) - allowed)
+    if unknown:
+        raise InputError(
+            f"questionnaire {path.name}: unknown key {where + unknown[0]!r} "
+            f"(allowed: {', '.join(sorted(allowed))})"
+        )

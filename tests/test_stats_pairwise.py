@@ -24,7 +24,11 @@ def simulated(n=200, seed=0, nu=0.6):
     first, second = np.exp(strengths[pairs]).T
     tie = nu * np.sqrt(first * second)
     draw = rng.random(n) * (first + second + tie)
-    return pairs[:, 0], pairs[:, 1], np.where(draw < first, 1, np.where(draw < first + second, -1, 0))
+    return (
+        pairs[:, 0],
+        pairs[:, 1],
+        np.where(draw < first, 1, np.where(draw < first + second, -1, 0)),
+    )
 
 
 def test_maximum_of_the_likelihood():

@@ -231,6 +231,4 @@ def _summary(
         "multilabel": given.multilabel,
     }
     interval = percentile_interval(f1, level, max(given.n, 20))
-    return Estimate(
-        name, float(f1.mean()), (interval,), n=given.n, k=given.k, details=details
-    )
+    return Estimate(name, float(f1.mean()), (interval,), n=given.n, k=given.k, details=details)

@@ -133,7 +133,7 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     letters = [
         each
         for each in letters
-        if each.isdigit() or each.isupper() or _marked(text, each, end, alone)
+        if each.isdigit() or each.isupper() or _marked(text, end, alone=alone)
     ]
     if not letters or (letters[-1].upper() in "AI" and not alone and not _GOES_ON.match(text, end)):
         return None
@@ -141,9 +141,6 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     return Cue(found.start(), end, unique, _OR.search(raw) is not None)
 
 
-def _marked(text: str, letter: str, end: int, alone: bool) -> bool:
-    """Whether a small letter is set off like an answer: ``(b)``, ``b)``, or nothing else there."""
-    if alone:
-        return True
-    after = text[end : end + 1]
-    return after in (")", "]", "}", "*") or (letter not in "ai" and after in ("", ".", "\n"))
+def _marked(text: str, end: int, *, alone: bool) -> bool:
+    """Whether small letters are set off like an answer: ``(b)``, ``a, b.``, or nothing follows."""
+    return alone or text[end : end + 1] in (")", "]", "}", "*", "", ".", "\n")

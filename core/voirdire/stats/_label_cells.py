@@ -32,10 +32,7 @@ def label_cells(X: ArrayLike) -> LabelCells:
         raise StatisticsError(f"labels must form a rectangular array: {error}") from error
     if data.ndim != 3:
         raise StatisticsError(f"labels must have shape (items, runs, labels), got {data.shape}")
-    if data.dtype.kind in "iub" and mask is None:
-        flat = _whole(data)
-    else:
-        flat = _with_gaps(data, mask)
+    flat = _whole(data) if data.dtype.kind in "iub" and mask is None else _with_gaps(data, mask)
     return LabelCells(flat, *data.shape)
 
 

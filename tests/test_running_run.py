@@ -8,7 +8,7 @@ import time
 
 import polars as pl
 import pytest
-from scripted import RECEIVED, scripted_plugins
+from scripted import RECEIVED, Digit, scripted_plugins
 
 from voirdire._errors import SessionError, StudyError, TableError
 from voirdire.running import arun, dry_run, run, session_status
@@ -423,6 +423,67 @@ def test_a_model_that_raises_or_returns_nonsense_costs_only_its_calls(tmp_path):
     result = run(study, tmp_path / "a", plugins=found, quiet=True)
     assert result.raters[0].done == 4
     assert set(result.raters[1].faults) == {"malformed", "model"}
+
+
+def test_a_rater_that_cannot_ask_is_parked_and_the_others_finish(tmp_path):
+    found = scripted_plugins()
+    found.add("judge", "tests", "lame", f"{__name__}:lame_judge")
+    found.add("judge", "tests", "late", f"{__name__}:late_judge")
+    study = study_of(
+        tmp_path, judge("ann"), judge("lame", use="lame"), judge("late", use="late"), items=3
+    )
+    result = run(study, tmp_path / "a", plugins=found, quiet=True)
+    ann, lame, late = result.raters
+    assert ann.done == 6
+    assert lame.parked == "it cannot ask about item 'i1': KeyError: 'nothing'"
+    assert late.parked.startswith("it broke on item 'i")
+    assert result.exit_code == 3
+
+
+def lame_judge(rubric):
+    class Lame(Digit):
+        def requests(self, task):
+            if task.item.id == "i1":
+                raise KeyError("nothing")
+            return super().requests(task)
+
+    return Lame(rubric)
+
+
+def late_judge(rubric):
+    class Late(Digit):
+        def follow_up(self, replies):
+            raise ZeroDivisionError("what a step")
+
+    return Late(rubric)
+
+
+def test_an_empty_response_is_blank_and_costs_nothing(tmp_path):
+    """The rubric judge of this distribution asks nothing about an empty text."""
+    study = study_of(
+        tmp_path,
+        {"name": "rub", "use": "rubric", "model": "script:rub"},
+        items=2,
+        systems=("x",),
+        rubric={"use": "mentalalign"},
+    )
+    (tmp_path / "responses.csv").write_text("item,system,text\ni0,x,\ni1,x,hello\n")
+    plugins = scripted_plugins()
+    plugins.add("judge", "tests", "rubric", "voirdire_judges.rubric:make")
+    result = run(study, tmp_path / "a", plugins=plugins, quiet=True)
+    assert result.raters[0].done == 2
+    assert result.raters[0].statuses["blank"] == 1
+    frame = ratings_frame(tmp_path / "a", plugins)
+    assert set(frame.filter(item="i0")["status"]) == {"blank"}
+    assert "i0" not in replies_frame(tmp_path / "a")["item"].to_list()
+    assert run(study, tmp_path / "a", plugins=plugins, quiet=True, resume=True).raters[0].done == 2
+
+
+def test_what_an_earlier_study_brought_is_set_aside(tmp_path):
+    generators = [{"name": "gen", "use": "writer", "model": "script:gen"}]
+    go(tmp_path, study_of(tmp_path, judge(), generators=generators))
+    go(tmp_path, study_of(tmp_path, judge()), resume=True)
+    assert rated(tmp_path)["system"].unique().sort().to_list() == ["x", "y"]
 
 
 def odd_model(name):

@@ -101,6 +101,8 @@ def _print_next(result: RunResult, study: Path) -> None:
     """What to do now."""
     if result.stopped == "interrupted":
         typer.echo("Interrupted. Every reply that came is kept.")
+        if not (result.folder / "ratings.parquet").exists():
+            typer.echo(f"Tables of what is there: voirdire session reparse {result.folder}")
     if result.stopped == "budget":
         typer.echo("Stopped: the budget is used up.")
     if not result.complete:
@@ -120,6 +122,9 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
             f"{rater.input:,}", f"{rater.output:,}", _money(rater.cost),
         )  # fmt: skip
     Console().print(table)
+    costs = [rater.cost for rater in plan]
+    total = None if None in costs else sum(cost or 0.0 for cost in costs)
+    typer.echo(f"In all {sum(rater.calls for rater in plan):,} calls, cost {_money(total)}.")
     typer.echo(
         "Estimates: four characters a token, replies as long as their cap, no retries, first steps."
     )

@@ -34,6 +34,10 @@ class Breaker:
         """A call came back with a reply: the row of failures ends."""
         self._row = 0
 
+    def park(self, reason: str) -> None:
+        """Open at once: the rater itself is broken."""
+        self.reason = self.reason or scrub(reason)
+
     def failed(self, fault: ModelError) -> None:
         """A call was given up."""
         if fault.kind in OF_THE_ITEM or self.reason:

@@ -34,6 +34,9 @@ def read_inputs(connection: sqlite3.Connection, study: Study, found: Sequence[As
         raise StudyError(f"study {study.name!r}: key 'items' is required to run it")
     if take_items(connection, read_items(study, study.items)) == 0:
         raise StudyError(f"items.path: {study.items.path} holds no items")
+    for origin, spec in (("file", study.responses), ("generated", study.generators)):
+        if not spec:  # what an earlier version of the study brought
+            take_responses(connection, (), origin)
     if study.responses is not None:
         take_responses(connection, read_responses(study, study.responses), "file")
         _check_known(connection, study.items)
@@ -76,7 +79,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
 
 
 def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
-    """The responses of a study: one a row, or one a system's column; empty cells are none.
+    """The responses of a study: one a row, or one a system's column (an empty cell is none).
 
     Raises
     ------
@@ -92,7 +95,7 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
             if hash((item, system)) in seen:
                 raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")
             seen.add(hash((item, system)))
-            if text:
+            if text or not spec.columns:
                 yield Response(item, system, text)
 
 

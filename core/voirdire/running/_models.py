@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Complete = "Callable[[Request], Awaitable[Reply]]"
 
 
-def make_model(name: str, options: Mapping[str, Any], plugins: Plugins) -> Any:
-    """The model behind `prefix:name`.
+def make_model(name: str, options: Mapping[str, Any], plugins: Plugins, timeout: float) -> Any:
+    """The model behind `prefix:name`; one that takes a `timeout` gets the run's, if given none.
 
     Raises
     ------
@@ -34,8 +34,10 @@ def make_model(name: str, options: Mapping[str, Any], plugins: Plugins) -> Any:
             f"model {name!r}: a model is named prefix:name (prefixes: "
             f"{', '.join(plugins.names('model')) or 'none'})"
         )
+    factory = plugins.resolve("model", prefix)
+    own = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
     try:
-        return plugins.resolve("model", prefix)(rest, **options)
+        return factory(rest, **{**own, **options})
     except TypeError as error:
         raise PluginError(f"model {name!r} does not take these options: {error}") from error
 

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from voirdire.study import Stage
 
 
+#: Tasks whose tables are written even after Ctrl-C, since that takes no second.
+AT_ONCE = 5_000
+
+
 async def arun(
     study: Study | str | Path,
     out: str | Path,
@@ -77,7 +81,8 @@ async def execute(
             for model in models:
                 await close_model(model)
             session.stop()
-        write_tables(session.folder, plugins)
+        if stop.reason != "interrupted" or sum(desk.tally.tasks for desk in desks) <= AT_ONCE:
+            write_tables(session.folder, plugins)
         parked = {desk.asker.seat.name: desk.breaker.reason for desk in desks}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
@@ -146,8 +151,8 @@ def _counter(desks: Sequence[Desk]) -> Callable[[Sequence[object]], None]:
 
     def count(finished: list[Finish]) -> None:
         for finish in finished:
-            if finish.seat is not None:
-                tally = tallies[finish.seat]
+            if finish.slot is not None:
+                tally = tallies[finish.slot.seat]
                 (tally.faults if finish.failed else tally.statuses)[
                     finish.fault or finish.status
                 ] += 1

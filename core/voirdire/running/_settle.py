@@ -71,7 +71,7 @@ async def settle(desk: Desk, names: tuple[str, str, str], run: int, lines: list[
     failed = tuple(line.call.key for line in lines if line.reply is None)
     fault = next((line.fault.kind for line in lines if line.fault and not line.reply), "")
     status = "failed" if failed else parsed.status
-    desk.session.put(Finish(keys, status, failed, fault, desk.asker.seat))
+    desk.session.put(Finish(keys, status, failed, fault, Slot(desk.asker.seat, *names, run)))
 
 
 async def _answer(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> Parsed:
@@ -125,6 +125,8 @@ def read(desk: Desk, item: str, lines: Sequence[Line]) -> Parsed:
     replies = [line.as_reply() for line in lines]
     if desk.asker.seat.stage != "generate":
         return read_replies(desk.asker.mind, replies)
+    if not replies:
+        return Parsed({}, "blank")
     status = _OF_TEXT[replies[-1].finish_reason]
     text = desk.asker.mind.parse(replies, item).text
     return Parsed({}, "blank" if status == "ok" and not text.strip() else status)

@@ -54,7 +54,8 @@ def staff(
     for asker in found:
         spec, identity = asker.spec, asker.seat.model
         if identity not in models:
-            models[identity] = make_model(spec.model, spec.model_options, plugins)
+            timeout = study.run.timeout
+            models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
             lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
         desks.append(
             Desk(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from voirdire._errors import SessionError, VoirdireError
 from voirdire.running._settle import is_settled, lines_of, settle
 from voirdire.store import count_settled, iterate_tasks
 
 if TYPE_CHECKING:
     from voirdire.running._desk import Desk
     from voirdire.running._settle import Line
+    from voirdire.store import Task
     from voirdire.study import Study
 
 #: Tasks looked at before others get a turn; records that may wait to be written; tasks opened
@@ -27,14 +29,25 @@ async def work(desk: Desk, study: Study) -> None:
         for names, task in iterate_tasks(connection, asker.task, study.comparisons):
             if desk.stop.reason or desk.breaker.reason:
                 break
-            lines = lines_of(desk, names, run, task)
-            if not is_settled(desk, lines):
+            lines = _lines(desk, names, run, task)
+            if lines is not None and not is_settled(desk, lines):
                 await _room(desk)
                 _start(desk, names, run, lines)
             seen += 1
             if seen % TURN == 0:
                 await _yield(desk)
     await _finish(desk)
+
+
+def _lines(desk: Desk, names: tuple[str, str, str], run: int, task: Task) -> list[Line] | None:
+    """The calls of a task; a rater that cannot say what to ask is parked."""
+    try:
+        return lines_of(desk, names, run, task)
+    except SessionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a plugin's rater may raise anything at all
+        desk.breaker.park(f"it cannot ask about item {names[0]!r}: {_said(error)}")
+        return None
 
 
 async def _room(desk: Desk) -> None:
@@ -54,11 +67,18 @@ def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line])
     def ended(task: asyncio.Task[None]) -> None:
         desk.open.discard(task)
         desk.freed.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, SessionError):  # nothing can be kept any more: all must end
             desk.broken = desk.broken or error
             desk.stop.set("error")
+        elif error is not None:
+            desk.breaker.park(f"it broke on item {names[0]!r}: {_said(error)}")
 
     task.add_done_callback(ended)
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, VoirdireError) else f"{type(error).__name__}: {error}"
 
 
 async def _yield(desk: Desk) -> None:

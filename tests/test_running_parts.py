@@ -1,0 +1,258 @@
+"""The parts of the runner, one by one: pace, retries, breaker, budget, progress."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import pty
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import scripted_plugins
+from test_running_run import judge, study_of
+
+from voirdire._errors import ModelError, StudyError
+from voirdire.running import _progress, run
+from voirdire.running._breaker import Breaker
+from voirdire.running._costs import Budget, cost_of
+from voirdire.running._pace import Bucket, Lane
+from voirdire.running._retry import may_retry, wait_before
+from voirdire.schema import Usage
+from voirdire.study import ModelLimits, Prices, RunSpec, build_study, study_to_toml
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@given(st.lists(st.floats(0.1, 500), min_size=1, max_size=60), st.floats(1, 1000))
+def test_bucket_never_lets_more_through_than_the_allowance(amounts, a_minute):
+    """In any window of w seconds at most rate * (w + one second's burst) plus one amount."""
+    clock = Clock()
+    bucket = Bucket(a_minute, clock)
+    used = []
+    for amount in amounts:
+        clock.now += bucket.reserve(amount)
+        used.append((clock.now, amount))
+    span = used[-1][0] - used[0][0]
+    before_last = sum(amount for _, amount in used[:-1])
+    assert before_last <= a_minute / 60 * (span + 1) + 1e-6
+
+
+def lane_of(clock, most=16, start=4):
+    return Lane(ModelLimits(concurrency=most, start_concurrency=start), clock)
+
+
+def test_lane_opens_quickly_gives_way_once_and_creeps_up():
+    async def play():
+        clock = Clock()
+        lane = lane_of(clock)
+        for _ in range(20):
+            lane.succeeded()
+        assert lane.limit == 16
+        clock.now = 10.0
+        for _ in range(16):
+            lane.setback(started=9.0)  # all were under way when the first came back
+        assert lane.limit == 8
+        clock.now = 11.0
+        lane.setback(started=10.5)
+        assert lane.limit == 4
+        for _ in range(4):
+            lane.succeeded()
+        assert 4.5 < lane.limit < 5.1
+        for _ in range(1000):
+            lane.succeeded()
+        assert lane.limit == 16
+        for number in range(20):
+            clock.now = 100.0 + number
+            lane.setback(started=clock.now)
+        assert lane.limit == 1
+
+    asyncio.run(play())
+
+
+def test_lane_never_holds_more_than_its_limit_and_a_pause_holds_all():
+    async def play():
+        lane = Lane(ModelLimits(concurrency=3, start_concurrency=3))
+        peak, inside = 0, 0
+
+        async def one():
+            nonlocal peak, inside
+            await lane.enter()
+            inside += 1
+            peak = max(peak, inside)
+            await asyncio.sleep(0.001)
+            inside -= 1
+            lane.leave()
+
+        await asyncio.gather(*(one() for _ in range(50)))
+        assert (peak, lane.in_flight) == (3, 0)
+        lane.setback(time.monotonic(), pause=0.2)
+        began = time.monotonic()
+        await asyncio.gather(*(one() for _ in range(3)))
+        assert time.monotonic() - began >= 0.2
+
+    asyncio.run(play())
+
+
+def test_a_cancelled_wait_gives_its_place_back():
+    async def play():
+        lane = Lane(ModelLimits(concurrency=1, start_concurrency=1))
+        await lane.enter()
+        waiting = [asyncio.create_task(lane.enter()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        lane.leave()
+        waiting[1].cancel()  # it has just been given the place
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert waiting[2].exception() is None
+        assert lane.in_flight == 1
+
+    asyncio.run(play())
+
+
+@given(st.integers(1, 60), st.floats(0, 500), st.integers(0, 2**32))
+def test_waits_grow_within_their_caps_and_obey_retry_after(tries, asked, seed):
+    spec, chance = RunSpec(backoff=0.5, backoff_cap=30, retry_after_cap=120), random.Random(seed)
+    plain = wait_before(ModelError("x", "server"), tries, spec, chance)
+    full = min(30.0, 0.5 * 2 ** (tries - 1))
+    assert full / 2 <= plain <= full
+    told = wait_before(ModelError("x", "rate_limit", retry_after=asked), tries, spec, chance)
+    assert told >= min(asked, 120) or asked == 0
+    assert told <= 120 * 1.1 + 30
+
+
+def test_what_is_retried():
+    spec = RunSpec(retries=2, patience=60)
+    assert may_retry(ModelError("x", "server"), 2, 500, spec)
+    assert not may_retry(ModelError("x", "server"), 3, 0, spec)
+    assert may_retry(ModelError("x", "rate_limit"), 50, 59, spec)
+    assert not may_retry(ModelError("x", "overloaded"), 1, 61, spec)
+    assert not may_retry(ModelError("x", "quota"), 1, 0, spec)
+
+
+def test_breaker_needs_a_row_and_an_item_of_its_own_is_no_reason():
+    breaker = Breaker(3)
+    for kind in ("server", "server", "empty_input", "empty_input"):
+        breaker.failed(ModelError("x", kind))
+    breaker.succeeded()
+    for _ in range(2):
+        breaker.failed(ModelError("x", "timeout"))
+    assert breaker.reason == ""
+    breaker.failed(ModelError("boom sk-abcdefgh12345", "timeout"))
+    assert breaker.reason == "3 calls failed in a row, the last by timeout: boom [hidden]"
+
+
+def test_budget_reserves_before_it_spends():
+    budget = Budget(1.0, 3)
+    assert budget.admit(0.6)
+    assert not budget.admit(0.6)
+    budget.settle(0.6, 0.1)
+    assert budget.admit(0.6)
+    budget.settle(0.6, None)  # unknown: what was expected
+    assert budget.cost == pytest.approx(0.7)
+    assert budget.admit(0.0)
+    assert not budget.admit(0.0)  # three calls
+
+
+def test_cost_is_unknown_without_price_or_tokens():
+    prices = Prices(input=1.0, output=2.0)
+    assert cost_of(Usage(10, 5), prices) == pytest.approx(20e-6)
+    assert cost_of(Usage(10, 5, cached=4), prices) == pytest.approx(20e-6)
+    assert cost_of(Usage(None, 5), prices) is None
+    assert cost_of(Usage(10, None), prices) is None
+    assert cost_of(Usage(10, 5), None) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"run": {"timeout": 0}}, r"key 'run\.timeout' is 0: input should be greater than 0"),
+        ({"run": {"pace": 1}}, r"unknown key 'run\.pace' \(allowed: timeout, retries"),
+        ({"run": {"concurrency": 4, "start_concurrency": 8}}, r"start_concurrency is 8, more than concurrency \(4\)"),
+        ({"run": {"prices": {"a:b": {"input": 1}}}}, r"key 'run\.prices\.a:b\.output' is required"),
+        ({"run": {"reask_on": ["bad"]}}, r"key 'run\.reask_on\.0' is 'bad'"),
+        ({"generators": [{"name": "g", "use": "chat"}]}, r"key 'generators\.0\.model' is required"),
+        ({"generators": [{"name": "g", "use": "c", "model": "a:b"}] * 2}, r"generators names \['g'\] twice"),
+        ({"items": {"file": "x"}}, r"unknown key 'items\.file' .*key|unknown key 'items\.file'|key 'items\.path' is required"),
+        ({"comparisons": {"order": "any"}}, r"key 'comparisons\.order' is 'any'"),
+        ({"panel": [{"name": "a", "options": {"headers": {}}}]}, r"\['headers'\] may not stand in a study"),
+    ],
+)  # fmt: skip
+def test_study_keys_are_checked_by_name(raw, message):
+    with pytest.raises(StudyError, match=message):
+        build_study({"name": "calm", **raw})
+
+
+def test_limits_of_a_model_win_over_those_of_the_run():
+    spec = RunSpec(
+        concurrency=8, start_concurrency=4, tokens_per_minute=100,
+        models={"a:b": ModelLimits(concurrency=2, requests_per_minute=5)},
+    )  # fmt: skip
+    assert spec.limits("a:b") == ModelLimits(
+        requests_per_minute=5, tokens_per_minute=100, concurrency=2, start_concurrency=2
+    )
+    assert spec.limits("c:d").concurrency == 8
+
+
+def test_plain_lines_off_a_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "LINE_EVERY", 0.1)
+    prices = {"script:ann": {"input": 1.0, "output": 1.0}}
+    options = {"latency": 0.02, "fails": {"0": "bad_request"}, "only": "i1."}
+    study = study_of(
+        tmp_path, judge(model_options=options), items=30, systems=("x",),
+        run={"prices": prices, "concurrency": 2, "start_concurrency": 2},
+    )  # fmt: skip
+    run(study, tmp_path / "a", plugins=scripted_plugins())
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("ann: ")
+    for part in ("/30 done", "failed bad_request 1", "/s, ", " tokens, 0.00", " USD, ", " left"):
+        assert part in last
+
+
+def test_a_live_table_on_a_terminal(tmp_path):
+    """Through a pseudo-terminal: what a person sees."""
+    study = study_of(
+        tmp_path, judge(model="block:b", model_options={"seconds": 0.02}), items=40, systems=("x",)
+    )
+    (tmp_path / "study.toml").write_text(study_to_toml(study))
+    code = (
+        "from scripted import scripted_plugins\nfrom voirdire.running import run\n"
+        "run('study.toml', 'a', plugins=scripted_plugins())"
+    )
+    terminal, end = pty.openpty()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parent),
+        "TERM": "xterm",
+        "COLUMNS": "100",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stderr=end, env=environment
+    )
+    os.close(end)
+    seen = io.BytesIO()
+    while chunk := _read(terminal):
+        seen.write(chunk)
+    os.close(terminal)
+    assert process.wait(timeout=30) == 0
+    shown = seen.getvalue().decode()
+    for part in ("rater", "done", "a second", "cost", "left", "ann", "/40", "cost unknown"):
+        assert part in shown
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # Linux says so when the other end has closed
+        return b""

@@ -15,6 +15,7 @@ from voirdire.examine import _notes
 from voirdire.examine._cube import build_cube
 from voirdire.examine._examination import Examination
 from voirdire.examine._facts import known_facts
+from voirdire.examine._labels import label_part, label_scale
 from voirdire.examine._measures import frame_of, measures_of
 from voirdire.examine._pairing import pairings
 from voirdire.examine._results import Context, pair_results
@@ -98,7 +99,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     """
     study, found, benchmark = resolve(source, data, reference)
     study = adjust(
-        study,
+        label_scale(study),
         {
             "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
             "analysis": {
@@ -130,7 +131,7 @@ def audit_source(
         As `examine`.
     """
     study, found, _ = resolve(source, data, reference)
-    study = adjust(study, {"data": {"reference": tuple(reference) or None}})
+    study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
     return tables.audit(found or tables.read_tables(study), study)
 
 
@@ -174,6 +175,7 @@ def measure(
     [0.79]
     """
     study, found, _ = resolve(source, data, raters)
+    study = label_scale(study)
     study = adjust(study, {"data": {"off_scale": off_scale}, "analysis": {"measures": measures}})
     found = found or tables.read_tables(study)
     ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, _scale(study))
@@ -185,7 +187,8 @@ def measure(
 def _examination(study: Study, found: Tables, findings: Sequence[Finding]) -> Examination:
     ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, _scale(study))
     raters = _raters(study, found.raters)
-    reference = _reference(study, raters)
+    labels = label_part(study, found)
+    reference = _reference(study, raters, alone=bool(labels.sections))
     judges = _judges(study, raters, reference)
     context = _context(study, ratings, raters)
     results = _results(context, judges, _references(study, reference))
@@ -200,15 +203,27 @@ def _examination(study: Study, found: Tables, findings: Sequence[Finding]) -> Ex
         results=results,
         composites=_results(_composed(context), judges, _references(study, reference)),
         ceiling=_ceiling(context, [rater for rater in raters if rater.name in reference]),
-        system_means=system_means(context.cube, study.rubric.composites),
+        system_means=system_means(context.cube, study.rubric.composites)
+        if results or not labels.sections
+        else (),
         tests=_tests(context.cube, judges, study),
         measures=measures_of(context.cube, study, context.scale),
         verdicts=judge_verdicts(
             results, study, findings, known_facts(context, raters, reference, ratings)
-        ),
+        )
+        if results
+        else (),
         ratings=ratings,
         raters=found.raters,
-        notes=_notes.notes(study, found.ratings, ratings, results, reference),
+        notes=(
+            *(
+                _notes.notes(study, found.ratings, ratings, results, reference)
+                if results or not labels.sections
+                else ()
+            ),
+            *labels.notes,
+        ),
+        sections=labels.sections,
         items=found.items,
         replies=found.replies,
     )
@@ -251,13 +266,14 @@ def _raters(study: Study, frame: pl.DataFrame) -> list[Rater]:
     return declared + [Rater(name=name) for name in present if name not in names]
 
 
-def _reference(study: Study, raters: Sequence[Rater]) -> tuple[str, ...]:
+def _reference(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple[str, ...]:
+    """The raters that others are held against; none is needed where annotators stand `alone`."""
     names = [rater.name for rater in raters]
     unknown = [name for name in study.data.reference if name not in names]
     if unknown:
         raise InputError(f"reference {unknown[0]!r} has no ratings (raters: {', '.join(names)})")
     found = study.data.reference or tuple(r.name for r in raters if r.kind == "human")
-    if not found and not study.analysis.measures:
+    if not found and not study.analysis.measures and not alone:
         raise InputError(
             "no reference: say by --reference NAME, or [data] reference in the study, which rater "
             f"the others are held against (raters: {', '.join(names)})"

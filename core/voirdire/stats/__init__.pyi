@@ -28,6 +28,8 @@ from voirdire.stats.differences import rmse as rmse
 from voirdire.stats.exclusion import SelfExclusion as SelfExclusion
 from voirdire.stats.exclusion import self_exclusion as self_exclusion
 from voirdire.stats.favour import self_preference as self_preference
+from voirdire.stats.f1_runs import F1AboveChance as F1AboveChance
+from voirdire.stats.f1_runs import f1_above_chance as f1_above_chance
 from voirdire.stats.fleiss import fleiss_kappa as fleiss_kappa
 from voirdire.stats.fleiss import scott_pi as scott_pi
 from voirdire.stats.fleiss_labels import LabelAgreement as LabelAgreement

@@ -28,6 +28,7 @@ from voirdire.store._records import (
     make_call,
 )
 from voirdire.store._replies import replies_frame
+from voirdire.store._said import Said, iterate_parsed
 from voirdire.store._session import Session, is_session, memory_session, open_session, read_session
 from voirdire.store._subjects import iterate_items, lonely_responses, take_items, take_responses
 from voirdire.store._tables import session_tables, write_tables
@@ -40,6 +41,7 @@ __all__ = [
     "Counts",
     "Finish",
     "Revival",
+    "Said",
     "Seat",
     "Session",
     "Slot",
@@ -52,6 +54,7 @@ __all__ = [
     "count_spent",
     "is_session",
     "iterate_items",
+    "iterate_parsed",
     "iterate_tasks",
     "keep_generated",
     "lonely_responses",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
 from voirdire.study._run import (
     Comparisons,
     GeneratorSpec,
@@ -128,13 +129,18 @@ class Rater(Part):
 
 
 class Analysis(Part):
-    """How the data are examined."""
+    """How the data are examined.
+
+    `at_least` is the number of runs that must name a label before it is an item's final label; by
+    default four fifths of the runs.
+    """
 
     measures: Names = ()
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     resamples: Annotated[int, Field(ge=0)] = 1000
     seed: int = 0
     compat: Literal["", "badawi2025"] = ""
+    at_least: Annotated[int, Field(ge=1)] | None = None
 
 
 class Thresholds(Part):
@@ -171,6 +177,7 @@ class Study(Part):
     run: RunSpec = RunSpec()
     analysis: Analysis = Analysis()
     thresholds: Thresholds = Thresholds()
+    classify: ClassifySpec | None = None
     folder: str = Field(default=".", exclude=True)
 
     @model_validator(mode="after")

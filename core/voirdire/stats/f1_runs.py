@@ -1,0 +1,215 @@
+"""Weighted F1 of several trained models on one test set, and how far it lies above chance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._intervals import check_level, methods, percentile_interval
+from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._results import Estimate
+from voirdire.stats.chance import best_constant_f1, kappa_f1, random_f1
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from voirdire.stats._results import Interval
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class F1AboveChance:
+    """Weighted F1, its baselines, and kappa_F1.
+
+    Attributes
+    ----------
+    f1 : Estimate
+        The mean over seeds; details hold ``sd`` over seeds, ``by_seed`` and ``missing``.
+    random, constant : Estimate
+        From `random_f1` and `best_constant_f1` on all items.
+    kappa : Estimate
+        Against `random`. In each resample the baseline is that of the resampled items.
+    kappa_constant : Estimate
+        Against `constant`, in the same way.
+    """
+
+    f1: Estimate
+    random: Estimate
+    constant: Estimate
+    kappa: Estimate
+    kappa_constant: Estimate
+
+
+def f1_above_chance(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    multilabel: bool,
+    ci: str | Sequence[str] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> F1AboveChance:
+    r"""Mean weighted F1 over seeds, and :math:`\kappa_{F1}` against the random predictor.
+
+    Parameters
+    ----------
+    truth : array_like, shape (n items, q labels)
+        1 where an item has a label, 0 where not. Unless `multilabel`, one label an item.
+    predicted : array_like, shape (s seeds, n items, q labels)
+        The same for each trained model; an item with a NaN has no prediction, is left out of that
+        model's F1 and counted in ``missing``.
+    multilabel : bool
+        Which random predictor is meant; see `random_f1`.
+    ci : {None, "percentile"}
+        Bootstrap over test items, drawn once for all seeds: models are compared on the same test
+        items, and seeds are no further items.
+    level, n_resamples, seed
+        Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Raises
+    ------
+    StatisticsError
+        For shapes that do not fit, other values, or several labels where there may be one.
+
+    References
+    ----------
+    Sharma et al., sections 4.2, 5.2 and 5.3.
+
+    Examples
+    --------
+    >>> truth = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> found = f1_above_chance(truth, [[[1, 0], [1, 0], [0, 1], [1, 0]]], multilabel=False)
+    >>> print(found.f1)
+    mean weighted F1 = 0.733, n = 4, k = 1
+    >>> round(found.kappa.value, 3), found.random.value
+    (0.467, 0.5)
+    """
+    asked = methods(ci, ("percentile",))
+    check_level(level, n_resamples)
+    known, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
+    if known.shape != guessed.shape[1:]:
+        raise StatisticsError(
+            f"predicted must have shape (seeds, {known.shape[0]}, {known.shape[1]}), "
+            f"got {guessed.shape}"
+        )
+    support, n = known.sum(axis=0).astype(np.int64), len(known)
+    chance = random_f1(support, n if multilabel else None)
+    constant = best_constant_f1(support, n if multilabel else None)
+    features, width = _features(known, guessed)
+    values = _by_seed(features.sum(axis=0)[None], len(guessed), width)[0]
+    mean = _mean(values, guessed, n)
+    drawn = None
+    if asked and n and mean.reason is None:
+        drawn = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
+    options = (level, n, bool(asked))
+    return F1AboveChance(
+        _dressed(mean, None if drawn is None else drawn[0], options),
+        chance,
+        constant,
+        _dressed(kappa_f1(mean, chance), None if drawn is None else drawn[1], options),
+        _dressed(kappa_f1(mean, constant), None if drawn is None else drawn[2], options),
+    )
+
+
+def _truth(truth: ArrayLike, *, multilabel: bool) -> Floats:
+    known = np.asarray(truth, np.float64)
+    if known.ndim != 2 or not np.isin(known, (0, 1)).all():
+        raise StatisticsError("truth must be an (items, labels) array of 0 and 1")
+    if not multilabel and (known.sum(axis=1) != 1).any():
+        item = int(np.flatnonzero(known.sum(axis=1) != 1)[0])
+        raise StatisticsError(f"item {item} must have one label, got {int(known[item].sum())}")
+    return known
+
+
+def _predicted(predicted: ArrayLike) -> Floats:
+    guessed = np.asarray(predicted, np.float64)
+    whole = np.isnan(guessed) | (guessed == 0) | (guessed == 1)
+    if guessed.ndim != 3 or not whole.all():
+        raise StatisticsError("predicted must be a (seeds, items, labels) array of 0, 1 or missing")
+    return guessed
+
+
+def _features(known: Floats, guessed: Floats) -> tuple[Floats, int]:
+    """Hits, predictions and truths of each item, seed by seed; then its truths for the baseline."""
+    parts = []
+    for model in guessed:
+        there = ~np.isnan(model).any(axis=1, keepdims=True)
+        said = np.where(there, np.nan_to_num(model), 0.0)
+        parts += [said * known, said, known * there]
+    return np.concatenate([*parts, known], axis=1), known.shape[1]
+
+
+def _by_seed(sums: Floats, seeds: int, width: int) -> Floats:
+    """Weighted F1 of each row of sums and seed: (b, seeds)."""
+    parts = sums[:, : 3 * seeds * width].reshape(len(sums), seeds, 3, width)
+    hits, said, true = parts[:, :, 0], parts[:, :, 1], parts[:, :, 2]
+    whole = said + true
+    f1 = np.divide(2 * hits, whole, out=np.zeros_like(hits), where=whole > 0)
+    total = true.sum(axis=2)
+    out = np.full(total.shape, np.nan)
+    return np.divide((f1 * true).sum(axis=2), total, out=out, where=total > 0)
+
+
+def _mean(values: Floats, guessed: Floats, n: int) -> Estimate:
+    missing = int(np.isnan(guessed).any(axis=2).sum())
+    known = values[~np.isnan(values)]
+    details: dict[str, Any] = {
+        "sd": float(known.std(ddof=1)) if len(known) > 1 else math.nan,
+        "by_seed": values,
+        "missing": missing,
+    }
+    reason = None if len(known) else "no_data"
+    value = float(known.mean()) if len(known) else math.nan
+    return Estimate("mean weighted F1", value, n=n, k=len(values), reason=reason, details=details)
+
+
+def _resampled(
+    features: Floats, seeds: int, n_resamples: int, seed: int, *, multilabel: bool
+) -> tuple[Floats, Floats, Floats]:
+    """F1, kappa against the random and against the constant predictor, of each resample."""
+    n, width = len(features), features.shape[1] // (3 * seeds + 1)
+    found: list[Floats] = []
+    chance: list[Floats] = []
+    constant: list[Floats] = []
+    for counts in resampled_counts(np.ones(n, np.int64), n_resamples, seed):
+        sums = counts.astype(np.float64) @ features
+        found.append(_by_seed(sums, seeds, width).mean(axis=1))
+        shares = sums[:, -width:] / n
+        total = shares.sum(axis=1)
+        weights = shares / np.where(total > 0, total, np.nan)[:, None]
+        chance.append((weights * shares).sum(axis=1))
+        named = weights * 2 * shares / (1 + shares)
+        constant.append(named.sum(axis=1) if multilabel else named.max(axis=1))
+    f1, floor, best = map(np.concatenate, (found, chance, constant))
+    return f1, _above(f1, floor), _above(f1, best)
+
+
+def _above(f1: Floats, floor: Floats) -> Floats:
+    return np.divide(f1 - floor, 1 - floor, out=np.full(len(f1), np.nan), where=floor < 1)
+
+
+def _dressed(found: Estimate, drawn: Floats | None, options: tuple[float, int, bool]) -> Estimate:
+    level, n, asked = options
+    intervals: tuple[Interval, ...] = ()
+    if asked:
+        values = np.array([]) if drawn is None or found.reason else drawn
+        intervals = (percentile_interval(values, level, n),)
+    return Estimate(
+        found.statistic,
+        found.value,
+        intervals,
+        found.n,
+        found.k,
+        found.left_out,
+        found.reason,
+        found.flags,
+        found.details,
+    )

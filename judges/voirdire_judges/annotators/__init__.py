@@ -1,0 +1,1 @@
+"""Annotators: they label items from a declared set, and never call a model themselves."""

@@ -1,0 +1,161 @@
+"""`labels`: names the labels of a declared set that apply to an item, ranked or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from voirdire._errors import InputError
+from voirdire.parsing import LabelSet, parse_labels
+from voirdire.schema import Message, Parsed, Reply, Request
+from voirdire_judges._combine import missing_reply
+from voirdire_judges._flags import echo_flags, flagged
+from voirdire_judges.annotators._prompts import built_in, filled
+from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Item
+
+Contradiction = Literal["missing", "labels"]
+#: Labels that a ranked prompt allows: a dominant and a secondary one.
+RANKED_MOST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAnnotator:
+    """Asks which labels apply and reads the answer. Pure.
+
+    Attributes
+    ----------
+    labels : LabelSet
+        The declared set with its synonyms, `none` and `other`.
+    prompt : str
+        What the model is told, complete.
+    at_most : int or None
+        A reply with more labels is flagged ``too_many``; the order tells them apart by `ranks`.
+    contradiction : {"missing", "labels"}
+        A reply that names `none` beside a label is missing, or the label stands; flagged in either
+        case.
+    guard : bool
+        Whether the text stands between marks that it cannot know, and the prompt says so.
+    unsure : (str, str)
+        What an item without a recurring label is called in reports: where `none` was named in some
+        run, and where it was not.
+    """
+
+    labels: LabelSet
+    prompt: str
+    at_most: int | None = None
+    contradiction: Contradiction = "missing"
+    guard: bool = True
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    unsure: tuple[str, str] = ("not sure if any", "not sure which")
+    task: str = "item"
+
+    def requests(self, task: Item) -> list[Request]:
+        """One request; none for an item without text."""
+        if not task.text.strip():
+            return []
+        prompt = f"{self.prompt}\n\n{MARKS_NOTE}" if self.guard else self.prompt
+        text = delimited(task.text, "TEXT") if self.guard else task.text
+        return [
+            Request(
+                (Message("system", prompt), Message("user", text)),
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_tokens,
+                seed=self.seed,
+            )
+        ]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """1 or 0 a label, None where the reply does not say; never raises."""
+        reply = replies[-1] if replies else missing_reply(replies)
+        parsed = parse_labels(
+            reply.text,
+            self.labels,
+            at_most=self.at_most,
+            contradiction=self.contradiction,
+            finish_reason=reply.finish_reason,
+        )
+        return flagged(parsed, *echo_flags(reply.text))
+
+
+def make(  # noqa: PLR0913 - the options are those of a study's panel
+    labels: Sequence[str],
+    *,
+    synonyms: Mapping[str, str] | None = None,
+    none: str | None = None,
+    other: str | None = None,
+    kind: Literal["multi", "ranked"] = "multi",
+    prompt: str | None = None,
+    at_most: int | None = None,
+    contradiction: Contradiction = "missing",
+    guard: bool = True,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> LabelAnnotator:
+    """An annotator with a label set of your own (`use = "labels"`).
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The declared labels, `none` and `other` among them where there are any.
+    synonyms : mapping, optional
+        Another spelling -> the declared label.
+    none, other : str, optional
+        The label that says that no other applies; the label for answers outside the set.
+    kind : {"multi", "ranked"}
+        Any number of labels, or a dominant and at most one secondary label.
+    prompt : str, optional
+        A prompt of your own; ``{labels}`` in it stands for the labels but `none` and `other`.
+    at_most : int, optional
+        More labels are flagged; 2 for ranked labels by default.
+    contradiction, guard
+        See `LabelAnnotator`.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; None leaves it to the model.
+
+    Raises
+    ------
+    InputError
+        The label set or an option is wrong.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Item, Reply
+    >>> annotator = make(["Anger", "Fear", "None"], kind="ranked")
+    >>> annotator.requests(Item("1", "The bus was late again!"))[0].messages[0].content[:40]
+    'Read the text and decide which of the la'
+    >>> annotator.parse([Reply("**Fear**, then anger")]).ranks
+    {'Fear': 1, 'Anger': 2}
+    """
+    if isinstance(labels, str):
+        raise InputError(f"labels annotator: labels must be a list, got the text {labels!r}")
+    if contradiction not in ("missing", "labels"):
+        raise InputError(
+            f"labels annotator: contradiction must be 'missing' or 'labels', got {contradiction!r}"
+        )
+    if at_most is not None and at_most < 1:
+        raise InputError(f"labels annotator: at_most must be 1 or more, got {at_most!r}")
+    found = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
+    most = RANKED_MOST if at_most is None and kind == "ranked" else at_most
+    asked = built_in(kind, found, most) if prompt is None else prompt
+    return LabelAnnotator(
+        found,
+        filled(asked, found),
+        most,
+        contradiction,
+        guard,
+        temperature,
+        top_p,
+        max_tokens,
+        seed,
+    )

@@ -1,0 +1,29 @@
+"""Cognitive distortions (Sharma et al.): repeated annotation, label consistency, kappa_F1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import voirdire
+
+_HERE = "voirdire_plugins.distortions"
+
+
+@voirdire.hookimpl
+def voirdire_register_annotators(register: Any) -> None:
+    """The annotator with the paper's labels and prompts."""
+    register("distortions", f"{_HERE}.annotator:make")
+
+
+@voirdire.hookimpl
+def voirdire_register_benchmarks(register: Any) -> None:
+    """Register the benchmark."""
+    register("distortions", f"{_HERE}.benchmark:BENCHMARK")
+
+
+@voirdire.hookimpl
+def voirdire_register_commands(app: Any) -> None:
+    """`voirdire distortions`: data sets from a session."""
+    from voirdire_plugins.distortions.command import register  # noqa: PLC0415 - typer is there
+
+    register(app)

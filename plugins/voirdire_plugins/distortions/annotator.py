@@ -1,0 +1,61 @@
+"""`distortions`: the annotator of Sharma et al., with the ranked or the multi-label prompt."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from voirdire import InputError
+from voirdire_judges.annotators.labels import Contradiction, LabelAnnotator
+from voirdire_plugins.distortions.labels import LABELS, UNSURE
+from voirdire_plugins.distortions.prompts import AT_MOST, PROMPTS
+
+
+def make(
+    *,
+    prompt: Literal["ranked", "multi"] = "ranked",
+    contradiction: Contradiction = "missing",
+    guard: bool = False,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> LabelAnnotator:
+    """An annotator of cognitive distortions (`use = "distortions"`).
+
+    Parameters
+    ----------
+    prompt : {"ranked", "multi"}
+        The paper's ranked-label prompt (a dominant and at most one secondary distortion) or its
+        multi-label prompt.
+    contradiction : {"missing", "labels"}
+        A reply that names No Distortion beside a distortion is missing, or the distortion stands.
+    guard : bool
+        Put the text between marks, and say so in the prompt. The paper's prompts do not.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; None leaves it to the model.
+
+    Raises
+    ------
+    InputError
+        There is no prompt of that name.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Reply
+    >>> make(prompt="multi").parse([Reply("Mind-reading; Magnification (Catastrophizing)")]).ranks
+    {'Mind Reading': 1, 'Magnification': 2}
+    """
+    if prompt not in PROMPTS:
+        raise InputError(f"distortions: prompt must be one of {tuple(PROMPTS)}, got {prompt!r}")
+    return LabelAnnotator(
+        LABELS,
+        PROMPTS[prompt],
+        AT_MOST[prompt],
+        contradiction,
+        guard,
+        temperature,
+        top_p,
+        max_tokens,
+        seed,
+        UNSURE,
+    )

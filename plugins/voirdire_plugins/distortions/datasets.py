@@ -1,0 +1,183 @@
+"""Data sets of Sharma et al., section 4.2: one a configuration, filtered, with three label sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from voirdire import InputError
+from voirdire.examine.consistency import LABELLED
+from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, UNSURE
+from voirdire_plugins.distortions.prompts import SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from voirdire.study import Study
+
+LabelSetName = Literal["rlp", "mlp", "golden"]
+Task = Literal["binary", "multi-class", "multi-label"]
+LABEL_SETS: tuple[LabelSetName, ...] = ("rlp", "mlp", "golden")
+#: Tasks of each label set: multi-label replies have no dominant label.
+TASKS: Mapping[LabelSetName, tuple[Task, ...]] = {
+    "rlp": ("binary", "multi-class", "multi-label"),
+    "mlp": ("binary", "multi-label"),
+    "golden": ("binary", "multi-class", "multi-label"),
+}
+BINARY = (NO_DISTORTION, "Distortion")
+#: Why an item is left out of a data set, the first that holds.
+REASONS = (
+    "not sure (both prompts)",
+    "not sure (RLP)",
+    "not sure (MLP)",
+    "incomplete",
+    "no human label",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Items of one configuration on which every label set can be compared.
+
+    Attributes
+    ----------
+    configuration : str
+        The annotating model and its temperature.
+    frame : polars.DataFrame
+        ``item, text, part`` and, for each label set, ``<set>`` (list of labels) and
+        ``<set>_dominant``.
+    removed : mapping of str to int
+        Items left out, by reason; a key of `REASONS` each.
+    """
+
+    configuration: str
+    frame: pl.DataFrame
+    removed: Mapping[str, int]
+
+    def sizes(self) -> dict[str, int]:
+        """Items in train, dev and test."""
+        counts = dict(self.frame.group_by("part").len().iter_rows())
+        return {part: counts.get(part, 0) for part in ("train", "dev", "test")}
+
+
+def configurations(study: Study) -> dict[str, dict[str, str]]:
+    """Configuration (model and temperature) -> prompt -> annotator, in the panel's order.
+
+    Only annotators with `use = "distortions"` count; two of the same prompt, model and temperature
+    are told apart by no rule, and an error.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for rater in study.panel:
+        if rater.kind == "annotator" and rater.use == "distortions":
+            model = rater.model.partition(":")[2] or rater.model or rater.name
+            heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
+            prompts = found.setdefault(f"{model}{heat}", {})
+            prompt = str(rater.options.get("prompt", "ranked"))
+            if prompt in prompts:
+                raise InputError(
+                    f"annotators {prompts[prompt]!r} and {rater.name!r} have the same model, "
+                    f"temperature and prompt ({prompt})"
+                )
+            prompts[prompt] = rater.name
+    return found
+
+
+def build_dataset(
+    configuration: str,
+    items: pl.DataFrame,
+    parts: pl.DataFrame,
+    ranked: pl.DataFrame,
+    multi: pl.DataFrame,
+) -> DataSet:
+    """Leave out every item that either prompt is unsure of, from all three label sets alike.
+
+    Parameters
+    ----------
+    items : polars.DataFrame
+        From `golden_items`.
+    parts : polars.DataFrame
+        From `split_items`.
+    ranked, multi : polars.DataFrame
+        The rows of the two annotators in `final_labels`.
+    """
+    whole = items.rename({"labels": "golden", "dominant": "golden_dominant"})
+    whole = whole.join(parts, on="item", how="left", maintain_order="left")
+    for name, final in (("rlp", ranked), ("mlp", multi)):
+        columns = final.select(
+            "item",
+            pl.col("category").cast(pl.String).alias(f"{name}_category"),
+            pl.col("labels").alias(name),
+            pl.col("dominant").alias(f"{name}_dominant"),
+        )
+        whole = whole.join(columns, on="item", how="left", maintain_order="left")
+    marked = whole.with_columns(reason=_reason())
+    counts = dict(marked.drop_nulls("reason").group_by("reason").len().iter_rows())
+    kept = marked.filter(pl.col("reason").is_null())
+    columns_kept = [column for name in LABEL_SETS for column in (name, f"{name}_dominant")]
+    return DataSet(
+        configuration,
+        kept.select("item", "text", "part", *columns_kept),
+        {reason: counts.get(reason, 0) for reason in REASONS},
+    )
+
+
+def _reason() -> pl.Expr:
+    unsure = {
+        name: pl.col(f"{name}_category").is_in(list(UNSURE)).fill_null(value=False)
+        for name in ("rlp", "mlp")
+    }
+    open_ = pl.any_horizontal(
+        (pl.col(f"{name}_category") != LABELLED).fill_null(value=True) for name in ("rlp", "mlp")
+    )
+    said = (
+        unsure["rlp"] & unsure["mlp"],
+        unsure["rlp"],
+        unsure["mlp"],
+        open_,
+        pl.col("golden").is_null(),
+    )
+    return pl.coalesce(
+        pl.when(is_so).then(pl.lit(why)) for is_so, why in zip(said, REASONS, strict=True)
+    )
+
+
+def task_labels(
+    data: DataSet, labels: LabelSetName, task: Task
+) -> tuple[NDArray[np.int8], tuple[str, ...]]:
+    """The 0/1 matrix (items, classes) of a label set for a task, and its classes.
+
+    Binary: No Distortion against any distortion. Multi-class: the dominant label. Multi-label: all
+    labels, No Distortion among them.
+
+    Raises
+    ------
+    InputError
+        The label set has no such task.
+    """
+    if task not in TASKS[labels]:
+        raise InputError(f"{labels} labels have no {task} task (tasks: {', '.join(TASKS[labels])})")
+    if task == "binary":
+        calm = data.frame[labels].list.contains(NO_DISTORTION).to_numpy()
+        return np.column_stack([calm, ~calm]).astype(np.int8), BINARY
+    column = f"{labels}_dominant" if task == "multi-class" else labels
+    found = data.frame[column]
+    lists = (
+        found if task == "multi-label" else found.to_frame().select(pl.concat_list(column))[column]
+    )
+    matrix = [lists.list.contains(label).to_numpy() for label in LABELS.labels]
+    return np.column_stack(matrix).astype(np.int8), LABELS.labels
+
+
+def missing_prompts(found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Configurations that lack one of the two prompts, in words."""
+    return [
+        f"{name} has no {SHORT[prompt]}"
+        for name, prompts in found.items()
+        for prompt in SHORT
+        if prompt not in prompts
+    ]

@@ -1,0 +1,76 @@
+"""Human labels: a dominant distortion and, where there is one, a secondary one an item."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire import InputError
+from voirdire.parsing import parse_labels
+from voirdire.store import iterate_items, read_session
+from voirdire_plugins.distortions.labels import LABELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from voirdire.schema import Item
+
+#: Columns of the items' file that hold them (`items.extra` in the study).
+DOMINANT, SECONDARY = "dominant", "secondary"
+ITEMS = pl.Schema(
+    {
+        "item": pl.String(),
+        "text": pl.String(),
+        "labels": pl.List(pl.String),
+        "dominant": pl.String(),
+    }
+)
+
+
+def golden_items(items: Iterable[Item]) -> pl.DataFrame:
+    """Items with their human labels.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``item, text, labels, dominant``; labels are null where the item has none.
+
+    Raises
+    ------
+    InputError
+        A label outside the set.
+    """
+    rows = [{"item": item.id, "text": item.text, **_labels(item.id, item.extra)} for item in items]
+    return pl.DataFrame(rows, schema=ITEMS)
+
+
+def session_items(folder: str | Path) -> pl.DataFrame:
+    """The items of a session, as `golden_items`."""
+    with closing(read_session(folder)) as connection:
+        return golden_items(iterate_items(connection))
+
+
+def _labels(item: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+    named = [
+        _label(item, column, str(extra[column]))
+        for column in (DOMINANT, SECONDARY)
+        if str(extra.get(column) or "").strip()
+    ]
+    if not named:
+        return {"labels": None, "dominant": None}
+    return {"labels": list(dict.fromkeys(named)), "dominant": named[0]}
+
+
+def _label(item: str, column: str, text: str) -> str:
+    found = parse_labels(text, LABELS)
+    named = [label for label, rank in found.ranks.items() if rank == 1]
+    if len(found.ranks) != 1 or found.extra["unknown"]:
+        raise InputError(
+            f"item {item!r}, column {column!r}: {text!r} is no single label of "
+            f"{', '.join(LABELS.labels)}"
+        )
+    return named[0]

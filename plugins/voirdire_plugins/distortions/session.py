@@ -1,0 +1,90 @@
+"""From a session to label runs, final labels and data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire import InputError
+from voirdire.examine.consistency import final_labels, label_replies, runs_of_ratings
+from voirdire.store import session_study
+from voirdire_plugins.distortions.datasets import (
+    DataSet,
+    build_dataset,
+    configurations,
+    missing_prompts,
+)
+from voirdire_plugins.distortions.golden import session_items
+from voirdire_plugins.distortions.labels import LABELS, UNSURE
+from voirdire_plugins.distortions.split import split_items
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.examine.consistency import LabelRuns
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """What a session's annotators said.
+
+    `found` maps a configuration to its annotators by prompt; `final` is from `final_labels`.
+    """
+
+    folder: Path
+    found: Mapping[str, Mapping[str, str]]
+    runs: LabelRuns
+    final: pl.DataFrame
+
+
+def read_annotations(folder: str | Path) -> Annotations:
+    """Read the annotators with `use = "distortions"` of a session.
+
+    Raises
+    ------
+    InputError
+        There is none, or the session's tables have not been written.
+    """
+    folder, study = Path(folder), session_study(folder)
+    found = configurations(study)
+    names = [name for prompts in found.values() for name in prompts.values()]
+    path = folder / "ratings.parquet"
+    if not names or not path.is_file():
+        what = "no ratings.parquet" if names else 'no annotator with use = "distortions"'
+        raise InputError(f"session {folder}: there is {what} in it")
+    ratings = pl.read_parquet(path).filter(pl.col("rater").is_in(names))
+    runs = runs_of_ratings(ratings, LABELS.labels, none=LABELS.none, other=LABELS.other)
+    said = label_replies(folder)
+    keys = ["rater", "item", "run"]
+    runs = replace(runs, frame=runs.frame.join(said, on=keys, how="left", maintain_order="left"))
+    final = final_labels(runs, at_least=study.analysis.at_least, unsure=UNSURE)
+    return Annotations(folder, found, runs, final)
+
+
+def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, ...], pl.DataFrame]:
+    """The data sets of every configuration that has both prompts, and the parts of all items.
+
+    Raises
+    ------
+    InputError
+        The session's items have no human labels, or no configuration has both prompts.
+    """
+    items = session_items(known.folder)
+    if items["labels"].null_count() == items.height:
+        raise InputError(
+            f"session {known.folder}: its items have no human labels; name the columns by "
+            'items.extra = ["dominant", "secondary"] in the study'
+        )
+    parts = split_items(items, seed=seed)
+    by_rater = {part["rater"][0]: part for part in known.final.partition_by("rater")}
+    made = tuple(
+        build_dataset(name, items, parts, by_rater[prompts["ranked"]], by_rater[prompts["multi"]])
+        for name, prompts in known.found.items()
+        if len(prompts) == 2
+    )
+    if not made:
+        raise InputError(f"no data set: {'; '.join(missing_prompts(known.found))}")
+    return made, parts

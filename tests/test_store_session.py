@@ -244,6 +244,9 @@ def test_item_edited_or_removed_between_runs_does_not_linger(tmp_path):
 
 def test_existing_session_needs_resume(tmp_path):
     opened(tmp_path).__exit__()
+    with opened(tmp_path) as session:  # nothing has been asked in it yet
+        session.start(lambda group: None)
+        keep(session, call_of())
     with pytest.raises(SessionError, match="exists already; go on with it by --resume"):
         opened(tmp_path)
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from voirdire.store import Asker, Call, Session
     from voirdire.study import Prices, RunSpec
 
+#: Seconds after which a call that waits looks whether it is still wanted.
+LOOK = 0.25
+
 
 @dataclass
 class Desk:
@@ -148,9 +151,8 @@ class Desk:
             self.lane.used(usage.input + usage.output - tokens)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next try, but not past the end of the run."""
-        try:
-            await asyncio.wait_for(self.stop.wait(), seconds)
-        except TimeoutError:
-            return
-        self.stop.check()
+        """Wait before the next try, but not past the end of the run or of the rater."""
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            self._check()
+            await asyncio.sleep(min(left, LOOK))

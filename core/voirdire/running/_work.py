@@ -89,11 +89,8 @@ async def _yield(desk: Desk) -> None:
 
 
 async def _finish(desk: Desk) -> None:
-    """Wait for the open tasks; those of a parked rater are let go."""
+    """Wait for the open tasks; of a parked rater only calls under way are left among them."""
     while desk.open:
-        if desk.breaker.reason:
-            for task in desk.open:
-                task.cancel()
-        await asyncio.wait(desk.open, timeout=0.5)
+        await asyncio.wait(desk.open)
     if desk.broken is not None:
         raise desk.broken

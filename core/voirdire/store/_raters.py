@@ -58,10 +58,17 @@ def read_replies(mind: Any, replies: Sequence[Reply]) -> Parsed:
     try:
         parsed: Parsed = mind.parse(replies)
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
-        blank: Parsed = mind.parse([Reply("", "error", error="not asked")])
         flags = (f"parser_raised:{type(error).__name__}",)
-        return Parsed(dict.fromkeys(blank.scores), "unparsable", flags=flags)
+        return Parsed(dict.fromkeys(_keys(mind)), "unparsable", flags=flags)
     return parsed
+
+
+def _keys(mind: Any) -> list[str]:
+    """What a rater scores, as far as it can say without a reply."""
+    try:
+        return list(mind.parse([Reply("", "error", error="not asked")]).scores)
+    except Exception:  # noqa: BLE001 - it fails on everything, which its status says
+        return []
 
 
 def is_run(spec: Rater) -> bool:
@@ -98,7 +105,10 @@ def prompt_hash(mind: Any, task: TaskKind) -> str:
     """
     item = Item("item", "{text}")
     first, second = Response("item", "a", "{first}"), Response("item", "b", "{second}")
-    subjects = {"rating": Rating(item, first), "comparison": Comparison(item, first, second)}
+    subjects = {
+        "rating": Rating(item, first, "{reference}"),
+        "comparison": Comparison(item, first, second),
+    }
     try:
         requests = mind.requests(subjects.get(task, item))
     except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples

@@ -121,18 +121,18 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
     Raises
     ------
     SessionError
-        The folder holds a session and `resume` is False, another process works in it, or it was
-        written by a later version of voirdire.
+        The folder holds a session with replies and `resume` is False, another process works in
+        it, or it was written by another version of voirdire.
     """
     folder = Path(folder)
-    exists = (folder / DATABASE).exists()
-    if exists and not resume:
-        raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock.acquire(folder)
     try:
         _prepare(folder / DATABASE)
         session = Session(folder, lock)
+        if session.resumed and not resume:
+            session.connection.close()
+            raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
         _remember(session, study, text)
     except BaseException:
         _lock.release(lock)

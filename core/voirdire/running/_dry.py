@@ -14,6 +14,7 @@ from voirdire.running._staff import chosen
 from voirdire.schema import Response
 from voirdire.store import (
     Slot,
+    for_run,
     is_session,
     iterate_items,
     iterate_tasks,
@@ -85,7 +86,7 @@ def _estimate(
         tasks += asker.runs
         for run in range(1, asker.runs + 1):
             for step, request in enumerate(requests):
-                key = make_call(Slot(asker.seat, *names, run, step), request).key
+                key = make_call(Slot(asker.seat, *names, run, step), for_run(request, run)).key
                 if known.execute(sql, (key,)).fetchone() is None:
                     tokens = estimate_tokens(request)
                     calls, given, out = calls + 1, given + tokens[0], out + tokens[1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
-from voirdire.store import Call, Finish, Revival, Slot, make_call, read_replies
+from voirdire.store import Call, Finish, Revival, Slot, for_run, make_call, read_replies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,6 +153,7 @@ def _roomier(line: Line, desk: Desk) -> Request:
 
 
 def _line(desk: Desk, names: tuple[str, str, str], run: int, step: int, request: Request) -> Line:
+    request = for_run(request, run)
     call = make_call(Slot(desk.asker.seat, *names, run, step), request)
     stored: Stored | None = desk.session.lookup(call.key) if desk.session.resumed else None
     if stored is None or not stored.replies:

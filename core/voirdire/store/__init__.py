@@ -25,6 +25,7 @@ from voirdire.store._records import (
     Seat,
     Slot,
     Stored,
+    for_run,
     make_call,
 )
 from voirdire.store._replies import replies_frame
@@ -52,6 +53,7 @@ __all__ = [
     "askers",
     "count_settled",
     "count_spent",
+    "for_run",
     "is_session",
     "iterate_items",
     "iterate_parsed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,6 +109,11 @@ def make_call(slot: Slot, request: Request) -> Call:
     """The call that a request makes in a slot."""
     params = params_json(request)
     return Call(call_key(slot, request, params), slot, request, params)
+
+
+def for_run(request: Request, run: int) -> Request:
+    """The request of the k-th run: a seed moves on by one a run, or all would give one reply."""
+    return request if request.seed is None else replace(request, seed=request.seed + run - 1)
 
 
 def params_json(request: Request) -> str:

@@ -1,0 +1,120 @@
+"""`voirdire run` and `voirdire session` with simulated judges, as a person types them."""
+
+from __future__ import annotations
+
+import sys
+
+import polars as pl
+import pytest
+
+from voirdire.cli import main
+from voirdire.store import replies_frame
+
+STUDY = """
+name = "calm"
+rubric = {attributes = ["Empathy", "Safety"]}
+
+[items]
+path = "items.csv"
+
+[responses]
+path = "responses.csv"
+
+[[panel]]
+name = "north"
+model = "simulated:north"
+runs = 2
+options = {seed = 7}
+
+[[panel]]
+name = "south"
+model = "simulated:south"
+model_options = {drop_out = 0.5}
+
+[run.prices."simulated:north"]
+input = 1.0
+output = 2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    names = [f"i{n}" for n in range(10)]
+    pl.DataFrame({"id": names, "text": [f"I slept badly, {n}." for n in names]}).write_csv(
+        "items.csv"
+    )
+    rows = {"item": names, "system": ["x"] * 10, "text": [f"Rest, {n}." for n in names]}
+    pl.DataFrame(rows).write_csv("responses.csv")
+
+
+def typed(capsys, monkeypatch, *words):
+    """Exit code, stdout and stderr of a command line."""
+    monkeypatch.setattr(sys, "argv", ["voirdire", *words])
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    return ended.value.code or 0, " ".join(shown.out.split()), shown.err
+
+
+def test_plan_run_look_and_reparse(capsys, monkeypatch):
+    code, out, _ = typed(capsys, monkeypatch, "run", "study.toml", "--dry-run")
+    assert code == 0
+    assert "north judge simulated:north 20 20" in out
+    assert "In all 30 calls, cost unknown." in out
+
+    code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
+    assert (code, err) == (0, "")
+    assert "north judge 20/20 ok 20 - 20" in out
+    assert "Complete. Examine it with: voirdire examine a" in out
+
+    code, out, _ = typed(capsys, monkeypatch, "session", "status", "a")
+    assert "Complete." in out
+    assert "refused" in out
+
+    code, out, _ = typed(
+        capsys, monkeypatch, "session", "show", "a", "--item", "i3", "--rater", "north"
+    )
+    assert out.count("north on i3 / x, run") == 2
+    assert "Empathy" in out
+
+    code, out, _ = typed(capsys, monkeypatch, "session", "reparse", "a")
+    assert "ratings: 60 rows" in out
+
+
+def test_runs_with_a_seed_differ_from_one_another(capsys, monkeypatch):
+    typed(capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q")
+    frame = replies_frame("a").filter(rater="north")
+    texts = [frame.filter(run=run)["text"].to_list() for run in (1, 2)]
+    assert texts[0] != texts[1]
+
+
+def test_limits_and_errors(capsys, monkeypatch):
+    code, out, _ = typed(
+        capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--max-calls", "7"
+    )
+    assert code == 3
+    assert "Stopped: the budget is used up." in out
+    assert "Go on with: voirdire run study.toml --out a --resume" in out
+    assert replies_frame("a").height == 7
+    for words, message in (
+        (
+            ("run", "study.toml", "--out", "a"),
+            "session a: it exists already; go on with it by --resume",
+        ),
+        (("run", "study.toml"), "run: give the session folder by --out"),
+        (
+            ("run", "study.toml", "--out", "b", "--max-cost", "1"),
+            "there is no price for simulated:south",
+        ),
+        (("run", "none.toml", "--out", "b"), "study none.toml: there is no such file"),
+        (("session", "status", "b"), "session b: there is no session.sqlite in it"),
+    ):
+        code, _, err = typed(capsys, monkeypatch, *words)
+        assert code == 1
+        assert message in err
+    code, _, _ = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--resume")
+    assert code == 0
+    assert replies_frame("a").height == 30

@@ -1,0 +1,137 @@
+"""A comparison by kappa_F1 as tables, files and a figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.report._plain import number, plain, span
+from voirdire.report._tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+    from rich.console import Console
+
+FORMATS = ("md", "tex", "csv", "parquet", "json")
+_NAME = "comparison"
+_CAPTION = (
+    "F1 is weighted by class support, the mean over seeds (with its standard deviation). Chance is "
+    "the weighted F1 of a predictor that knows only how common each class is: its closed form (or "
+    "as printed), and the mean and deviation of simulated predictors. Constant is the best "
+    "predictor that says the same of every item. Kappa is (F1 − chance) / (1 − chance). Intervals "
+    "are {level} percentile bootstrap over test items; the baseline moves with the resample."
+)
+
+
+def comparison_table(found: pl.DataFrame, level: float = 0.95) -> Table:
+    """The table of a comparison."""
+    return Table(
+        _NAME,
+        "Comparison by kappa_F1",
+        _CAPTION.format(level=f"{level:.0%}"),
+        (
+            "Configuration", "Labels", "Task", "n", "F1", "F1, interval", "Chance",
+            "Chance, simulated", "Constant", "Kappa", "Kappa, interval", "Kappa, constant",
+        ),
+        tuple(tuple(_cells(row)) for row in found.iter_rows(named=True)),
+        numeric=9,
+    )  # fmt: skip
+
+
+def _cells(row: dict[str, Any]) -> Iterator[str]:
+    yield from (row["configuration"], row["labels"] or "–", row["task"])
+    yield number(row["n"])
+    yield _with_sd(row["f1"], row["f1_sd"])
+    yield _span(row, "f1")
+    yield number(row["f1_random"]) + ("*" if row["baseline"] == "printed" else "")
+    yield _with_sd(row["f1_simulated"], row["f1_simulated_sd"])
+    yield number(row["f1_constant"])
+    yield number(row["kappa"])
+    yield _span(row, "kappa")
+    yield number(row["kappa_constant"])
+
+
+def _with_sd(value: float | None, sd: float | None) -> str:
+    return number(value) if sd is None or value is None else f"{number(value)} ± {number(sd)}"
+
+
+def _span(row: dict[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "–" if low is None or high is None else span(low, high)
+
+
+def write_comparison(
+    found: pl.DataFrame,
+    folder: str | Path,
+    *,
+    formats: Iterable[str] = FORMATS,
+    figures: bool = True,
+    level: float = 0.95,
+) -> tuple[Path, ...]:
+    """Write a comparison into a folder, which is made where there is none.
+
+    Raises
+    ------
+    InputError
+        An unknown format.
+    """
+    asked = tuple(dict.fromkeys(formats))
+    unknown = sorted(set(asked) - set(FORMATS))
+    if unknown:
+        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [_write(found, folder / f"{_NAME}.{name}", level) for name in asked]
+    if figures:
+        from voirdire.report.figures._comparison import draw  # noqa: PLC0415 - loads matplotlib
+
+        written += draw(found, level).save(folder)
+    return tuple(written)
+
+
+def _write(found: pl.DataFrame, path: Path, level: float) -> Path:
+    from voirdire.report._latex import latex_table  # noqa: PLC0415 - only where asked for
+    from voirdire.report._markdown import markdown_table  # noqa: PLC0415
+
+    table = comparison_table(found, level)
+    match path.suffix:
+        case ".csv":
+            found.write_csv(path)
+        case ".parquet":
+            found.write_parquet(path)
+        case ".json":
+            text = json.dumps(plain(found.to_dicts()), indent=2, ensure_ascii=False)
+            path.write_text(text + "\n", encoding="utf-8")
+        case ".md":
+            path.write_text(markdown_table(table) + "\n", encoding="utf-8")
+        case _:
+            path.write_text(latex_table(table) + "\n", encoding="utf-8")
+    return path
+
+
+def print_comparison(
+    found: pl.DataFrame, folder: Path | None = None, console: Console | None = None
+) -> None:
+    """Print the table, as many columns as the window bears."""
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+    from rich.table import Table as RichTable  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = console or Console(highlight=False)
+    table = comparison_table(found)
+    wide = console.width >= 130
+    kept = range(len(table.columns)) if wide else (0, 1, 2, 4, 6, 9, 10)
+    shown = RichTable(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for at in kept:
+        shown.add_column(table.columns[at], justify="right" if table.is_numeric(at) else "left")
+    for row in table.rows:
+        shown.add_row(*(Text(row[at]) for at in kept))
+    console.print(shown)
+    if "printed" in found["baseline"].to_list():
+        console.print("* as printed in the source")
+    if folder is not None:
+        console.print(f"Written to {folder}", markup=False)

@@ -161,7 +161,7 @@ def test_composite_is_missing_where_a_part_is():
 
 def test_runs_are_averaged_and_said():
     found = examine(frame(runs=3, missing=0), panel=[{"name": "judge", "temperature": 0.7}])
-    assert any("averaged" in note and "judge (3)" in note for note in found.notes)
+    assert any("averaged" in note and "judge (3)" in note for note in found.choices)
     stability = found.verdicts[0].component("S")
     assert stability.state != "not tested"
 

@@ -113,7 +113,7 @@ def test_off_scale_values_are_missing_by_default_and_said_aloud(default, kept):
     assert len(off) == 239
     assert off["score"].null_count() == 239
     assert any(
-        "239 values" in note and "231 x 0" in note and "8 x 6" in note for note in default.notes
+        "239 values" in note and "231 x 0" in note and "8 x 6" in note for note in default.choices
     )
     assert default.result("GPT-4o", "Empathy").n_pairs < kept.result("GPT-4o", "Empathy").n_pairs
 
@@ -171,7 +171,7 @@ def test_paired_t_over_judge_means_as_published(shared):
     assert tests[frozenset(("gemini", "original"))].p == pytest.approx(0.00111, abs=0.0002)
     assert tests[frozenset(("llama_3", "ds_llama"))].p == pytest.approx(0.255, abs=0.03)
     assert tests[frozenset(("gemini", "original"))].n == 4
-    assert any("dropped" in note or "drops bootstrap values" in note for note in found.notes)
+    assert any("dropped" in note or "drops bootstrap values" in note for note in found.choices)
 
 
 def test_tests_within_a_rater_have_the_conversation_as_unit(default):

@@ -222,9 +222,10 @@ class Section:
 class Examination:
     """Everything that was found out, in one frozen object.
 
-    `ceiling` holds, where there are several humans, each of them against the mean of the others:
+    `choices` say what each option did to the data, `notes` what else must be known. `ceiling` holds, where there are several humans, each of them against the mean of the others:
     no judge can be asked to agree with humans better than they do with one another. `items` and
-    `replies` hold texts, which no output shows unless it is asked to.
+    `replies` hold texts, which no output shows unless it is asked to. `preferences` are the
+    comparisons of systems, where there are any.
     """
 
     study: Study
@@ -243,10 +244,12 @@ class Examination:
     verdicts: tuple[Verdict, ...]
     ratings: pl.DataFrame
     raters: pl.DataFrame
+    choices: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     items: pl.DataFrame | None = None
     replies: pl.DataFrame | None = None
+    preferences: pl.DataFrame | None = None
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from voirdire.examine._facts import known_facts
 from voirdire.examine._labels import label_part, label_scale
 from voirdire.examine._measures import frame_of, measures_of
 from voirdire.examine._pairing import pairings
+from voirdire.examine._preference_part import with_preferences, without_ratings
+from voirdire.examine._preference_source import preferences_alone, split_preferences
 from voirdire.examine._results import Context, pair_results
 from voirdire.examine._source import adjust, resolve
 from voirdire.examine._systems import judge_mean_tests, system_means, system_tests
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from voirdire.examine._cube import Cube
     from voirdire.examine._examination import PairResult
+    from voirdire.examine._source import Benchmark
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
@@ -97,7 +100,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
-    study, found, benchmark = resolve(source, data, reference)
+    study, found, compared, benchmark = _opened(source, data, reference)
     study = adjust(
         label_scale(study),
         {
@@ -111,10 +114,27 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             },
         },
     )
-    found = found or tables.read_tables(study)
-    findings = tables.audit(found, study)
-    examination = _examination(study, found, findings)
+    if found is None and not study.data.sources and (compared is not None or benchmark):
+        examination = without_ratings(study, _versions(), _options(study, reference))
+    else:
+        found = found or tables.read_tables(study)
+        examination = _examination(study, found, tables.audit(found, study))
+    examination = with_preferences(examination, compared)
     return benchmark.review(examination) if benchmark else examination
+
+
+def _opened(
+    source: str | Path | Study | pl.DataFrame, data: str | Path | None, reference: Sequence[str]
+) -> tuple[Study, Tables | None, pl.DataFrame | None, Benchmark | None]:
+    """The study behind a source; its tables, preferences and benchmark, where it has any."""
+    alone = preferences_alone(source)
+    if alone is not None:
+        return alone[0], None, alone[1], None
+    study, found, benchmark = resolve(source, data, reference)
+    if found is not None:
+        return study, found, None, benchmark
+    study, compared = split_preferences(study)
+    return study, None, compared, benchmark
 
 
 def audit_source(
@@ -215,14 +235,8 @@ def _examination(study: Study, found: Tables, findings: Sequence[Finding]) -> Ex
         else (),
         ratings=ratings,
         raters=found.raters,
-        notes=(
-            *(
-                _notes.notes(study, found.ratings, ratings, results, reference)
-                if results or not labels.sections
-                else ()
-            ),
-            *labels.notes,
-        ),
+        choices=_notes.choices(study, found.ratings, ratings, results),
+        notes=(*_notes.notes(results, reference), *labels.notes),
         sections=labels.sections,
         items=found.items,
         replies=found.replies,

@@ -22,19 +22,22 @@ EXACT = (
 )
 
 
-def notes(
-    study: Study,
-    read: pl.DataFrame,
-    used: pl.DataFrame,
-    results: Sequence[PairResult],
-    reference: Sequence[str],
+def choices(
+    study: Study, read: pl.DataFrame, used: pl.DataFrame, results: Sequence[PairResult]
 ) -> tuple[str, ...]:
-    """One sentence a choice; only what made a difference is said."""
+    """What each option did to the data; only what made a difference is said."""
     found = [
         _off_scale(study, read, used),
         _pairs(study, results),
         _runs(used),
         _dropped(study, results),
+    ]
+    return tuple(note for note in found if note)
+
+
+def notes(results: Sequence[PairResult], reference: Sequence[str]) -> tuple[str, ...]:
+    """What else a reader of these results must know."""
+    found = [
         ONE_COLUMN if len(reference) == 1 else "",
         EXACT if any(r.interval("C,1", "exact") for r in results) else "",
         _borderline(results),

@@ -64,7 +64,7 @@ def build_page(
         summary=summary(examination),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
-        notes=examination.notes,
+        notes=(*examination.choices, *examination.notes),
         grid=_grid(examination),
         legend=tuple(_legend(examination)),
         multiplicity=str(counted),

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from voirdire.report._display import for_display
 from voirdire.report._plain import number, share, signed, span
+from voirdire.report._tables import measures_table
 from voirdire.report._words import SEVERITIES, VERDICTS, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
@@ -72,6 +73,10 @@ def _print_all(
     console.print(Text(title, style="bold"))
     if table and examination.results:
         print_results(examination, console)
+    if examination.measures:
+        print_measures(examination, console)
+    for choice in examination.choices:
+        console.print(Text(choice, style="dim"))
     if examination.results or not examination.sections:
         print_verdicts(examination, console)
     else:
@@ -129,6 +134,17 @@ def print_results(examination: Examination, console: Console) -> None:
             table.add_row(Text(judge, style="bold"))
         cells = _result_cells(result)
         table.add_row(*(Text(cells[name]) for name in columns))
+    console.print(table)
+
+
+def print_measures(examination: Examination, console: Console) -> None:
+    """The further coefficients that were asked for."""
+    found = measures_table(examination)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for name in found.columns:
+        table.add_column(name, overflow="fold")
+    for row in found.rows:
+        table.add_row(*(Text(cell) for cell in row))
     console.print(table)
 
 

@@ -222,8 +222,9 @@ class Section:
 class Examination:
     """Everything that was found out, in one frozen object.
 
-    `choices` say what each option did to the data, `notes` what else must be known. `ceiling` holds, where there are several humans, each of them against the mean of the others:
-    no judge can be asked to agree with humans better than they do with one another. `items` and
+    `choices` say what each option did to the data, `notes` what else must be known. `ceiling`
+    holds, where there are several humans, each of them against the mean of the others: no judge
+    can be asked to agree with humans better than they do with one another. `items` and
     `replies` hold texts, which no output shows unless it is asked to. `preferences` are the
     comparisons of systems, where there are any.
     """

@@ -1,0 +1,85 @@
+"""What preferences add to an examination, and an examination that holds nothing else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.examine._examination import Examination
+from voirdire.examine.preference_sections import preference_findings, preference_sections
+from voirdire.examine.preferences import Preferences, examine_preferences
+from voirdire.tables import RATERS, RATINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from voirdire.study import Study
+
+
+def without_ratings(
+    study: Study, versions: Mapping[str, str], options: Mapping[str, Any]
+) -> Examination:
+    """An examination of a study that has no ratings: no results, no verdicts."""
+    return Examination(
+        study=study,
+        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        seed=study.analysis.seed,
+        versions=versions,
+        options=options,
+        input_hashes={},
+        findings=(),
+        results=(),
+        composites=(),
+        ceiling=(),
+        system_means=(),
+        tests=(),
+        measures=(),
+        verdicts=(),
+        ratings=RATINGS.to_frame(),
+        raters=RATERS.to_frame(),
+    )
+
+
+def with_preferences(
+    examination: Examination, table: pl.DataFrame | None, groups: pl.DataFrame | None = None
+) -> Examination:
+    """The examination with the tables and findings of its preferences; `groups` break them down."""
+    if table is None or table.is_empty():
+        return examination
+    found = preferences_of(examination, table, groups)
+    return examination.replace(
+        findings=(*preference_findings(found), *examination.findings),
+        sections=(*preference_sections(found), *examination.sections),
+        raters=_raters(examination, table),
+        preferences=table,
+    )
+
+
+def preferences_of(
+    examination: Examination, table: pl.DataFrame, groups: pl.DataFrame | None = None
+) -> Preferences:
+    """The preferences with intervals as the examination's study asks for."""
+    analysis = examination.study.analysis
+    return examine_preferences(
+        table,
+        groups,
+        level=analysis.level,
+        resamples=analysis.resamples,
+        seed=analysis.seed,
+    )
+
+
+def _raters(examination: Examination, table: pl.DataFrame) -> pl.DataFrame:
+    """Raters that only compare stand beside those that rate."""
+    known = set(examination.raters["rater"])
+    names = [name for name in table["rater"].unique(maintain_order=True) if name not in known]
+    rows = []
+    for name in names:
+        spec = examination.study.rater(name)
+        kind, family = ("", "") if spec is None else (spec.kind, spec.family)
+        rows.append((name, kind or None, family, None, spec.model or None if spec else None))
+    more = pl.DataFrame([(*row, None, None) for row in rows], schema=dict(RATERS), orient="row")
+    return pl.concat([examination.raters.select(list(RATERS)), more])

@@ -1,0 +1,109 @@
+"""Where preferences lie: a file or frame of them, a study's sources, a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from voirdire.examine._preference_table import holds_preferences, preference_table
+from voirdire.study import Data, Source, Study
+from voirdire.tables._files import read_raw
+
+_TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
+_PARQUET = (".parquet", ".pq")
+_BOOKS = (".xlsx", ".xlsm")
+#: How much of a file is looked at for the names of its columns.
+_HEAD = 20_000
+
+
+def preferences_alone(source: object) -> tuple[Study, pl.DataFrame] | None:
+    """A file or frame that holds preferences, with a study of its name; None for anything else.
+
+    Raises
+    ------
+    TableError
+        It holds preferences that cannot be used.
+    """
+    if isinstance(source, pl.DataFrame):
+        if not holds_preferences(source.columns):
+            return None
+        return Study(name="preferences"), preference_table(source)
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is None or not path.is_file() or not _holds(path):
+        return None
+    study = Study(name=path.stem, data=Data(sources=(Source(path=path.name),)))
+    study = study.model_copy(update={"folder": str(path.parent)})
+    return split_preferences(study)  # type: ignore[return-value]
+
+
+def split_preferences(study: Study) -> tuple[Study, pl.DataFrame | None]:
+    """A study without its sources of preferences, and these as one table; None without any.
+
+    In a session the preferences derived there count too, and its ratings are left aside where
+    there are none.
+    """
+    found: list[pl.DataFrame] = []
+    kept: list[Source] = []
+    for source in study.data.sources:
+        path = Path(study.folder) / source.path
+        beside = path.with_name("preferences.parquet")
+        if source.path.endswith("ratings.parquet") and _rows(beside):
+            found.append(_read(beside))
+        if _holds(path):
+            found.append(_read(path, source.sheet))
+        elif not (found and source.path.endswith("ratings.parquet") and not _rows(path)):
+            kept.append(source)
+    if not found:
+        return study, None
+    data = study.data.model_copy(update={"sources": tuple(kept)})
+    table = pl.concat(found, how="vertical")
+    if len(found) > 1:
+        table = preference_table(table, "the preferences of all sources")
+    return study.model_copy(update={"data": data}), table
+
+
+def _read(path: Path, sheet: str | None = None) -> pl.DataFrame:
+    if path.suffix.lower() in _PARQUET:
+        return preference_table(pl.read_parquet(path), str(path))
+    raw = read_raw(path, sheet=sheet)
+    return preference_table(raw.frame, str(path), raw.place)
+
+
+def _rows(path: Path) -> int:
+    if not path.is_file():
+        return 0
+    return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+def _holds(path: Path) -> bool:
+    """Whether a file's columns are those of preferences, by its beginning alone."""
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        return False
+    try:
+        if suffix in _PARQUET:
+            return holds_preferences(list(pl.read_parquet_schema(path)))
+        if suffix in _BOOKS:
+            return _book_holds(path)
+        if suffix not in _TEXT:
+            return False
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8", "replace")
+    except (OSError, pl.exceptions.PolarsError):
+        return False  # whoever reads the file says what is wrong with it
+    first = head if suffix in (".json", ".jsonl", ".ndjson") else head.partition("\n")[0]
+    return all(name in first for name in ("system_a", "system_b", "score"))
+
+
+def _book_holds(path: Path) -> bool:
+    """A workbook is searched as the archive that it is: its texts stand in one part or inline."""
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - for workbooks alone
+
+    try:
+        with ZipFile(path) as book:
+            parts = [n for n in book.namelist() if n.endswith(("sharedStrings.xml", "sheet1.xml"))]
+            heads = [book.open(name).read(_HEAD) for name in parts]
+    except (BadZipFile, KeyError):
+        return False
+    return any(b"system_a" in head and b"system_b" in head for head in heads)

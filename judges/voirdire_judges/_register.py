@@ -33,6 +33,7 @@ def voirdire_register_judges(register: Any) -> None:
 @hookimpl
 def voirdire_register_annotators(register: Any) -> None:
     """Annotators of items."""
+    register("choice", "voirdire_judges.choice:make")
     register("labels", "voirdire_judges.annotators.labels:make")
     register("questionnaire", "voirdire_judges.questionnaires:make")
     register("yes-no", "voirdire_judges.yes_no:make")

@@ -1,0 +1,125 @@
+"""Annotators of levels I and II: the paper's prompts, zero-shot or with seed examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire import InputError
+from voirdire_judges.choice import ChoiceJudge
+from voirdire_plugins.cbt_bench import prompts
+from voirdire_plugins.cbt_bench.data import read_examples
+from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, plain
+from voirdire_plugins.cbt_bench.seeds import FirstExamples, nearest_examples, read_seeds
+
+if TYPE_CHECKING:
+    from voirdire.protocols import Embedder, ExampleSelector
+
+_PROMPTS = {"cd": prompts.CD, "pc": prompts.PC, "fc": prompts.FC}
+_HOW = ("fixed", "nearest")
+
+
+def make_qa(
+    *,
+    letters: int = 5,
+    several: bool = False,
+    temperature: float | None = 0.0,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> ChoiceJudge:
+    """Level I (`use = "cbt-qa"`): the item's text is the question, `extra["choices"]` its options.
+
+    Parameters
+    ----------
+    letters : int
+        The most options that a question has; ratings are keyed by the letters A, B, ...
+    several : bool
+        Whether some questions have several right choices (`extra["several"]` says which).
+    temperature, top_p, max_tokens, seed
+        Sent with every request; the paper asks at temperature 0.
+    """
+    return ChoiceJudge(
+        prompt=prompts.QA,
+        several_prompt=prompts.QA_SEVERAL if several else "",
+        letters=letters,
+        several=several,
+        temperature=temperature,
+        top_p=top_p,
+        max_tokens=max_tokens,
+        seed=seed,
+    )
+
+
+def make_cd(**options: Any) -> ChoiceJudge:
+    """CBT-CD (`use = "cbt-cd"`): up to three of ten distortions; options as of `make_task`."""
+    return make_task(TASKS["cd"], **options)
+
+
+def make_pc(**options: Any) -> ChoiceJudge:
+    """CBT-PC (`use = "cbt-pc"`): the primary core beliefs; options as of `make_task`."""
+    return make_task(TASKS["pc"], **options)
+
+
+def make_fc(**options: Any) -> ChoiceJudge:
+    """CBT-FC (`use = "cbt-fc"`): up to nine of 19 fine-grained beliefs; as `make_task`."""
+    return make_task(TASKS["fc"], **options)
+
+
+def make_task(  # noqa: PLR0913 - each is an option that a study may give
+    task: LabelTask,
+    *,
+    data: str = "",
+    k: int = 0,
+    examples: Literal["fixed", "nearest"] = "fixed",
+    embedder: str | Embedder = "all-mpnet-base-v2",
+    temperature: float | None = 0.0,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> ChoiceJudge:
+    """The annotator of one task of level II.
+
+    Parameters
+    ----------
+    task : LabelTask
+    data : str
+        The folder of the published files; needed where k > 0.
+    k : int
+        Seed examples shown before the question; 0 is zero-shot, as in the paper.
+    examples : {"fixed", "nearest"}
+        The first k for every item, or the k nearest to it through retrieval.
+    embedder : str
+        For ``"nearest"``; see `voirdire_retrieval.open_embedder`.
+    temperature, top_p, max_tokens, seed
+        Sent with every request; the paper asks at temperature 0.
+
+    Raises
+    ------
+    InputError
+        k > 0 without `data`, another way to choose, or a seed that stands in the test set.
+    """
+    return ChoiceJudge(
+        prompt=_PROMPTS[task.key],
+        options=task.labels,
+        shown={label: plain(label) for label in task.labels},
+        several=True,
+        at_most=task.at_most,
+        examples=_selector(task, data, examples, embedder) if k else None,
+        k=k,
+        temperature=temperature,
+        top_p=top_p,
+        max_tokens=max_tokens,
+        seed=seed,
+    )
+
+
+def _selector(task: LabelTask, data: str, how: str, embedder: str | Embedder) -> ExampleSelector:
+    if not data:
+        raise InputError(f"{task.name}: option 'data' must name the folder of the seed examples")
+    if how not in _HOW:
+        raise InputError(f"{task.name}: option 'examples' is {how!r} (allowed: fixed, nearest)")
+    seeds = read_seeds(Path(data), task)
+    if how == "fixed":
+        return FirstExamples(seeds)
+    return nearest_examples(seeds, embedder, read_examples(Path(data), task))

@@ -1,0 +1,82 @@
+"""The benchmark: the published files as tables, or a session that was run on them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire import InputError
+from voirdire.store import is_session, iterate_items, read_session, session_study
+from voirdire.study import Source, Study, build_study
+from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
+from voirdire_plugins.cbt_bench.data import path_of
+from voirdire_plugins.cbt_bench.data_sections import data_sections
+from voirdire_plugins.cbt_bench.label_review import review_labels, review_questions
+from voirdire_plugins.cbt_bench.labels import TASKS
+
+if TYPE_CHECKING:
+    from voirdire.examine import Examination
+    from voirdire.schema import Item
+
+
+@dataclass(frozen=True, slots=True)
+class CBTBench:
+    """The benchmark `cbt_bench`."""
+
+    def study(self, data: Path | None) -> Study:
+        """The study of a session, or one without ratings over the published files in a folder.
+
+        Raises
+        ------
+        InputError
+            No folder, or one that is neither.
+        """
+        if data is not None and is_session(data):
+            return _session(data)
+        if data is None or not any(path_of(data, task).is_file() for task in TASKS.values()):
+            files = ", ".join(path_of(Path(), task).name for task in TASKS.values())
+            raise InputError(
+                f"cbt_bench needs --data FOLDER, one with the published files ({files}) or a "
+                f"session that was run on them, got {data}"
+            )
+        title = "CBT-Bench: what the published files hold"
+        return build_study({"name": "cbt_bench", "title": title}, "cbt_bench", str(data))
+
+    def review(self, examination: Examination) -> Examination:
+        """Tables of the files; or of a session, by what its panel was asked."""
+        folder = Path(examination.study.folder)
+        if not is_session(folder):
+            sections = data_sections(folder)
+            return examination.replace(sections=(*sections, *examination.sections))
+        items = _items(folder)
+        uses = {rater.use for rater in examination.study.panel}
+        for key, task in TASKS.items():
+            if f"cbt-{key}" in uses:
+                examination = review_labels(examination, task, items)
+        if "cbt-qa" in uses:
+            examination = review_questions(examination, items)
+        if "cbt-dp" in uses:
+            examination = review_comparisons(examination, items)
+        return examination
+
+
+def _session(data: Path) -> Study:
+    """The study of a session, its data being what was derived there and the key that it names."""
+    study = session_study(data)
+    named = (
+        source.model_copy(update={"path": str((Path(study.folder) / source.path).resolve())})
+        for source in study.data.sources
+    )
+    derived = Source(path=str((data / "ratings.parquet").resolve()), layout="long")
+    found = study.data.model_copy(update={"sources": (*named, derived)})
+    return study.model_copy(update={"data": found, "folder": str(data)})
+
+
+def _items(folder: Path) -> tuple[Item, ...]:
+    with closing(read_session(folder)) as connection:
+        return tuple(iterate_items(connection))
+
+
+BENCHMARK = CBTBench()

@@ -1,0 +1,119 @@
+"""Sessions of level III: preferences by exercise and difficulty, and how long responses are."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.examine import Section
+from voirdire.examine.preference_sections import preference_sections
+from voirdire.examine.preferences import OVERALL, examine_preferences
+from voirdire.store import responses_frame
+from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.responses import word_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examine import Examination
+    from voirdire.examine.preferences import Preferences
+    from voirdire.schema import Item
+
+#: The system whose responses the others are compared with.
+REFERENCE = "reference"
+_EXERCISE, _DIFFICULTY = "exercise", "difficulty"
+
+
+def review_comparisons(examination: Examination, items: Sequence[Item]) -> Examination:
+    """Tables 6 and 23, wins by difficulty (figures 2 and 5), and lengths against the reference."""
+    if examination.preferences is None:
+        return examination
+    analysis = examination.study.analysis
+    found = examine_preferences(
+        examination.preferences,
+        groups_of(items),
+        level=analysis.level,
+        resamples=analysis.resamples,
+        seed=analysis.seed,
+    )
+    general = {section.title for section in examination.sections}
+    parts = [s for s in preference_sections(found) if s.title not in general]
+    sections = (overall_table(found), *examination.sections, *parts, _lengths(examination))
+    return examination.replace(sections=tuple(section for section in sections if section.rows))
+
+
+def groups_of(items: Sequence[Item]) -> pl.DataFrame:
+    """Exercise and difficulty of each item, in the paper's order.
+
+    Raises
+    ------
+    TableError
+        An item without a category or difficulty.
+    """
+    rows = []
+    for item in items:
+        category, level = (str(item.extra.get(name) or "") for name in ("category", "difficulty"))
+        if not category or not level:
+            raise TableError(f"exercise {item.id!r} has no category or no difficulty")
+        rows.append((item.id, category, level))
+    schema: dict[str, Any] = {"item": pl.String, _EXERCISE: pl.String, _DIFFICULTY: pl.String}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    place = {name: number for number, name in enumerate((*CRITERIA, *DIFFICULTIES))}
+    order = [
+        pl.col(name).replace_strict(place, default=len(place)) for name in (_EXERCISE, _DIFFICULTY)
+    ]
+    return frame.sort(order, maintain_order=True)
+
+
+def overall_table(found: Preferences) -> Section:
+    """Table 6: the overall preference for each system, an exercise a column, and their mean.
+
+    The last column is the mean of the exercises' means, as in the paper; exercises of other sizes
+    weigh the same.
+    """
+    cells = [c for c in found.parts.get(_EXERCISE, ()) if c.attribute == OVERALL]
+    exercises = list(dict.fromkeys(cell.part for cell in cells))
+    means: dict[tuple[str, str], dict[str, float]] = {}
+    for cell in cells:
+        means.setdefault((cell.rater, cell.system_a), {})[cell.part] = cell.mean.value
+    rows = []
+    for (rater, system), by in means.items():
+        values = [by.get(exercise, math.nan) for exercise in exercises]
+        known = [value for value in values if not math.isnan(value)]
+        rows.append((rater, system, *values, fmean(known) if known else math.nan))
+    names = "; ".join(f"{n}: {exercise}" for n, exercise in enumerate(exercises, start=1))
+    return Section(
+        "Overall preference by exercise (Table 6)",
+        f"Above 0 the system is preferred to the reference. {names}. The last column is the mean "
+        "over exercises. Intervals stand in the table by exercise.",
+        ("Rater", "System", *(str(n) for n in range(1, len(exercises) + 1)), "Mean"),
+        tuple(rows),
+    )
+
+
+def _lengths(examination: Examination) -> Section:
+    """Words of each system's responses against those of the reference."""
+    texts = responses_frame(examination.study.folder).filter(pl.col("text").is_not_null())
+    words = {(r["item"], r["system"]): word_count(r["text"]) for r in texts.to_dicts()}
+    systems = [s for s in texts["system"].unique(maintain_order=True) if s != REFERENCE]
+    rows = []
+    for system in systems:
+        ratios = [
+            count / words[item, REFERENCE]
+            for (item, name), count in words.items()
+            if name == system and words.get((item, REFERENCE))
+        ]
+        if ratios:
+            within = sum(0.5 <= ratio <= 2 for ratio in ratios) / len(ratios)
+            rows.append((system, len(ratios), median(ratios), min(ratios), max(ratios), within))
+    return Section(
+        "Length of responses against the reference",
+        "Words of a response for each word of the reference. Longer answers are often preferred "
+        "for their length, so that a ratio far from 1 makes the comparison unfair.",
+        ("System", "n", "Median ratio", "Least", "Most", "Share within half and double"),
+        tuple(rows),
+    )

@@ -1,0 +1,194 @@
+"""What the published files hold, as tables: statistics, labels, seeds, hierarchy, baselines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.examine import Section
+from voirdire.examine.choice_sections import constant_sentence
+from voirdire.examine.choices import LabelMatrix, chance_floor
+from voirdire.stats import kappa_f1
+from voirdire_plugins.cbt_bench import published
+from voirdire_plugins.cbt_bench.data import (
+    check_hierarchy,
+    label_counts,
+    path_of,
+    read_examples,
+    statistics,
+)
+from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, primary_of
+from voirdire_plugins.cbt_bench.seeds import overlap
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voirdire_plugins.cbt_bench.data import Example
+
+
+def data_sections(folder: Path) -> tuple[Section, ...]:
+    """Every table that the files in a folder allow; tasks whose file is absent are left out."""
+    tests = {
+        key: read_examples(folder, task)
+        for key, task in TASKS.items()
+        if path_of(folder, task).is_file()
+    }
+    sections = (
+        _statistics(tests),
+        *(_labels(TASKS[key], tests[key]) for key in tests),
+        *(baselines(TASKS[key], tests[key]) for key in tests),
+        _seeds(folder, tests),
+        _hierarchy(tests),
+        printed_checks(),
+    )
+    return tuple(section for section in sections if section.rows)
+
+
+def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
+    """The experts' labels as a matrix, items in the order of the file."""
+    values = np.array([[float(label in e.labels) for label in task.labels] for e in examples])
+    items = tuple(example.id for example in examples)
+    return LabelMatrix("Experts", "Experts", 1, items, task.labels, values, ("ok",) * len(items))
+
+
+def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
+    """Table 5's F1 of a task beside what needs no reading of any item."""
+    floor = chance_floor(key_matrix(task, examples))
+    f1s = published.printed_scores(task.key)
+    rows = [
+        *((name, f1, "published") for name, f1 in f1s.items()),
+        ("Naming every label", floor.constant.value, "reads nothing"),
+        ("Chance", floor.chance.value, "reads nothing"),
+    ]
+    rows.sort(key=lambda row: -row[1])
+    said = constant_sentence(f1s, floor, published.HUMAN)
+    return Section(
+        f"{task.name}: the printed F1 beside baselines",
+        f"{said} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; beyond "
+        "constant is 0 at the best constant predictor: below it a model, or a human, does worse "
+        "than saying the same of every patient.",
+        ("Predictor", "Weighted F1", "Source", "kappa_F1", "Beyond constant"),
+        tuple(
+            (
+                name,
+                f1,
+                source,
+                kappa_f1(f1, floor.chance).value,
+                kappa_f1(f1, floor.constant).value,
+            )
+            for name, f1, source in rows
+        ),
+    )
+
+
+def _statistics(tests: dict[str, tuple[Example, ...]]) -> Section:
+    rows = []
+    for key, examples in tests.items():
+        found, printed = statistics(examples, TASKS[key]), published.TABLE_3[key]
+        values = (found.situation, found.thoughts, found.mean_labels)
+        cells = (f"{v:.1f} ({p})" for v, p in zip(values, printed[2:], strict=True))
+        counts = (f"{found.examples} ({printed[0]})", f"{found.labels} ({printed[1]})")
+        rows.append((TASKS[key].name, *counts, *cells, found.most_labels))
+    return Section(
+        "Examples (Table 3)",
+        "From the files, the printed value in brackets; lengths in characters.",
+        (
+            "Task",
+            "Examples",
+            "Labels",
+            "Situation length",
+            "Thought length",
+            "Labels an example",
+            "Most labels",
+        ),
+        tuple(rows),
+    )
+
+
+def _labels(task: LabelTask, examples: tuple[Example, ...]) -> Section:
+    counts = label_counts(examples, task)
+    primary = {label: primary_of(label) for label in task.labels} if task.key == "fc" else {}
+    rows = [
+        (*((primary[label],) if primary else ()), label, count, count / len(examples))
+        for label, count in counts.items()
+    ]
+    return Section(
+        f"{task.name}: labels ({_TABLES[task.key]})",
+        "How many examples carry each label, and their share.",
+        (*(("Primary belief",) if primary else ()), "Label", "Examples", "Share"),
+        tuple(rows),
+    )
+
+
+_TABLES = {"cd": "Table 9", "pc": "Table 10", "fc": "Table 11"}
+
+
+def _seeds(folder: Path, tests: dict[str, tuple[Example, ...]]) -> Section:
+    rows = []
+    for task in TASKS.values():
+        if path_of(folder, task, "seed").is_file():
+            seeds = read_examples(folder, task, "seed")
+            shared = (len(overlap(seeds, tests[key])) for key in tests)
+            rows.append((f"{task.name} seeds", len(seeds), *shared))
+    return Section(
+        "Seed examples that stand in a test set",
+        "By id or text. Seeds serve only their own task: pooled with those of another, most would "
+        "show the answer to a test item, and voirdire refuses them.",
+        ("Seeds", "Examples", *(f"in {TASKS[key].name}" for key in tests)),
+        tuple(rows),
+    )
+
+
+def _hierarchy(tests: dict[str, tuple[Example, ...]]) -> Section:
+    if not {"pc", "fc"} <= set(tests):
+        return Section("Primary beliefs")
+    found = check_hierarchy(tests["pc"], tests["fc"])
+    return Section(
+        "Primary beliefs against fine-grained ones",
+        f"{len(found.differing)} of {found.shared} examples that stand in both test sets have "
+        "other primary beliefs than their fine-grained ones imply (grouping as in the annotation "
+        "form).",
+        ("Item", "Primary beliefs given", "Implied by the fine-grained ones"),
+        tuple((item, "; ".join(given), "; ".join(due)) for item, given, due in found.differing),
+    )
+
+
+def printed_checks() -> Section:
+    """Printed numbers of level III that can be checked without the data."""
+    rows = [
+        (
+            "Table 6",
+            f"{model}, average",
+            f"{average:.2f}",
+            f"{np.mean(values):.4f} (mean of ten)",
+            "fits" if abs(np.mean(values) - average) <= 0.005 + 1e-9 else "does not fit",
+        )
+        for model, (values, average) in published.TABLE_6.items()
+    ]
+    rows += [
+        ("Table 12", f"row {place}", str(all_), f"{sum(parts)} (sum of its parts)", "does not fit")
+        for place, (all_, *parts) in enumerate(published.TABLE_12, start=1)
+        if all_ != sum(parts)
+    ]
+    sums = tuple(sum(row[1:][i] for row in published.TABLE_12) for i in range(3))
+    whole = (sum(sums), *sums)
+    fits = "fits" if whole == published.TABLE_12_ALL else "does not fit"
+    rows.append(("Table 12", "all", str(published.TABLE_12_ALL), f"{whole} (of parts)", fits))
+    rows += [
+        (
+            f"Table {table}",
+            f"{model}, exercise {exercise}" + (f", criterion {criterion}" if criterion else ""),
+            f"{mean:.2f}",
+            f"no mean of {n} whole scores",
+            "impossible",
+        )
+        for table, model, exercise, criterion, mean, n in published.impossible_means()
+    ]
+    return Section(
+        "Printed numbers of level III, checked",
+        "The exercises themselves are not public; what can be checked are the printed sums and "
+        "means.",
+        ("Where", "What", "Printed", "Computed", "Result"),
+        tuple(rows),
+    )

@@ -1,0 +1,126 @@
+"""Sessions of levels I and II: labels and choices against the key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.examine.choice_sections import accuracy_section, label_sections
+from voirdire.examine.choices import choice_accuracy, label_matrices, label_scores
+from voirdire.examine.label_errors import error_section, label_errors
+from voirdire.schema import Finding
+from voirdire.store import iterate_parsed, replies_frame
+from voirdire_plugins.cbt_bench import published
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examine import Examination
+    from voirdire.examine.choices import LabelMatrix
+    from voirdire.schema import Item
+    from voirdire_plugins.cbt_bench.labels import LabelTask
+
+#: The rater under whose name the published labels and right answers stand.
+KEY = "Experts"
+
+
+def review_labels(examination: Examination, task: LabelTask, items: Sequence[Item]) -> Examination:
+    """Scores, F1 by label, baselines and error cases of one task of level II."""
+    truth, given = _matrices(examination, f"cbt-{task.key}", task.labels)
+    analysis = examination.study.analysis
+    scores = [
+        label_scores(
+            truth,
+            one,
+            level=analysis.level,
+            resamples=analysis.resamples,
+            seed=analysis.seed,
+        )
+        for one in given
+    ]
+    whole = len(truth.items) == published.TABLE_3[task.key][0]
+    printed = {published.HUMAN: published.printed_scores(task.key)[published.HUMAN]}
+    sections = (
+        *label_sections(scores, task.name, published.HUMAN, printed if whole else None),
+        error_section([label_errors(truth, one) for one in given], f"{task.name}: error cases"),
+    )
+    return _with_texts(examination, items).replace(
+        sections=(*sections, *examination.sections),
+        findings=(*_excess(examination, task), *examination.findings),
+    )
+
+
+def review_questions(examination: Examination, items: Sequence[Item]) -> Examination:
+    """Accuracy on multiple-choice questions, overall and by knowledge type."""
+    letters = tuple(attribute.name for attribute in examination.study.rubric.attributes)
+    truth, given = _matrices(examination, "cbt-qa", letters)
+    kinds = {item.id: str(item.extra.get("type") or "") for item in items}
+    parts = kinds if any(kinds.values()) else None
+    found = [
+        part
+        for one in given
+        for part in choice_accuracy(truth, one, parts, level=examination.study.analysis.level)
+    ]
+    errors = error_section([label_errors(truth, one) for one in given], "Questions: wrong answers")
+    return _with_texts(examination, items).replace(
+        sections=(accuracy_section(found, "Questions: accuracy"), errors, *examination.sections)
+    )
+
+
+def _matrices(
+    examination: Examination, use: str, labels: Sequence[str]
+) -> tuple[LabelMatrix, list[LabelMatrix]]:
+    truth = label_matrices(examination.ratings, KEY, labels)[0]
+    raters = [rater.name for rater in examination.study.panel if rater.use == use]
+    return truth, [
+        found
+        for rater in raters
+        for found in label_matrices(examination.ratings, rater, labels, truth.items)
+    ]
+
+
+def _excess(examination: Examination, task: LabelTask) -> tuple[Finding, ...]:
+    """Replies that name more labels than the prompt allows."""
+    names = {rater.name for rater in examination.study.panel if rater.use == f"cbt-{task.key}"}
+    counts: Counter[str] = Counter()
+    for said in iterate_parsed(examination.study.folder, "annotate"):
+        if said.rater in names and any(f.startswith("too_many:") for f in said.parsed.flags):
+            counts[said.rater] += 1
+    return tuple(
+        Finding(
+            "too_many_labels",
+            "note",
+            rater,
+            count,
+            (),
+            f"{count} replies name more than the {task.at_most} labels that {task.name} allows.",
+            "All of them count, as the paper does not say which would be dropped.",
+        )
+        for rater, count in counts.items()
+    )
+
+
+def _with_texts(examination: Examination, items: Sequence[Item]) -> Examination:
+    """The examination with the items' texts and the replies, shown only where texts are asked."""
+    rows = [(item.id, _whole(item)) for item in items]
+    said = (
+        replies_frame(examination.study.folder)
+        .filter((pl.col("final") == 1) & (pl.col("current") == 1))
+        .select(
+            "item",
+            pl.lit(None, pl.String).alias("system"),
+            "rater",
+            pl.col("run").cast(pl.Int32),
+            pl.col("text").alias("reply"),
+            pl.lit(None, pl.String).alias("status"),
+        )
+    )
+    schema: dict[str, Any] = {"item": pl.String, "text": pl.String}
+    return examination.replace(items=pl.DataFrame(rows, schema=schema, orient="row"), replies=said)
+
+
+def _whole(item: Item) -> str:
+    situation = str(item.extra.get("situation") or "")
+    return f"Situation: {situation}\nThoughts: {item.text}" if situation else item.text

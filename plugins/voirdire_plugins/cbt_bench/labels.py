@@ -1,0 +1,127 @@
+"""The label sets of level II, in the order of the prompts (Tables 9-11 and 19-21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voirdire import InputError
+
+DISTORTIONS = (
+    "all-or-nothing thinking",
+    "overgeneralization",
+    "mental filter",
+    "should statements",
+    "labeling",
+    "personalization",
+    "magnification",
+    "emotional reasoning",
+    "mind reading",
+    "fortune-telling",
+)
+
+#: Primary belief -> its fine-grained beliefs, grouped as in the annotation form (figure 11).
+HIERARCHY = {
+    "helpless": (
+        "I am incompetent",
+        "I am helpless",
+        "I am powerless, weak, vulnerable",
+        "I am a victim",
+        "I am needy",
+        "I am trapped",
+        "I am out of control",
+        "I am a failure, loser",
+        "I am defective",
+    ),
+    "unlovable": (
+        "I am unlovable",
+        "I am unattractive",
+        "I am undesirable, unwanted",
+        "I am bound to be rejected",
+        "I am bound to be abandoned",
+        "I am bound to be alone",
+    ),
+    "worthless": (
+        "I am worthless, waste",
+        "I am immoral",
+        "I am bad - dangerous, toxic, evil",
+        "I don’t deserve to live",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTask:
+    """One task of level II.
+
+    Attributes
+    ----------
+    key : str
+        ``"cd"``, ``"pc"`` or ``"fc"``.
+    name : str
+        The paper's name.
+    file : str
+        How the names of its two files begin.
+    field : str
+        The key of the labels in those files.
+    at_most : int
+        Labels that the prompt allows.
+    """
+
+    key: str
+    name: str
+    file: str
+    field: str
+    labels: tuple[str, ...]
+    at_most: int
+
+    def label(self, text: str) -> str | None:
+        """The declared label that a text is, whichever apostrophe it is written with."""
+        return next((label for label in self.labels if plain(label) == plain(text)), None)
+
+
+TASKS = {
+    "cd": LabelTask("cd", "CBT-CD", "distortions", "distortions", DISTORTIONS, 3),
+    "pc": LabelTask("pc", "CBT-PC", "core_major", "core_belief_major", tuple(HIERARCHY), 3),
+    "fc": LabelTask(
+        "fc",
+        "CBT-FC",
+        "core_fine",
+        "core_belief_fine_grained",
+        tuple(label for fine in HIERARCHY.values() for label in fine),
+        9,
+    ),
+}
+
+
+def task_of(key: str) -> LabelTask:
+    """The task of that key.
+
+    Raises
+    ------
+    InputError
+        There is no such task.
+    """
+    if key not in TASKS:
+        raise InputError(f"cbt_bench: there is no task {key!r} (tasks: {', '.join(TASKS)})")
+    return TASKS[key]
+
+
+def plain(label: str) -> str:
+    """A label with the straight apostrophe, as the paper prints it and the prompts show it.
+
+    >>> plain("I don’t deserve to live")
+    "I don't deserve to live"
+    """
+    return label.replace("’", "'")
+
+
+def primary_of(fine: str) -> str:
+    """The primary belief that a fine-grained one stands under.
+
+    >>> primary_of("I am needy"), primary_of("I don't deserve to live")
+    ('helpless', 'worthless')
+    """
+    for primary, labels in HIERARCHY.items():
+        if plain(fine) in map(plain, labels):
+            return primary
+    raise InputError(f"cbt_bench: {fine!r} is no fine-grained core belief")

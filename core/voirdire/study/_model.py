@@ -49,7 +49,11 @@ class Source(Part):
 
 
 class Data(Part):
-    """Where ratings lie, and who is the reference."""
+    """Where ratings lie, and who is the reference.
+
+    `excerpt` is how many characters of an item's text a plugin's part of a report may show; by
+    default none.
+    """
 
     sources: tuple[Source, ...] = ()
     reference: Names = ()
@@ -57,6 +61,7 @@ class Data(Part):
     off_scale: OffScale = "missing"
     pairs: Pairs = "pairwise"
     skip_bad_lines: bool = False
+    excerpt: Annotated[int, Field(ge=0)] = 0
 
 
 class System(Part):

@@ -1,0 +1,31 @@
+"""ANGST (Hengle et al. 2024): depression and anxiety in posts, few-shot, silver labels, scales.
+
+No result of it licenses clinical use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import voirdire
+
+
+@voirdire.hookimpl
+def voirdire_register_annotators(register: Any) -> None:
+    """Register the prompts of Tables 9 and 17."""
+    register("angst", "voirdire_plugins.angst.annotators:make")
+    register("angst-silver", "voirdire_plugins.angst.silver:make")
+
+
+@voirdire.hookimpl
+def voirdire_register_benchmarks(register: Any) -> None:
+    """Register the benchmark."""
+    register("angst", "voirdire_plugins.angst.benchmark:BENCHMARK")
+
+
+@voirdire.hookimpl
+def voirdire_register_commands(app: Any) -> None:
+    """Add `voirdire angst`."""
+    from voirdire_plugins.angst._commands import register  # noqa: PLC0415 - brings typer
+
+    register(app)

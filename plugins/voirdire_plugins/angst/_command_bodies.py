@@ -1,0 +1,315 @@
+"""What `voirdire angst` does, apart from its flags."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire import InputError, TableError
+from voirdire.examine import Section, examine
+from voirdire.examine.corpora import adversarial_validation, class_divergences
+from voirdire.running import run
+from voirdire.store import ratings_frame
+from voirdire.study import build_study, load_study, study_to_toml
+from voirdire.tables._files import read_raw
+from voirdire_plugins.angst.agreement import agreement, settle
+from voirdire_plugins.angst.benchmark import BENCHMARK
+from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
+from voirdire_plugins.angst.data import read_posts
+from voirdire_plugins.angst.labels import LABELS
+from voirdire_plugins.angst.leaks import few_shots, leaks_of
+from voirdire_plugins.angst.silver import silver_corpus
+from voirdire_plugins.angst.studies import angst_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from voirdire.examine import Examination
+    from voirdire_plugins.angst.agreement import Rule, SettledLabels
+
+_OWN = ("id", "text", *LABELS, "class")
+
+
+def write_study(  # noqa: PLR0913, PLR0917 - one a flag
+    gold: str,
+    models: Sequence[str],
+    out: Path,
+    silver: str | None,
+    shots: Mapping[str, Any],
+    scales: Sequence[str],
+    variant: str,
+    runs: int,
+    columns: Mapping[str, str],
+) -> str:
+    """Write gold.csv, silver.csv and study.toml into a folder; returns what was written."""
+    out.mkdir(parents=True, exist_ok=True)
+    posts = read_posts(gold, columns)
+    posts.select(_OWN).write_csv(out / "gold.csv")
+    examples = None
+    if silver is not None:
+        pool = read_posts(silver)
+        pool.select(_OWN).write_csv(out / "silver.csv")
+        examples = {**shots, "pool": "silver.csv", "index": "silver-index"}
+    study = angst_study(
+        models, examples=examples, scales=dict(map(_scale, scales)), variant=variant, runs=runs
+    )
+    (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
+    unlabelled = posts.filter(pl.col("class").is_null()).height
+    return (
+        f"{out / 'study.toml'}: {len(study.panel) - 1} raters, {posts.height} posts"
+        + (f" ({unlabelled} without both gold labels)" if unlabelled else "")
+        + ". No result licenses clinical use."
+    )
+
+
+def _scale(text: str) -> tuple[str, float | None]:
+    name, equals, threshold = text.partition("=")
+    try:
+        return name, float(threshold) if equals else None
+    except ValueError:
+        raise InputError(f"--scale {text!r}: the threshold must be a number") from None
+
+
+def label_silver(
+    posts: Path,
+    model: str,
+    out: Path,
+    columns: Mapping[str, str],
+    *,
+    resume: bool,
+    max_cost: float | None,
+    quiet: bool,
+) -> tuple[list[str], int]:
+    """Run the open question over posts and write the silver corpus; lines to print, exit code."""
+    known = read_posts(posts, columns, labelled=False).select("id", "text")
+    out.mkdir(parents=True, exist_ok=True)
+    known.write_ndjson(out / "posts.jsonl")
+    study = build_study(
+        {
+            "name": "angst-silver",
+            "items": {"path": "posts.jsonl"},
+            "panel": [
+                {"name": "silver", "kind": "annotator", "use": "angst-silver", "model": model}
+            ],
+        },
+        folder=str(out),
+    )
+    session = out / "session"
+    result = run(study, session, resume=resume, max_cost=max_cost, quiet=quiet)
+    kept, counts = silver_corpus(ratings_frame(session), known)
+    kept.write_ndjson(out / "silver.jsonl")
+    lines = [
+        f"posts            {counts.labelled}",
+        f"kept             {counts.kept}",
+        f"discarded        {counts.discarded}",
+        f"  no disorder    {counts.no_disorder}",
+        f"  other disorder {counts.other_disorder}",
+        f"  unread         {counts.unread}",
+        *(f"{name:<17}{n}" for name, n in kept["class"].value_counts(sort=True).iter_rows()),
+        f"written          {out / 'silver.jsonl'}",
+    ]
+    return lines, result.exit_code
+
+
+def write_corpus(
+    posts: Path,
+    out: Path,
+    columns: Mapping[str, str],
+    lexicons: Sequence[str],
+    patterns: Path | None,
+    seed: int,
+    sizes: Mapping[str, int],
+) -> list[str]:
+    """Build a corpus and write its sample and the rest; one line a step."""
+    known = read_posts(posts, columns, labelled=False)
+    asked = DISCLOSURE if patterns is None else _lines(patterns)
+    found = build_corpus(known, patterns=asked, lexicons=lexicons, seed=seed, **sizes)
+    out.mkdir(parents=True, exist_ok=True)
+    found.sample.write_csv(out / "sample.csv")
+    found.rest.write_csv(out / "rest.csv")
+    wide = max(len(step.name) for step in found.steps)
+    return [
+        f"{'step':<{wide}}  {'posts':>8}  {'authors':>8}",
+        *(f"{s.name:<{wide}}  {s.posts:>8}  {s.authors:>8}" for s in found.steps),
+    ]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--patterns {path}: cannot be read ({error})") from error
+
+
+def compare_annotators(
+    file: Path, primary: Sequence[str], secondary: str, rule: Rule, posts: Path | None,
+    out: Path | None,
+) -> list[Section]:  # fmt: skip
+    """Agreement of the primary annotators; with a rule that can settle, the final labels too."""
+    annotations = _numbers(read_raw(file).frame)
+    coefficients = agreement(annotations, primary)
+    rows = tuple(
+        (label, name, one.value, one.n, one.reason or "")
+        for label, found in coefficients.items()
+        for name, one in found.items()
+    )
+    heads = ("Label", "Coefficient", "Value", "Posts", "Reason")
+    sections = [Section("Agreement of annotators", "", heads, rows)]
+    if rule == "secondary" and not secondary:
+        return sections
+    texts = None
+    if posts is not None:
+        texts = read_posts(posts, labelled=False).rename({"id": "item"})
+    final = settle(annotations, primary, rule=rule, secondary=secondary, texts=texts)
+    if out is not None:
+        joined = pl.col("evidence").list.join("|")
+        final.labels.with_columns(joined).rename({"item": "id"}).write_csv(out)
+    return [*sections, _settled(final)]
+
+
+def _settled(final: SettledLabels) -> Section:
+    rows: list[tuple[str, object]] = [
+        ("posts", final.items),
+        ("removed: flagged", final.flagged),
+        *((f"conflicts on {label}", n) for label, n in final.conflicts.items()),
+        *((f"settled on {label}", n) for label, n in final.settled.items()),
+        ("spans of evidence", final.spans),
+        ("spans not in their post", final.foreign),
+    ]
+    return Section("Final labels", "", ("What", "Count"), tuple(rows))
+
+
+def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    absent = [name for name in ("item", "annotator", *LABELS) if name not in frame.columns]
+    if absent:
+        raise TableError(f"annotations: no column {absent[0]!r}; the columns are {frame.columns}")
+    try:
+        return frame.with_columns(
+            pl.col("item", "annotator").cast(pl.String), pl.col(LABELS).cast(pl.Float64)
+        )
+    except pl.exceptions.InvalidOperationError as error:
+        raise TableError("annotations: labels must be 0, 1 or empty") from error
+
+
+def analyse(
+    posts: str,
+    label: str,
+    embedder: str | None,
+    against: Sequence[str],
+    seed: int,
+    text: str,
+) -> list[Section]:
+    """Divergence of classes, and validation against other corpora."""
+    frame = read_raw(posts).frame
+    if label not in frame.columns:
+        frame = read_posts(posts, {"text": text})
+        label, text = "class", "text"
+    vectors = None if embedder is None else _vectors(embedder, frame[text].to_list())
+    table = class_divergences(frame, text=text, label=label, vectors=vectors, seed=seed)
+    caption = (
+        "JSD to base 2 of add-one smoothed n-grams (the divergence, not its root); MMD^2 unbiased, "
+        "Gaussian kernel, one bandwidth by the median heuristic; pairings are our reading of the "
+        "paper's 1,000 random pairs. Lower: harder to tell apart. Values compare only between "
+        "corpora of like size."
+    )
+    rows = tuple(table.iter_rows())
+    found = [Section("Classes (as Table 2)", caption, tuple(table.columns), rows)]
+    if against:
+        found.append(_validation(frame[text].to_list(), against, seed))
+    return found
+
+
+def _vectors(name: str, texts: list[str]) -> Any:
+    from voirdire_retrieval import embed_texts, open_embedder  # noqa: PLC0415 - heavy
+
+    return embed_texts(open_embedder(name), texts).vectors
+
+
+def _validation(target: list[str], against: Sequence[str], seed: int) -> Section:
+    rows = []
+    for one in against:
+        name, equals, file = one.partition("=")
+        if not equals:
+            raise InputError(f"--against {one!r}: write NAME=FILE")
+        frame = read_raw(file).frame
+        if "text" not in frame.columns:
+            raise TableError(f"{file}: no column 'text'; the columns are {frame.columns}")
+        found = adversarial_validation(frame["text"].to_list(), target, seed=seed)
+        scores = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
+        rows.append((name, *(s.value for s in scores), found.auc_of_labels, found.share_target))
+    return Section(
+        "Other corpora (as Table 8)",
+        "TF-IDF of words and pairs, logistic regression, five folds. ROC-AUC is from scores; from "
+        "hard labels it would be the last but one column. High: the corpora differ in their words; "
+        "this says nothing on the quality of labels.",
+        ("Source", "Acc", "macro-F1", "ROC-AUC", "MCC", "AUC of labels", "Share of target"),
+        tuple(rows),
+    )
+
+
+def look_for_leaks(path: Path) -> list[Section]:
+    """The findings of a study's examples."""
+    study = load_study(path)
+    shots = list(few_shots(study))
+    if not shots:
+        raise InputError(f"{path}: nobody in the panel asks for examples")
+    findings, notes = leaks_of(study)
+    rows = tuple((f.kind, f.count, f.message, ", ".join(f.places[:3])) for f in findings)
+    text = " ".join([f"{len(shots)} way(s) of choosing examples.", *notes])
+    return [Section("Few-shot examples", text, ("Finding", "Count", "What", "Places"), rows)]
+
+
+def write_report(
+    session: Path, out: Path, excerpt: int | None, resamples: int, formats: str
+) -> str:
+    """Examine a session with the benchmark's review and write the report."""
+    from voirdire.report import write_outputs  # noqa: PLC0415 - heavy
+
+    found = examined(session, excerpt, resamples)
+    asked = [part.strip() for part in formats.split(",") if part.strip()]
+    written = write_outputs(found, out, formats=asked, figures=False)
+    return "\n".join(map(str, written))
+
+
+def examined(session: Path, excerpt: int | None = None, resamples: int = 1000) -> Examination:
+    """The examination of a session; excerpts no longer than the study allows."""
+    study = BENCHMARK.study(session)
+    allowed = study.data.excerpt
+    most = allowed if excerpt is None else min(excerpt, allowed)
+    data = study.data.model_copy(update={"excerpt": most})
+    return BENCHMARK.review(examine(study.model_copy(update={"data": data}), resamples=resamples))
+
+
+def shown(sections: Sequence[Section], *, as_json: bool) -> str:
+    """Sections as aligned text, or as JSON."""
+    if as_json:
+        plain = [
+            {"title": s.title, "text": s.text,
+             "rows": [dict(zip(s.columns, map(_plain, row), strict=True)) for row in s.rows]}
+            for s in sections
+        ]  # fmt: skip
+        return json.dumps(plain, indent=2, ensure_ascii=False)
+    return "\n\n".join("\n".join(_aligned(section)) for section in sections)
+
+
+def _aligned(section: Section) -> list[str]:
+    cells = [list(section.columns), *([_word(cell) for cell in row] for row in section.rows)]
+    wide = [max(len(row[i]) for row in cells) for i in range(len(section.columns))]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells
+    ]
+    return [section.title, *lines, *([section.text] if section.text else [])]
+
+
+def _word(cell: Any) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "–"
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+
+
+def _plain(cell: Any) -> Any:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -1,0 +1,289 @@
+"""`voirdire angst`: study, silver, corpus, annotators, analyse, examples, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+STUDY = """
+Examples:
+
+  voirdire angst study gold.csv --model openai:gpt-4o-mini --out angst
+
+  voirdire angst study gold.csv --silver silver.jsonl --model compatible:llama --scale phq9
+  --scale madrs=20 --out angst
+
+  voirdire run angst/study.toml --out session
+"""
+SILVER = """
+Examples:
+
+  voirdire angst silver posts.csv --model openai:gpt-4o-mini --out silver
+
+  voirdire angst silver posts.jsonl --text body --model simulated:demo --out silver --max-cost 5
+"""
+CORPUS = """
+Examples:
+
+  voirdire angst corpus posts.parquet --lexicon fear --lexicon sadness --out corpus
+
+  voirdire angst corpus posts.csv --patterns mine.txt --min-words 40 --top 500 --sample 100
+  --out corpus
+"""
+ANNOTATORS = """
+Examples:
+
+  voirdire angst annotators labels.csv --primary anna --primary ben
+
+  voirdire angst annotators labels.csv --primary anna --primary ben --secondary cleo
+  --posts posts.csv --out gold.csv
+"""
+ANALYSE = """
+Examples:
+
+  voirdire angst analyse gold.csv
+
+  voirdire angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv --json
+"""
+EXAMPLES = """
+Examples:
+
+  voirdire angst examples angst/study.toml
+"""
+REPORT = """
+Examples:
+
+  voirdire angst report session --out report --no-text
+
+  voirdire angst report session --out report --excerpt 80 --format html,md
+"""
+
+OutFolder = Annotated[Path, typer.Option("--out", "-o", help="Folder.", show_default=False)]
+IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
+TextOption = Annotated[str, typer.Option("--text", help="Column of texts.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        name="angst",
+        help="Depression and anxiety in posts (Hengle et al. 2024). Not for clinical use.",
+        no_args_is_help=True,
+    )
+    group.command("study", epilog=STUDY)(study)
+    group.command("silver", epilog=SILVER)(silver)
+    group.command("corpus", epilog=CORPUS)(corpus)
+    group.command("annotators", epilog=ANNOTATORS)(annotators)
+    group.command("analyse", epilog=ANALYSE)(analyse)
+    group.command("examples", epilog=EXAMPLES)(examples)
+    group.command("report", epilog=REPORT)(report)
+    app.add_typer(group)
+
+
+def study(  # noqa: PLR0913, PLR0917 - one a flag
+    gold: Annotated[
+        str,
+        typer.Argument(help="Gold posts: a file, or datasets:owner/name.", show_default=False),
+    ],
+    model: Annotated[
+        list[str], typer.Option("--model", help="prefix:name; repeat.", show_default=False)
+    ],
+    out: OutFolder,
+    silver: Annotated[
+        str | None,
+        typer.Option("--silver", help="Silver posts; few-shot with them.", show_default=False),
+    ] = None,
+    embedder: Annotated[
+        str, typer.Option("--embedder", help="Which nearness is meant.")
+    ] = "all-mpnet-base-v2",
+    k: Annotated[int, typer.Option("-k", min=1, help="Examples a post.")] = 2,
+    selector: Annotated[
+        str, typer.Option("--selector", help="nearest, random, diverse, or a plugin's.")
+    ] = "nearest",
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scale",
+            help="A questionnaire, with =THRESHOLD if a label is wanted; repeat.",
+            show_default=False,
+        ),
+    ] = None,
+    variant: Annotated[
+        str, typer.Option("--variant", help="Of the questionnaires: hengle2024 or standard.")
+    ] = "hengle2024",
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each rater.")] = 3,
+    id_column: IdOption = "id",
+    text_column: TextOption = "text",
+    depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
+    anxiety: Annotated[str, typer.Option(help="Column of the label.")] = "anxiety",
+) -> None:
+    """Write a study of the benchmark over your gold and silver posts."""
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
+    shots = {"selector": selector, "k": k, "embedder": embedder}
+    typer.echo(
+        bodies.write_study(gold, model, out, silver, shots, scale or [], variant, runs, columns)
+    )
+
+
+def silver(
+    posts: Annotated[Path, typer.Argument(help="Posts to label.", show_default=False)],
+    model: Annotated[str, typer.Option("--model", help="prefix:name.", show_default=False)],
+    out: OutFolder,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the session.")] = False,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Stop there.", show_default=False)
+    ] = None,
+    id_column: IdOption = "id",
+    text_column: TextOption = "text",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Label posts by the open question of Table 17; keep depression and/or anxiety.
+
+    Writes OUT/silver.jsonl and prints what became of every post.
+    """
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    columns = {"id": id_column, "text": text_column}
+    lines, code = bodies.label_silver(
+        posts, model, out, columns, resume=resume, max_cost=max_cost, quiet=quiet
+    )
+    typer.echo("\n".join(lines))
+    raise typer.Exit(code)
+
+
+def corpus(  # noqa: PLR0913, PLR0917 - one a flag
+    posts: Annotated[Path, typer.Argument(help="Posts with authors.", show_default=False)],
+    out: OutFolder,
+    lexicon: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lexicon", help="Column of your lexicon's scores; repeat.", show_default=False
+        ),
+    ] = None,
+    patterns: Annotated[
+        Path | None,
+        typer.Option(
+            "--patterns", help="File of self-disclosure patterns, one a line.", show_default=False
+        ),
+    ] = None,
+    min_words: Annotated[int, typer.Option(min=0, help="Shortest post.")] = 75,
+    min_posts: Annotated[int, typer.Option(min=1, help="Posts that an author needs.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Posts kept by lexicon.")] = 25_000,
+    sample: Annotated[int, typer.Option(min=1, help="Posts drawn to annotate.")] = 3_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    id_column: IdOption = "id",
+    text_column: TextOption = "text",
+    author: Annotated[str, typer.Option("--author", help="Column of authors.")] = "author",
+) -> None:
+    """Build a corpus to annotate from posts, with counts at every step.
+
+    Writes OUT/sample.csv (to annotate) and OUT/rest.csv (for silver labels).
+    """
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    columns = {"id": id_column, "text": text_column, "author": author}
+    sizes = {"min_words": min_words, "min_posts": min_posts, "top": top, "sample": sample}
+    typer.echo(
+        "\n".join(bodies.write_corpus(posts, out, columns, lexicon or [], patterns, seed, sizes))
+    )
+
+
+def annotators(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="item, annotator, depression, anxiety; also evidence (spans by |) and flag.",
+            show_default=False,
+        ),
+    ],
+    primary: Annotated[list[str], typer.Option("--primary", help="A primary annotator; repeat.")],
+    secondary: Annotated[
+        str, typer.Option("--secondary", help="Who settles conflicts.", show_default=False)
+    ] = "",
+    rule: Annotated[
+        Literal["secondary", "majority", "at_least_one"],
+        typer.Option("--rule", help="How a conflict is settled."),
+    ] = "secondary",
+    posts: Annotated[
+        Path | None,
+        typer.Option("--posts", help="Their texts: evidence is looked for.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV of final labels.", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Agreement of annotators by label; conflicts settled; flagged posts removed."""
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    found = bodies.compare_annotators(file, primary, secondary, rule, posts, out)
+    typer.echo(bodies.shown(found, as_json=as_json))
+
+
+def analyse(
+    posts: Annotated[str, typer.Argument(help="Labelled posts.", show_default=False)],
+    label: Annotated[str, typer.Option("--label", help="Column of classes.")] = "class",
+    embedder: Annotated[
+        str | None,
+        typer.Option("--embedder", help="For MMD; without it words alone.", show_default=False),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            help="NAME=FILE of another corpus for adversarial validation; repeat.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    text_column: TextOption = "text",
+    as_json: JsonOption = False,
+) -> None:
+    """How far the classes of a corpus differ (Table 2), and corpora from one another (Table 8).
+
+    Without a column of that name the classes are those of the labels depression and anxiety.
+    """
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    found = bodies.analyse(posts, label, embedder, against or [], seed, text_column)
+    typer.echo(bodies.shown(found, as_json=as_json))
+
+
+def examples(
+    study: Annotated[Path, typer.Argument(help="A study.toml.", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Choose the few-shot examples of a study and count leaks, before anything is paid for."""
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    typer.echo(bodies.shown(bodies.look_for_leaks(study), as_json=as_json))
+
+
+def report(
+    session: Annotated[Path, typer.Argument(help="A session folder.", show_default=False)],
+    out: OutFolder,
+    no_text: Annotated[bool, typer.Option("--no-text", help="Leave all texts out.")] = False,
+    excerpt: Annotated[
+        int | None,
+        typer.Option(
+            "--excerpt",
+            min=0,
+            help="Longest excerpt; never more than the study's data.excerpt.",
+            show_default="the study's",
+        ),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples.")] = 1000,
+    formats: Annotated[
+        str, typer.Option("--format", help="By commas: html, md, tex, json, csv, parquet.")
+    ] = "html,md,json,csv",
+) -> None:
+    """The paper's tables, errors, questionnaires and leaks for a session, as a report."""
+    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+
+    most = 0 if no_text else excerpt
+    typer.echo(bodies.write_report(session, out, most, resamples, formats))

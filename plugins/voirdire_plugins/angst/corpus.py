@@ -1,0 +1,147 @@
+"""A corpus of posts to annotate, in the steps of 3.1, with counts at every step."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire import InputError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DISORDER = r"(?:depress\w*|anxi\w*|panic disorder|GAD\b|MDD\b)"
+#: Self-disclosure of a diagnosis, after the high-precision patterns of Cohan et al. (2018); ours.
+DISCLOSURE = (
+    rf"\bI(?:'ve| have)? (?:was|been|got) (?:\w+ )?diagnosed with (?:\w+ ){{0,4}}?{_DISORDER}",
+    rf"\bmy (?:\w+ ){{0,2}}?{_DISORDER} (?:diagnosis|was diagnosed)",
+    rf"\bI (?:have|suffer from|live with|struggle with) (?:\w+ ){{0,3}}?{_DISORDER}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: how many posts and authors are left after it."""
+
+    name: str
+    posts: int
+    authors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The sample to annotate, the rest of the ranked pool, and the counts.
+
+    `rest` is what silver labels are made of; no post stands in both.
+    """
+
+    sample: pl.DataFrame
+    rest: pl.DataFrame
+    steps: tuple[Step, ...]
+
+
+def build_corpus(
+    posts: pl.DataFrame,
+    *,
+    patterns: Sequence[str] = DISCLOSURE,
+    lexicons: Sequence[str] = (),
+    min_words: int = 75,
+    min_posts: int = 10,
+    top: int = 25_000,
+    sample: int = 3_000,
+    seed: int = 0,
+) -> Corpus:
+    """Build a corpus as Hengle et al. (2024), 3.1.
+
+    Authors with a post that discloses a diagnosis; all their posts; those of `min_words` or more
+    (split at white space) by authors with `min_posts` or more posts (counted before short posts go:
+    the paper does not say); ranked by the mean of the lexicons' ranks; the top; a random sample.
+
+    Parameters
+    ----------
+    posts : pl.DataFrame
+        ``id, author, text``, and one column a lexicon. A post without text or author goes first; a
+        repeated text stays once.
+    patterns : sequence of str
+        Regular expressions of self-disclosure, in any case. Declare your own: whom they miss is not
+        in the corpus.
+    lexicons : sequence of str
+        Columns of scores of yours (emotion, sentiment), higher being more to the point. Without
+        any, posts are not ranked and none is dropped there.
+    min_words, min_posts, top, sample, seed
+        As above; the sample is drawn by ``numpy.random.default_rng(seed)``.
+
+    Raises
+    ------
+    TableError
+        A column is absent, or an id is empty or repeated.
+    InputError
+        A pattern that is no regular expression.
+
+    Examples
+    --------
+    >>> rows = [(str(i), "ann", f"I have anxiety {i}", i) for i in range(4)]
+    >>> table = pl.DataFrame(rows, schema=["id", "author", "text", "fear"], orient="row")
+    >>> found = build_corpus(table, lexicons=["fear"], min_words=3, min_posts=2, top=3, sample=2)
+    >>> [(step.name, step.posts) for step in found.steps][-2:], found.rest.height
+    ([('top 3 by lexicon', 3), ('random sample of 2', 2)], 1)
+    """
+    _check(posts, lexicons)
+    steps = [_step("posts given", posts)]
+    blank = pl.col("text").fill_null("").str.strip_chars() == ""
+    known = posts.filter(~blank & pl.col("author").is_not_null()).unique(
+        "text", keep="first", maintain_order=True
+    )
+    steps.append(_step("with text and author, each text once", known))
+    disclosed = known.filter(_discloses(known["text"], patterns))["author"].unique()
+    found = known.filter(pl.col("author").is_in(disclosed.implode()))
+    steps.append(_step("of authors who disclose a diagnosis", found))
+    words = pl.col("text").str.count_matches(r"\S+")
+    active = pl.len().over("author") >= min_posts
+    found = found.with_columns(active.alias("_active"))
+    found = found.filter(words >= min_words)
+    steps.append(_step(f"of {min_words} words or more", found))
+    found = found.filter(pl.col("_active")).drop("_active")
+    steps.append(_step(f"of authors with {min_posts} posts or more", found))
+    if lexicons:
+        found = _ranked(found, lexicons).head(top)
+        steps.append(_step(f"top {top} by lexicon", found))
+    drawn = np.random.default_rng(seed).permutation(found.height)[:sample]
+    chosen = pl.Series(np.isin(np.arange(found.height), drawn))
+    steps.append(_step(f"random sample of {sample}", found.filter(chosen)))
+    return Corpus(found.filter(chosen), found.filter(~chosen), tuple(steps))
+
+
+def _discloses(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
+    try:
+        compiled = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
+    except re.error as error:
+        raise InputError(f"pattern {error.pattern!r} is no regular expression: {error}") from error
+    return pl.Series(
+        [any(one.search(text) for one in compiled) for text in texts], dtype=pl.Boolean
+    )
+
+
+def _ranked(posts: pl.DataFrame, lexicons: Sequence[str]) -> pl.DataFrame:
+    """The best first, by the mean of the columns' ranks; a missing score ranks last, ties by id."""
+    ranks = [
+        pl.col(name).cast(pl.Float64).fill_nan(None).rank("average", descending=True)
+        .fill_null(posts.height) for name in lexicons
+    ]  # fmt: skip
+    return posts.with_columns(pl.mean_horizontal(ranks).alias("rank")).sort("rank", "id")
+
+
+def _step(name: str, posts: pl.DataFrame) -> Step:
+    return Step(name, posts.height, posts["author"].n_unique() if posts.height else 0)
+
+
+def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
+    absent = [name for name in ("id", "author", "text", *lexicons) if name not in posts.columns]
+    if absent:
+        raise TableError(f"posts: no column {absent[0]!r}; the columns are {posts.columns}")
+    if posts["id"].null_count() or posts["id"].is_duplicated().any():
+        raise TableError("posts, column 'id': an id is empty or stands twice")

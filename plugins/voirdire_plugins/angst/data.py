@@ -1,0 +1,97 @@
+"""Gold and silver posts from a file or, by name, through the `datasets` library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire import InputError, MissingExtraError, TableError
+from voirdire.parsing import said_yes
+from voirdire.tables._files import read_raw
+from voirdire_plugins.angst.labels import LABELS, with_class
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PREFIX = "datasets:"
+
+
+def read_posts(
+    source: str | Path, columns: Mapping[str, str] | None = None, *, labelled: bool = True
+) -> pl.DataFrame:
+    """Posts with their labels.
+
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, Excel, JSONL or Parquet file, or ``datasets:owner/name`` or
+        ``datasets:owner/name:split`` (by default the split ``test``), which needs a network.
+    columns : mapping, optional
+        Our name (``id``, ``text``, ``depression``, ``anxiety``, others) -> the source's.
+    labelled : bool
+        Whether the two labels are needed.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``id, text, depression, anxiety`` (1, 0 or null; yes and no are read), ``class``, then the
+        source's other columns.
+
+    Raises
+    ------
+    TableError
+        A column is absent, an id is empty or repeated, or a label is neither yes nor no.
+    MissingExtraError
+        `datasets` is not installed.
+    """
+    where = str(source)
+    by_name = where.startswith(PREFIX)
+    frame = _from_datasets(where.removeprefix(PREFIX)) if by_name else read_raw(where).frame
+    named = {theirs: ours for ours, theirs in (columns or {}).items()}
+    needed = ("id", "text", *(LABELS if labelled else ()))
+    absent = [n for n in (*named, *(n for n in needed if n not in named.values()))
+              if n not in frame.columns]  # fmt: skip
+    if absent:
+        raise TableError(
+            f"{where}: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
+        )
+    rest = [name for name in frame.columns if name not in named and name in named.values()]
+    posts = frame.drop(rest).rename(named).with_columns(pl.col("id", "text").cast(pl.String))
+    if posts["id"].null_count() or posts["id"].is_duplicated().any():
+        raise TableError(f"{where}: an id is empty or stands twice")
+    if not labelled:
+        return posts
+    tidy = posts.with_columns(_labels(posts[label], label, where) for label in LABELS)
+    return with_class(tidy).select(
+        "id", "text", *LABELS, "class", pl.exclude("id", "text", *LABELS, "class")
+    )
+
+
+def _labels(column: pl.Series, label: str, where: str) -> pl.Series:
+    said = [_label(value, label, where) for value in column]
+    return pl.Series(label, said, pl.Int8)
+
+
+def _label(value: Any, label: str, where: str) -> int | None:
+    text = value.strip() if isinstance(value, str) else value
+    if text is None or text == "":
+        return None
+    found = said_yes(float(text) if isinstance(text, str) and text in ("1.0", "0.0") else text)
+    if found is None:
+        raise TableError(f"{where}, column {label!r}: {value!r} is neither yes nor no, 1 nor 0")
+    return int(found)
+
+
+def _from_datasets(name: str) -> pl.DataFrame:
+    try:
+        from datasets import load_dataset  # noqa: PLC0415 - optional
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"posts by name ({name})", "hf", "datasets") from error
+    path, _, split = name.partition(":")
+    try:
+        found = load_dataset(path, split=split or "test")
+    except Exception as error:
+        raise InputError(f"datasets:{name} cannot be loaded: {error}") from error
+    return pl.DataFrame(found.to_dict())

@@ -1,0 +1,77 @@
+"""What the benchmark adds to an examination: tables, errors, questionnaires, leaks, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire_plugins.angst.disagreements import (
+    difference_section,
+    excerpt_sections,
+    length_section,
+    pairs_to_compare,
+)
+from voirdire_plugins.angst.leaks import leaks_of
+from voirdire_plugins.angst.scales import scale_sections
+from voirdire_plugins.angst.scores import scores_by_run, summarise
+from voirdire_plugins.angst.tables import score_sections
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.examine import Examination
+    from voirdire.study import Rater
+
+_CLINICAL = (
+    "Labels say what readers saw in posts. They are no diagnoses of authors, and no result here "
+    "licenses clinical use."
+)
+_CRITERIA = (
+    "Prompts ask for DSM-5 criteria that a single post can hardly show (duration, impairment, "
+    "exclusion of other causes): agreement with gold labels is agreement with readers."
+)
+_SINGLE = (
+    "Some raters have a single run: a deviation over runs is not defined for them, and says "
+    "nothing about other posts in any case."
+)
+
+
+def review(examination: Examination) -> Examination:
+    """The examination with the benchmark's sections, findings and notes."""
+    study, ratings = examination.study, examination.ratings
+    gold = study.data.reference[0]
+    types = {rater.name: kind_of(rater) for rater in study.panel}
+    panel = [rater.name for rater in study.panel if rater.name != gold]
+    summary = summarise(scores_by_run(ratings, gold))
+    pairs = pairs_to_compare(study, summary, types)
+    texts = _texts(examination)
+    findings, notes = leaks_of(study)
+    sections = [
+        *score_sections(summary, types, panel),
+        *difference_section(ratings, gold, pairs),
+        *length_section(ratings, gold, pairs, texts),
+        *scale_sections(study),
+        *excerpt_sections(ratings, gold, pairs, texts, study.data.excerpt),
+    ]
+    single = (_SINGLE,) if (summary["runs"] == 1).any() else ()
+    return examination.replace(
+        findings=(*examination.findings, *findings),
+        notes=(*examination.notes, _CLINICAL, _CRITERIA, *single, *notes),
+        sections=(*examination.sections, *sections),
+    )
+
+
+def kind_of(rater: Rater) -> str:
+    """How a rater was asked: zero-shot, few-shot, a questionnaire, or fine-tuned."""
+    if rater.kind == "classifier":
+        return "fine-tuned"
+    if rater.use == "questionnaire":
+        return f"questionnaire, {rater.options.get('variant', 'standard')}"
+    if rater.use in ("angst", "yes-no"):
+        return "few-shot" if rater.options.get("examples") else "zero-shot"
+    return rater.use or rater.kind
+
+
+def _texts(examination: Examination) -> Mapping[str, str]:
+    if examination.items is None:
+        return {}
+    return dict(examination.items.select("item", "text").drop_nulls().iter_rows())

@@ -1,0 +1,79 @@
+"""Questionnaires in a report: complete and partial answers, totals, what the variant can reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.examine import Section
+from voirdire_judges.questionnaires import load_questionnaire
+
+if TYPE_CHECKING:
+    from voirdire.study import Rater, Study
+    from voirdire_judges.questionnaires import Questionnaire
+
+_TEXT = (
+    "A total stands only where every item is answered; a partial sum would look like a low score. "
+    "Bounds are the means of the least and the most that totals could be, over all posts. {notes}"
+)
+
+
+def scale_sections(study: Study) -> list[Section]:
+    """One section over all questionnaires of the panel, from the session's ratings."""
+    raters = [rater for rater in study.panel if rater.use == "questionnaire"]
+    tables = [Path(source.path) for source in study.data.sources if source.layout == "long"]
+    if not raters or not tables:
+        return []
+    ratings = pl.concat([pl.read_parquet(path) for path in tables if path.suffix == ".parquet"])
+    known = [_questionnaire(rater, study) for rater in raters]
+    rows = tuple(
+        row
+        for rater, one in zip(raters, known, strict=True)
+        if (row := _row(rater, one, ratings.filter(pl.col("rater") == rater.name)))
+    )
+    notes = " ".join(dict.fromkeys(f"{one.name}: {one.note}" for one in known if one.note))
+    heads = (
+        "Rater",
+        "Variant",
+        "Threshold",
+        "Range",
+        "Posts x runs",
+        "Complete",
+        "Items missing",
+        "Mean total",
+        "Least mean",
+        "Most mean",
+    )
+    return [Section("Questionnaires (A.5)", _TEXT.format(notes=notes).strip(), heads, rows)]
+
+
+def _questionnaire(rater: Rater, study: Study) -> Questionnaire:
+    name = str(rater.options.get("scale", study.rubric.use))
+    beside = Path(study.folder) / name
+    variant = str(rater.options.get("variant", "standard"))
+    return load_questionnaire(beside if beside.is_file() else name, variant)
+
+
+def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[object, ...]:
+    attribute = pl.col("attribute").cast(pl.String)
+    totals = ratings.filter(attribute == f"{known.name}.total")
+    if totals.is_empty():
+        return ()
+    items = ratings.filter(attribute.str.contains(rf"^{known.name}\.\d+$"))
+    lacking = items["score"].null_count()
+    answered, size = float(items["score"].sum() or 0), totals.height
+    total = known.total
+    return (
+        rater.name,
+        known.variant,
+        rater.options.get("threshold", "none declared"),
+        f"{total.low:g} to {total.high:g}",
+        size,
+        size - totals["score"].null_count(),
+        lacking,
+        totals["score"].mean(),
+        (answered + lacking * known.scale.low) / size,
+        (answered + lacking * known.scale.high) / size,
+    )

@@ -1,0 +1,175 @@
+"""Silver labels: the open question of Table 17, its three lines read, posts kept and discarded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.parsing import parse_fields, said_yes
+from voirdire.schema import Item, Message, Parsed, Reply, Request
+from voirdire_judges.yes_no import fenced
+from voirdire_plugins.angst.labels import LABELS, labels_named, with_class
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import FinishReason, Status
+
+#: The columns that a silver-labelling session rates: is there any disorder, and which.
+DISORDER = "disorder"
+COLUMNS = (DISORDER, *LABELS)
+_LINES = ("Mental Health Disorder", "Name of Mental Health Disorder", "DSM5 Rationale")
+_PROMPT = """Reddit Post: {post}
+
+Does the language of the given Reddit post indicate any cues relating to some kind of mental \
+health disorder? Refer to DSM5 to justify your response.
+
+Strictly follow the following response format:
+
+Mental Health Disorder: (Yes/No)
+
+Name of Mental Health Disorder:
+
+DSM5 Rationale:"""
+_WITHHELD: dict[FinishReason, Status] = {
+    "error": "failed", "refusal": "refused", "content_filter": "filtered", "empty": "blank",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SilverAnnotator:
+    """Asks openly and maps the disorders named to labels. Pure."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+    def requests(self, task: Item) -> list[Request]:
+        """One request; none for a post without text."""
+        if not task.text.strip():
+            return []
+        message = Message("user", _PROMPT.format(post=fenced(task.text)))
+        return [
+            Request(
+                (message,),
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_tokens,
+                seed=self.seed,
+            )
+        ]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """``disorder``, ``depression``, ``anxiety``: 1, 0 or None; never raises.
+
+        *No* makes all three 0. *Yes* without a name leaves the labels missing; *No* beside a name
+        is a contradiction, and all three are missing.
+        """
+        if not replies:
+            return _nothing("blank")
+        reply = replies[-1]
+        if reply.finish_reason in _WITHHELD:
+            return _nothing(_WITHHELD[reply.finish_reason])
+        said = parse_fields(reply.text, _LINES)
+        answer, name = said_yes(said[_LINES[0]]), _name(said[_LINES[1]])
+        if answer is None:
+            cut: Status = "truncated" if reply.finish_reason == "length" else "unparsable"
+            return _nothing(cut if reply.text.strip() else "blank")
+        if not answer and any(labels_named(name).values()):
+            return _nothing("unparsable", "contradiction")
+        return _read(answer, name, said[_LINES[2]])
+
+
+def _name(text: str | None) -> str:
+    first = (text or "").strip().strip("*_`").strip()
+    return "" if first.casefold().rstrip(".") in ("", "none", "n/a", "na", "-", "null") else first
+
+
+def _read(answer: bool, name: str, rationale: str | None) -> Parsed:
+    extra = {"named": name, "rationale": rationale or ""}
+    if answer and not name:
+        scores: dict[str, float | None] = {DISORDER: 1.0, **dict.fromkeys(LABELS)}
+        statuses: dict[str, Status] = {DISORDER: "ok", **dict.fromkeys(LABELS, "blank")}
+        reasons = dict.fromkeys(LABELS, "absent")
+        return Parsed(scores, "blank", statuses, extra=extra, reasons=reasons)
+    found = {label: float(answer and said) for label, said in labels_named(name).items()}
+    return Parsed({DISORDER: float(answer), **found}, "ok", extra=extra)
+
+
+def _nothing(status: Status, reason: str = "") -> Parsed:
+    reasons = dict.fromkeys(COLUMNS, reason) if reason else {}
+    return Parsed(dict.fromkeys(COLUMNS), status, dict.fromkeys(COLUMNS, status), reasons=reasons)
+
+
+def make(
+    *,
+    temperature: float | None = 0.0,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> SilverAnnotator:
+    r"""The annotator that makes silver labels (`use = "angst-silver"`).
+
+    Examples
+    --------
+    >>> text = "Mental Health Disorder: Yes\nName of Mental Health Disorder: Panic disorder\n"
+    >>> make().parse([Reply(text + "DSM5 Rationale: sudden fear")]).scores
+    {'disorder': 1.0, 'depression': 0.0, 'anxiety': 1.0}
+    """
+    return SilverAnnotator(temperature, top_p, max_tokens, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class SilverCounts:
+    """What became of the posts; ``labelled = kept + no_disorder + other_disorder + unread``."""
+
+    labelled: int
+    kept: int
+    no_disorder: int
+    other_disorder: int
+    unread: int
+
+    @property
+    def discarded(self) -> int:
+        """Posts that do not enter the silver corpus."""
+        return self.labelled - self.kept
+
+
+def silver_corpus(ratings: pl.DataFrame, posts: pl.DataFrame) -> tuple[pl.DataFrame, SilverCounts]:
+    """Posts with depression and/or anxiety, and what became of the others.
+
+    Parameters
+    ----------
+    ratings : pl.DataFrame
+        Tidy ratings of one rater and run: ``item, attribute, score``.
+    posts : pl.DataFrame
+        ``id`` and ``text`` of all posts labelled.
+
+    Returns
+    -------
+    tuple of pl.DataFrame and SilverCounts
+        ``id, text, depression, anxiety, class`` of the posts kept. A post whose labels are missing
+        is ``unread``, and neither kept nor taken for a control.
+    """
+    scores = pl.col("score").filter
+    wide = ratings.group_by("item", maintain_order=True).agg(
+        scores(pl.col("attribute").cast(pl.String) == name).first().alias(name) for name in COLUMNS
+    )
+    full = posts.select(pl.col("id").cast(pl.String), "text").join(
+        wide, left_on="id", right_on="item", how="left", maintain_order="left"
+    )
+    read = pl.all_horizontal(pl.col(COLUMNS).is_not_null())
+    has = pl.any_horizontal(pl.col(label) == 1 for label in LABELS)
+    kept = full.filter(read & has)
+    counts = SilverCounts(
+        labelled=full.height,
+        kept=kept.height,
+        no_disorder=full.filter(read & ~has & (pl.col(DISORDER) == 0)).height,
+        other_disorder=full.filter(read & ~has & (pl.col(DISORDER) == 1)).height,
+        unread=full.filter(~read).height,
+    )
+    whole = kept.with_columns(pl.col(LABELS).cast(pl.Int8))
+    return with_class(whole).select("id", "text", *LABELS, "class"), counts

@@ -1,0 +1,115 @@
+"""The tables of the paper (3 to 6, 10, 11) as sections of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.examine import Section
+from voirdire_plugins.angst.labels import LABELS
+from voirdire_plugins.angst.scores import best
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Column = tuple[str, str, str]  # heading, label, score
+
+BINARY: tuple[Column, ...] = (
+    ("Acc", "", "accuracy"), ("Precision", "", "precision_weighted"),
+    ("Recall", "", "recall_weighted"), ("F1", "", "f1_weighted"), ("macro-F1", "", "f1_macro"),
+)  # fmt: skip
+MULTI: tuple[Column, ...] = (
+    ("Hamming loss", "", "hamming_loss"), *BINARY[1:],
+    ("Depression's part of F1", "depression", "f1_part"),
+    ("Anxiety's part of F1", "anxiety", "f1_part"),
+    ("F1 of depression", "depression", "f1"), ("F1 of anxiety", "anxiety", "f1"),
+)  # fmt: skip
+_CAPTION = (
+    "Mean ± standard deviation over runs, against the gold labels; precision, recall and F1 are "
+    "weighted by support. Posts without a readable answer are left out and counted as missing."
+)
+_PARTS = (
+    " The two parts are each label's F1 times its share of all positive labels: they add up to F1 "
+    "and are no F1 scores themselves, which stand beside them."
+)
+
+
+def score_sections(
+    summary: pl.DataFrame, types: Mapping[str, str], panel: Sequence[str]
+) -> list[Section]:
+    """Tables 3 to 6 of whichever tasks were run; `types` says of each rater how it was asked."""
+    found = []
+    for label in LABELS:
+        if summary.filter(pl.col("task") == label).is_empty():
+            continue
+        rows = _rows(summary, label, BINARY, types, panel)
+        title = f"{label.capitalize()} against control (as Table 3)"
+        found.append(Section(title, _CAPTION, _heads(BINARY), rows))
+        columns = _per_class(label)
+        title = f"{label.capitalize()} and control, each class (as Table {4 + LABELS.index(label)})"
+        rows = _rows(summary, label, columns, types, panel)
+        found.append(Section(title, _CAPTION, _heads(columns), rows))
+    if not summary.filter(pl.col("task") == "comorbidity").is_empty():
+        rows = _rows(summary, "comorbidity", MULTI, types, panel)
+        found.append(Section("Both labels (as Table 6)", _CAPTION + _PARTS, _heads(MULTI), rows))
+    return found
+
+
+def _per_class(label: str) -> tuple[Column, ...]:
+    return tuple(
+        (f"{score.capitalize()} of {name}", name, score)
+        for name in (label, "control")
+        for score in ("precision", "recall", "f1")
+    )
+
+
+def _heads(columns: Sequence[Column]) -> tuple[str, ...]:
+    return ("Method", "Type", *(head for head, _, _ in columns), "Runs", "n", "Missing")
+
+
+def _rows(
+    summary: pl.DataFrame,
+    task: str,
+    columns: Sequence[Column],
+    types: Mapping[str, str],
+    panel: Sequence[str],
+) -> tuple[tuple[object, ...], ...]:
+    here = summary.filter(pl.col("task") == task)
+    found = {(r["rater"], r["label"], r["score"]): r for r in here.iter_rows(named=True)}
+    raters = [name for name in panel if name in set(here["rater"])]
+    rows = []
+    for rater in raters:
+        cells = [_cell(found.get((rater, label, score))) for _, label, score in columns]
+        one = found[rater, "", "f1_weighted"]
+        rows.append((rater, types.get(rater, ""), *cells, one["runs"], one["n"], one["missing"]))
+    return (*rows, *_difference(here, task, columns, types, raters))
+
+
+def _difference(
+    here: pl.DataFrame,
+    task: str,
+    columns: Sequence[Column],
+    types: Mapping[str, str],
+    raters: Sequence[str],
+) -> list[tuple[object, ...]]:
+    """The best method, and how far it lies above the best of the other kind (or the second)."""
+    first = best(here, task, raters)
+    trained = [name for name in raters if types.get(name) == "fine-tuned"]
+    asked = [name for name in raters if name not in trained]
+    rivals = [name for name in raters if name != first]
+    if trained and asked:
+        rivals = asked if first in trained else trained
+    second = best(here, task, rivals) if rivals else ""
+    if not first or not second:
+        return []
+    mean = {(r["rater"], r["label"], r["score"]): r["mean"] for r in here.iter_rows(named=True)}
+    pairs = [(mean.get((first, *c[1:])), mean.get((second, *c[1:]))) for c in columns]
+    gaps = ["–" if a is None or b is None else f"{a - b:+.3f}" for a, b in pairs]
+    return [(f"{first} − {second}", "best − best other", *gaps, "", "", "")]
+
+
+def _cell(row: Mapping[str, float | None] | None) -> str:
+    if row is None or row["mean"] is None:
+        return "–"
+    return f"{row['mean']:.3f}" + ("" if row["sd"] is None else f" ± {row['sd']:.3f}")

@@ -32,6 +32,7 @@ from voirdire.store import (
     take_responses,
     write_tables,
 )
+from voirdire.store._parsed import _read
 from voirdire.study import build_study, load_study, study_to_toml
 
 
@@ -217,6 +218,31 @@ def test_preferences_point_from_the_declared_first_system(tmp_path):
         ("x", "y", "x", 2.0), ("x", "y", "y", -1.0)
     ]  # fmt: skip
     assert ratings_frame(tmp_path / "s", scripted_plugins()).is_empty()
+
+
+def test_reading_by_columns_gives_what_reading_one_by_one_gives(tmp_path):
+    from voirdire_judges import rubric
+
+    class OneByOne(rubric.RubricJudge):
+        parse_column = None
+
+    made = rubric.make("mentalalign")
+    slow = OneByOne(made.rubric)
+    good = '{"Guidance": 4, "Informativeness": 3, "Relevance": 5, "Safety": 5, "Empathy": 2, "Helpfulness": 1, "Understanding": 4}'
+    texts = [
+        good,
+        good.replace("4", "9"),
+        "",
+        "prose",
+        good[:40],
+        "Empathy: 3",
+        f"```json\n{good}\n```",
+        '{"Empathy": null}',
+    ]
+    finishes = ["stop", "length", "refusal", "content_filter", "error"]
+    replies = [[Reply(text, finish)] for text in texts for finish in finishes]
+    assert _read(replies, made).equals(_read(replies, slow))
+    assert _read(replies, made).height == len(replies) * 7
 
 
 def test_tables_are_written_and_read_back(tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from voirdire._errors import InputError
-from voirdire.parsing import parse_scores
+from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric
 from voirdire_judges._combine import combined, missing_reply
 from voirdire_judges._flags import echo_flags, flagged
@@ -24,6 +24,7 @@ from voirdire_judges.rubrics import load_rubric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.parsing import ScoreColumns
     from voirdire.schema import Attribute
 
 Ask = Literal["together", "each"]
@@ -79,6 +80,17 @@ class RubricJudge:
         given = [*replies[: len(calls)], *([missing_reply(replies)] * (len(calls) - len(replies)))]
         read = zip(calls, given, strict=True)
         return combined([self._read(reply, attributes) for attributes, reply in read])
+
+    def parse_column(self, replies: Sequence[Reply]) -> ScoreColumns | None:
+        """`parse` on each of many replies, many times faster; only of scores asked together."""
+        if len(self._calls()) > 1 or self.score == "levels":
+            return None
+        return parse_scores_column(
+            [reply.text for reply in replies],
+            self.rubric.names,
+            self.rubric.scale,
+            finish_reasons=[reply.finish_reason for reply in replies],
+        )
 
     def _calls(self) -> list[tuple[Attribute, ...]]:
         if self.ask == "each" or self.score == "levels":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
+    from voirdire.parsing import ScoreColumns
     from voirdire.schema import Parsed
     from voirdire.store._raters import Asker
     from voirdire.store._replies import Answered
@@ -49,7 +50,7 @@ def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.Da
 
 def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
     numbers: dict[Any, int] = {}
-    read: list[tuple[Any, ...]] = []
+    distinct: list[Sequence[Reply]] = []
     tasks: list[tuple[Any, ...]] = []
     for item, first, second, run, kept in page:
         replies = _NOT_ASKED if kept is None else kept
@@ -57,12 +58,46 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)
-            read.extend(_rows(number, read_replies(asker.mind, replies)))
+            distinct.append(replies)
         tasks.append((item, first, second, run, number))
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
-    right = pl.DataFrame(read, schema=_READ, orient="row")
-    return left.join(right, on="uid", how="inner", maintain_order="left_right").with_columns(
-        rater=pl.lit(asker.seat.name)
+    return left.join(
+        _read(distinct, asker.mind), on="uid", how="inner", maintain_order="left_right"
+    ).with_columns(rater=pl.lit(asker.seat.name))
+
+
+def _read(distinct: Sequence[Sequence[Reply]], mind: Any) -> pl.DataFrame:
+    """What each set of replies says: rows by its number and, within it, by attribute.
+
+    A judge that can read many single replies at once, with the same results, has `parse_column`.
+    """
+    in_columns = getattr(mind, "parse_column", None)
+    if in_columns is not None and all(len(replies) == 1 for replies in distinct):
+        columns: ScoreColumns | None = in_columns([replies[0] for replies in distinct])
+        if columns is not None:
+            return _from_columns(columns)
+    rows = (
+        row
+        for number, replies in enumerate(distinct)
+        for row in _rows(number, read_replies(mind, replies))
+    )
+    return pl.DataFrame(list(rows), schema=_READ, orient="row")
+
+
+def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
+    parts = [
+        pl.DataFrame(
+            {"score": scores, "status": columns.statuses[attribute]},
+            schema={"score": pl.Float64, "status": STATUS},
+        )
+        .with_row_index("uid")
+        .with_columns(attribute=pl.lit(attribute), rank=None, place=place)
+        for place, (attribute, scores) in enumerate(columns.scores.items())
+    ]
+    return (
+        pl.concat(parts)
+        .sort("uid", "place")
+        .select(pl.col(name).cast(kind) for name, kind in _READ.items())
     )
 
 

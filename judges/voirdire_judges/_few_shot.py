@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._inputs import read_items
+from voirdire.tables import read_items
 
 if TYPE_CHECKING:
     from voirdire._registry import Plugins

@@ -1,25 +1,19 @@
-"""Items and responses read from their files; Parquet a batch in memory at a time."""
+"""Items and responses taken from their files into a session."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from voirdire._errors import StudyError, TableError
-from voirdire.schema import Item, Response
+from voirdire._errors import StudyError
 from voirdire.store import lonely_responses, take_items, take_responses
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_items, read_responses
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from voirdire.store import Asker
-    from voirdire.study import ItemsSpec, ResponsesSpec, Study
-
-BATCH = 5_000
+    from voirdire.study import ItemsSpec, Study
 
 
 def read_inputs(connection: sqlite3.Connection, study: Study, found: Sequence[Asker]) -> None:
@@ -54,96 +48,3 @@ def _check_known(connection: sqlite3.Connection, spec: ItemsSpec) -> None:
         raise StudyError(
             f"responses.path: {system!r} responds to item {item!r}, which {spec.path} does not hold"
         )
-
-
-def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
-    """The items of a study, each with its reference answer (empty: none).
-
-    Raises
-    ------
-    TableError
-        The file or a column is missing, an id is empty or stands twice.
-    """
-    path = _path(study, spec.path, "items")
-    wanted = [spec.id, spec.text, *spec.extra, *([spec.reference] if spec.reference else [])]
-    seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted):
-        name = _text(row[spec.id])
-        if not name or hash(name) in seen:
-            what = f"stands twice: {name!r}" if name else "is empty"
-            raise TableError(f"{path}, {place}, column {spec.id!r}: the item's id {what}")
-        seen.add(hash(name))
-        extra = {column: row[column] for column in spec.extra}
-        reference = _text(row[spec.reference]) if spec.reference else ""
-        yield Item(name, _text(row[spec.text]), extra), reference
-
-
-def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
-    """The responses of a study: one a row, or one a system's column (an empty cell is none).
-
-    Raises
-    ------
-    TableError
-        The file or a column is missing, or a system answers an item twice.
-    """
-    path = _path(study, spec.path, "responses")
-    wanted = [spec.item, *(spec.columns or (spec.system, spec.text))]
-    seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted):
-        item = _text(row[spec.item])
-        for system, text in _cells(row, spec):
-            if hash((item, system)) in seen:
-                raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")
-            seen.add(hash((item, system)))
-            if text or not spec.columns:
-                yield Response(item, system, text)
-
-
-def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]]:
-    """Systems and their texts in one row."""
-    if not spec.columns:
-        yield _text(row[spec.system]), _text(row[spec.text])
-    for column, system in spec.columns.items():
-        yield system, _text(row[column])
-
-
-def _rows(
-    path: Path, sheet: str | None, wanted: Sequence[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by column, each with its place in the file."""
-    if path.suffix.lower() in (".parquet", ".pq"):
-        yield from _parquet_rows(path, wanted)
-        return
-    raw = read_raw(path, sheet=sheet)
-    frame = _columns(path, raw.frame, wanted)
-    for index, row in enumerate(frame.iter_rows(named=True)):
-        yield raw.place(index), row
-
-
-def _parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    number = 0
-    try:
-        for batch in pl.scan_parquet(path).collect_batches(chunk_size=BATCH, maintain_order=True):
-            for row in _columns(path, batch, wanted).iter_rows(named=True):
-                number += 1
-                yield f"row {number}", row
-    except pl.exceptions.PolarsError as error:
-        raise TableError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _columns(path: Path, frame: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
-    lacking = [column for column in wanted if column not in frame.columns]
-    if lacking:
-        raise TableError(f"{path}: no column {lacking[0]!r} (columns: {frame.columns})")
-    return frame.select(list(dict.fromkeys(wanted)))
-
-
-def _path(study: Study, name: str, key: str) -> Path:
-    path = Path(study.folder) / name
-    if not path.is_file():
-        raise StudyError(f"{key}.path: there is no file {path}")
-    return path
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

@@ -2,6 +2,7 @@
 
 from voirdire.tables._draft import draft_study, from_frame, read_file
 from voirdire.tables._ids import IdMatch, canonical_ids, match_ids
+from voirdire.tables._inputs import read_items, read_responses
 from voirdire.tables._load import read_tables
 from voirdire.tables._off_scale import apply_off_scale
 from voirdire.tables._scale import infer_scale
@@ -23,6 +24,8 @@ __all__ = [
     "infer_scale",
     "match_ids",
     "read_file",
+    "read_items",
+    "read_responses",
     "read_tables",
     "write_jsonl",
     "write_xlsx",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examine.multiplicity import state_multiplicity
 from voirdire.examine.verdict import scope_sentence
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
+from voirdire.report._label_texts import shown_texts
 from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
 from voirdire.report._tables import Table, evidence_tables
-from voirdire.report._texts import Text, cut, disagreements
+from voirdire.report._texts import Text, cut
 from voirdire.report._words import SEVERITIES, STATES, VERDICTS, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
@@ -73,7 +74,7 @@ def build_page(
         judges=judge_pages(examination),
         drawings=tuple(drawings),
         tables=tuple(t for t in evidence_tables(examination) if t.name != "verdicts"),
-        texts=disagreements(examination) if with_text else (),
+        texts=shown_texts(examination) if with_text else (),
         methods=methods(examination),
         thresholds=thresholds_table(examination),
         settings=settings_table(examination),

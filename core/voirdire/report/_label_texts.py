@@ -1,0 +1,67 @@
+"""Texts of items whose labels differ from the key: expected and given, the reply beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.examine.choices import label_matrices
+from voirdire.examine.label_errors import label_errors, with_texts
+from voirdire.report._texts import Text, cut, disagreements
+
+if TYPE_CHECKING:
+    from voirdire.examine._examination import Examination
+
+_SHOWN = 12
+
+
+def shown_texts(examination: Examination) -> tuple[Text, ...]:
+    """The error cases of labels with one key; else where judge and humans differ most."""
+    key = _key(examination)
+    if key is None:
+        return disagreements(examination)
+    errors = with_texts(_errors(examination, key), examination.items, examination.replies)
+    size = pl.col("missed").list.len() + pl.col("wrong").list.len()
+    worst = errors.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    return tuple(_text(row) for row in worst.head(_SHOWN).iter_rows(named=True))
+
+
+def _key(examination: Examination) -> str | None:
+    """The rater whose labels are the key; None without labels, or with several references."""
+    rubric, reference = examination.study.rubric, examination.options.get("reference") or ()
+    labels = rubric.scale == (0, 1) and rubric.step == 1 and bool(rubric.attributes)
+    alone = examination.ratings["system"].null_count() == examination.ratings.height
+    return str(reference[0]) if labels and alone and len(reference) == 1 else None
+
+
+def _errors(examination: Examination, key: str) -> pl.DataFrame:
+    labels = [attribute.name for attribute in examination.study.rubric.attributes]
+    truth = label_matrices(examination.ratings, key, labels)[0]
+    given = (
+        one
+        for judge in examination.judges
+        for one in label_matrices(examination.ratings, judge, labels, truth.items)
+    )
+    return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
+
+
+def _text(row: dict[str, Any]) -> Text:
+    parts = {
+        "expected": row["expected"],
+        "given": row["given"],
+        "missed": row["missed"],
+        "wrongly named": row["wrong"],
+    }
+    said = "; ".join(
+        f"{name}: {', '.join(labels) or 'none'}"
+        for name, labels in parts.items()
+        if labels is not None
+    )
+    run = f" in run {row['run']}" if row["run"] > 1 else ""
+    return Text(
+        title=cut(f"{row['rater']} on item {row['item']}{run}"),
+        scores=said if row["given"] is not None else f"{said}; nothing given ({row['status']})",
+        item=cut(row["text"]),
+        reply=cut(row["reply"]),
+    )

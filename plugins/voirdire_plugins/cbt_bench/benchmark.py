@@ -12,7 +12,7 @@ from voirdire.store import is_session, iterate_items, read_session, session_stud
 from voirdire.study import Source, Study, build_study
 from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
 from voirdire_plugins.cbt_bench.data import path_of
-from voirdire_plugins.cbt_bench.data_sections import data_sections
+from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_sections
 from voirdire_plugins.cbt_bench.label_review import review_labels, review_questions
 from voirdire_plugins.cbt_bench.labels import TASKS
 
@@ -48,8 +48,10 @@ class CBTBench:
         """Tables of the files; or of a session, by what its panel was asked."""
         folder = Path(examination.study.folder)
         if not is_session(folder):
-            sections = data_sections(folder)
-            return examination.replace(sections=(*sections, *examination.sections))
+            return examination.replace(
+                sections=(*data_sections(folder), *examination.sections),
+                notes=(*examination.notes, *baseline_notes(folder)),
+            )
         items = _items(folder)
         uses = {rater.use for rater in examination.study.panel}
         for key, task in TASKS.items():

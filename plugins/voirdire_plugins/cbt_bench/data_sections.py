@@ -52,6 +52,17 @@ def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
     return LabelMatrix("Experts", "Experts", 1, items, task.labels, values, ("ok",) * len(items))
 
 
+def baseline_notes(folder: Path) -> tuple[str, ...]:
+    """For each task, in a sentence, whom the best constant predictor beats in print."""
+    notes = []
+    for key, task in TASKS.items():
+        if path_of(folder, task).is_file():
+            floor = chance_floor(key_matrix(task, read_examples(folder, task)))
+            said = constant_sentence(published.printed_scores(key), floor, published.HUMAN)
+            notes.append(f"{task.name}: {said}")
+    return tuple(notes)
+
+
 def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
     """Table 5's F1 of a task beside what needs no reading of any item."""
     floor = chance_floor(key_matrix(task, examples))

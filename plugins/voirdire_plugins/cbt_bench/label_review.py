@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examine.choice_sections import accuracy_section, label_sections
-from voirdire.examine.choices import choice_accuracy, label_matrices, label_scores
+from voirdire.examine.choice_sections import (
+    accuracy_section,
+    constant_sentence,
+    label_sections,
+)
+from voirdire.examine.choices import chance_floor, choice_accuracy, label_matrices, label_scores
 from voirdire.examine.label_errors import error_section, label_errors
 from voirdire.schema import Finding
 from voirdire.store import iterate_parsed, replies_frame
@@ -40,15 +44,19 @@ def review_labels(examination: Examination, task: LabelTask, items: Sequence[Ite
         )
         for one in given
     ]
+    f1s = {one.name: one.scores["f1_weighted"].value for one in scores}
     whole = len(truth.items) == published.TABLE_3[task.key][0]
-    printed = {published.HUMAN: published.printed_scores(task.key)[published.HUMAN]}
+    human = published.printed_scores(task.key)[published.HUMAN]
+    printed = {published.HUMAN: human} if whole else {}
+    said = constant_sentence({**f1s, **printed}, chance_floor(truth), published.HUMAN)
     sections = (
-        *label_sections(scores, task.name, published.HUMAN, printed if whole else None),
+        *label_sections(scores, task.name, published.HUMAN, printed),
         error_section([label_errors(truth, one) for one in given], f"{task.name}: error cases"),
     )
     return _with_texts(examination, items).replace(
         sections=(*sections, *examination.sections),
         findings=(*_excess(examination, task), *examination.findings),
+        notes=(*examination.notes, f"{task.name}: {said}"),
     )
 
 

@@ -66,11 +66,7 @@ def write_label_study(
     """
     found, folder = task_of(task), Path(data).resolve()
     read = read_examples(folder, found)
-    rows = (
-        (e.id, KEY, label, float(label in e.labels))
-        for e in examples_read
-        for label in found.labels
-    )
+    rows = ((e.id, KEY, label, float(label in e.labels)) for e in read for label in found.labels)
     options = {"data": str(folder), "k": k, "examples": examples} if k else {}
     if k and examples == "nearest":
         options["embedder"] = embedder

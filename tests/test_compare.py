@@ -1,0 +1,263 @@
+"""Comparison by kappa_F1: printed results, predictions, baselines, intervals, the command."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import f1_score
+from typer.testing import CliRunner
+
+from voirdire import InputError, StatisticsError, TableError
+from voirdire.cli._app import build_app
+from voirdire.examine.comparing import COMPARISON, compare
+from voirdire.stats import (
+    best_constant_f1,
+    f1_above_chance,
+    kappa_f1,
+    random_f1,
+    simulate_random_f1,
+)
+
+CLASSES = ["a", "b", "c"]
+
+
+def wrote(path, rows, columns):
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(path)
+    return path
+
+
+def predictions(folder, *, seeds=3, n=60, right=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(seeds):
+        for item in range(n):
+            truth = CLASSES[min(item % 5, 2)]
+            rows.append((f"i{item}", number, truth, truth if rng.random() < right else rng.choice(CLASSES)))  # fmt: skip
+    return wrote(folder / "predictions.csv", rows, ["item", "seed", "truth", "predicted"])
+
+
+def test_predictions_by_name_against_scikit_learn(tmp_path):
+    path = predictions(tmp_path)
+    row = compare([path]).row(0, named=True)
+    frame = pl.read_csv(path)
+    scores = [
+        f1_score(part["truth"], part["predicted"], average="weighted")
+        for part in frame.partition_by("seed")
+    ]
+    assert row["f1"] == pytest.approx(np.mean(scores))
+    assert row["f1_sd"] == pytest.approx(np.std(scores, ddof=1))
+    support = [12, 12, 36]
+    assert row["f1_random"] == pytest.approx(random_f1(support).value)
+    assert row["f1_drawn"] == pytest.approx(random_f1(support, draws="independent").value)
+    assert row["f1_constant"] == pytest.approx(best_constant_f1(support).value)
+    assert row["kappa"] == pytest.approx(kappa_f1(np.mean(scores), random_f1(support)).value)
+    assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
+    assert (row["n"], row["seeds"], row["missing"], row["task"]) == (60, 3, 0, "multi-class")
+    assert abs(row["f1_simulated"] - row["f1_drawn"]) < 3 * row["f1_simulated_sd"] / 1000**0.5
+
+
+def test_the_two_shapes_of_predictions_agree(tmp_path):
+    path = predictions(tmp_path)
+    frame = pl.read_csv(path)
+    long = frame.join(pl.DataFrame({"label": CLASSES}), how="cross").with_columns(
+        truth=(pl.col("truth") == pl.col("label")).cast(pl.Int8),
+        predicted=(pl.col("predicted") == pl.col("label")).cast(pl.Int8),
+    )
+    long.write_parquet(tmp_path / "long.parquet")
+    one, two = compare([path, tmp_path / "long.parquet"]).drop("source", "configuration").rows()
+    assert one == pytest.approx(two)
+
+
+def test_multi_label_cells_and_missing_predictions(tmp_path):
+    rows = [
+        ("1", "a; b", "a"), ("2", "a", "a; b"), ("3", "c", ""), ("4", "b", "b"), ("5", "c", "c"),
+    ]  # fmt: skip
+    row = compare([wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])]).row(
+        0, named=True
+    )
+    truth = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    said = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    assert row["f1"] == pytest.approx(f1_score(truth, said, average="weighted"))
+    assert (row["task"], row["n"], row["missing"], row["f1_sd"]) == ("multi-label", 5, 1, None)
+    assert row["f1_random"] == pytest.approx(random_f1([2, 2, 2], 5).value)
+
+
+def test_folders_of_predictions_name_the_configuration(tmp_path):
+    for name in ("tfidf", "deep/mental"):
+        (tmp_path / name).mkdir(parents=True)
+        predictions(tmp_path / name)
+    assert compare([tmp_path], resamples=0)["configuration"].to_list() == ["deep/mental", "tfidf"]
+
+
+def test_no_resamples_no_intervals(tmp_path):
+    row = compare([predictions(tmp_path)], resamples=0, runs=10).row(0, named=True)
+    assert (row["f1_low"], row["kappa_high"]) == (None, None)
+
+
+def test_printed_results_with_baseline_shares_or_support(tmp_path):
+    path = wrote(
+        tmp_path / "printed.csv",
+        [
+            ("x", "RLP", "Multi-label", 0.548, 0.325, None, None, None),
+            ("y", "gold", "multiclass", 0.5, None, "A 60 %; B 30 %; C 10 %", 100, None),
+            ("z", "gold", "binary", 0.8, None, None, None, "70; 30"),
+            ("w", "gold", "multi-label", 0.4, None, "0.3; 0.2", None, None),
+        ],
+        ["configuration", "labels", "task", "f1", "f1_random", "shares", "n", "support"],
+    )
+    found = compare([path])
+    assert found.schema == COMPARISON
+    x, y, z, w = found.iter_rows(named=True)
+    assert (x["kappa"], x["baseline"]) == (pytest.approx(0.3304, abs=5e-5), "printed")
+    assert x["kappa_constant"] is None
+    assert y["f1_random"] == pytest.approx(0.46)
+    assert y["f1_constant"] == pytest.approx(0.45)
+    assert y["f1_simulated"] == simulate_random_f1([60, 30, 10]).value
+    assert z["f1_random"] == pytest.approx(0.58)
+    assert w["f1_random"] == pytest.approx((0.09 + 0.04) / 0.5)
+    assert w["f1_simulated"] is None  # how far draws stray hangs on the number of items
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "message"),
+    [
+        (["f1", "f1_random"], (1.2, 0.3), "column 'f1': must lie in 0..1, got 1.2"),
+        (["f1", "f1_random"], (None, 0.3), "column 'f1': is empty"),
+        (["f1", "f1_random"], (0.5, None), "needs f1_random, shares or support"),
+        (["f1", "shares"], (0.5, "A; B"), "no number in 'A'"),
+        (["f1", "shares"], (0.5, "0.5; 0.2"), "must add up to 1, got 0.7"),
+        (["f1", "task", "f1_random"], (0.5, "ranking", 0.2), "column 'task': must be one of"),
+        (["f1", "n"], (0.5, 3), "neither predictions"),
+        (["item", "label", "truth", "predicted"], ("1", "a", 1, 2), "must be 0, 1 or empty, got '2'"),
+        (["item", "label", "truth", "predicted"], ("1", "a", None, 1), "item '1' has no truth"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_named(tmp_path, columns, row, message):
+    with pytest.raises(TableError, match=re.escape(message)):
+        compare([wrote(tmp_path / "x.csv", [row], columns)])
+
+
+def test_predictions_must_fit_together(tmp_path):
+    columns = ["item", "seed", "truth", "predicted"]
+    for rows, message in (
+        ([("1", 0, "a", "a"), ("1", 0, "a", "b")], "stands 2 times"),
+        ([("1", 0, "a", "a"), ("2", 0, "b", "b"), ("1", 1, "a", "a")], "stands 0 times"),
+        ([("1", 0, "a", "a"), ("1", 1, "b", "b")], "differs between seeds"),
+    ):
+        with pytest.raises(TableError, match=message):
+            compare([wrote(tmp_path / "x.csv", rows, columns)])
+    with pytest.raises(InputError, match="no file predictions"):
+        compare([tmp_path])
+    with pytest.raises(TableError, match="there is no such file"):
+        compare([tmp_path / "absent.csv"])
+
+
+def test_the_command_writes_table_and_figure(tmp_path):
+    path = predictions(tmp_path)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(
+        build_app(), ["compare", str(path), "--out", str(out), "--runs", "50", "--resamples", "50"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "Kappa" in done.output
+    names = {file.name for file in out.iterdir()}
+    assert names == {f"comparison.{end}" for end in ("md", "tex", "csv", "json", "svg", "png")}
+    (record,) = json.loads((out / "comparison.json").read_text("utf-8"))
+    assert record["configuration"] == "predictions"
+    assert "kappa_F1" in (out / "comparison.md").read_text("utf-8").replace("\\", "")
+
+
+def test_bootstrap_redraws_items_for_all_seeds_at_once():
+    truth = np.eye(2)[[0] * 30 + [1] * 30]
+    rng = np.random.default_rng(0)
+    one = np.eye(2)[np.where(rng.random(60) < 0.8, truth.argmax(1), 1 - truth.argmax(1))]
+    single = f1_above_chance(truth, one[None], multilabel=False, ci="percentile")
+    five = f1_above_chance(truth, np.stack([one] * 5), multilabel=False, ci="percentile")
+    # Five copies of one model are no more test items than one.
+    assert five.f1.intervals[0].low == pytest.approx(single.f1.intervals[0].low)
+    assert five.f1.details["sd"] == 0
+
+
+def test_an_undefined_f1_has_a_reason():
+    truth = [[1, 0], [0, 1]]
+    found = f1_above_chance(truth, np.full((1, 2, 2), np.nan), multilabel=False, ci="percentile")
+    assert (found.f1.reason, found.kappa.reason) == ("no_data", "no_data")
+    assert np.isnan(found.kappa.intervals[0].low)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "message"),
+    [
+        ([[1, 1]], [[[1, 0]]], "must have one label, got 2"),
+        ([[1, 0]], [[[1, 0, 0]]], "predicted must have shape"),
+        ([[1, 0]], [[1, 0]], "must be a (seeds, items, labels) array"),
+        ([[2, 0]], [[[1, 0]]], "truth must be"),
+    ],
+)
+def test_unfit_arrays_are_named(truth, predicted, message):
+    with pytest.raises(StatisticsError, match=re.escape(message)):
+        f1_above_chance(truth, predicted, multilabel=False)
+
+
+def paper(shared):
+    checks = json.loads((shared / "reference" / "paper_checks.json").read_text("utf-8"))
+    return checks["paper_000"]
+
+
+@pytest.mark.shared
+def test_table_5_from_tables_4_and_10(shared, tmp_path):
+    """The twelve multi-label cells follow; of the twenty others none does, by these amounts."""
+    cells = paper(shared)["kappa_f1"]["cells"]
+    rows = [(c["dataset"], c["labels"], c["task"], c["f1"], c["f1_random"]) for c in cells]
+    columns = ["configuration", "labels", "task", "f1", "f1_random"]
+    found = compare([wrote(tmp_path / "printed.csv", rows, columns)])
+    gaps = {"binary": [], "multi-class": [], "multi-label": []}
+    for cell, row in zip(cells, found.iter_rows(named=True), strict=True):
+        gaps[row["task"]].append(abs(row["kappa"] - cell["kappa_printed"]))
+    assert [len(part) for part in gaps.values()] == [12, 8, 12]
+    assert max(gaps["multi-label"]) < 0.0012
+    assert min(gaps["binary"] + gaps["multi-class"]) > 0.004
+    assert max(gaps["binary"]) == pytest.approx(0.1113, abs=1e-4)
+    assert max(gaps["multi-class"]) == pytest.approx(0.0565, abs=1e-4)
+
+
+def table_8(shared):
+    """Counts of Table 8 by column: the ten distortions, four categories, as they are printed."""
+    text = next((shared / "papers").glob("000*.txt")).read_text("utf-8")
+    body = text[text.index("Cognitive Distortion\tGPT-4 0.5") : text.index("Table 8: Distribution")]
+    rows = {}
+    for line in body.splitlines()[2:]:
+        name, *cells = line.split("\t")
+        if len(cells) == 8:
+            rows[name] = [int(cell.split()[0]) for cell in cells]
+    assert len(rows) == 14
+    return rows
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("large", [False, True])
+def test_theory_and_simulation_agree_at_the_shares_of_table_8(shared, large):
+    rows = table_8(shared)
+    unsure = [name for name in rows if name.startswith("Not sure")]
+    labels = [name for name in rows if name not in unsure]
+    tests = [100_000] * 4 if large else [356, 347, 323, 272]  # Table 3
+    worst = 0.0
+    for column in range(8):
+        n = tests[column // 2]
+        kept = 2530 - sum(rows[name][column] for name in unsure)
+        counts = np.array([rows[name][column] for name in labels])
+        calm = round(n * rows["No Distortion"][column] / kept)
+        classes = np.floor(counts * n / counts.sum()).astype(int)
+        for support, size in (
+            (np.array([calm, n - calm]), None),
+            (classes, None),
+            (np.rint(counts * n / kept).astype(int), n),
+        ):
+            theory = random_f1(support, size, draws="independent").value
+            drawn = simulate_random_f1(support, size, runs=1000, seed=column)
+            worst = max(worst, abs(theory - drawn.value) / drawn.details["se"])
+    assert worst < 3

@@ -1,0 +1,290 @@
+"""Data sets of the distortions study: human labels, fixed split, filtering, tasks, predictions."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
+from typer.testing import CliRunner
+
+from voirdire import InputError
+from voirdire._manager import plugins
+from voirdire.cli._app import build_app
+from voirdire.examine import examine
+from voirdire.examine.comparing import compare
+from voirdire.examine.consistency import final_labels, runs_of_replies
+from voirdire.running import run
+from voirdire.schema import Item
+from voirdire.study import build_study
+from voirdire_plugins.distortions.benchmark import BENCHMARK
+from voirdire_plugins.distortions.datasets import (
+    REASONS,
+    build_dataset,
+    configurations,
+    task_labels,
+)
+from voirdire_plugins.distortions.evaluate import decided, evaluate
+from voirdire_plugins.distortions.golden import golden_items
+from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, UNSURE
+from voirdire_plugins.distortions.split import split_items
+
+WORDS = {"Labeling": "useless", "Mind Reading": "she thinks", "Fortune Telling": "will fail"}
+
+
+def items_of(n=2530):
+    labels = [*DISTORTIONS, NO_DISTORTION]
+    return pl.DataFrame(
+        {"item": [f"i{at}" for at in range(n)], "dominant": [labels[at % 11] for at in range(n)]}
+    )
+
+
+def test_the_split_has_the_papers_sizes_and_keeps_strata():
+    items = items_of()
+    found = items.join(split_items(items), on="item")
+    counts = dict(found.group_by("part").len().iter_rows())
+    assert counts == {"train": 1771, "dev": 379, "test": 380}  # Table 3
+    shares = found.group_by("dominant").agg((pl.col("part") == "train").mean())["part"]
+    assert shares.min() > 0.69
+    assert shares.max() < 0.71
+
+
+def test_the_split_hangs_on_ids_alone():
+    items = items_of(300)
+    one = split_items(items).sort("item")
+    assert split_items(items.reverse()).sort("item").equals(one)
+    assert not split_items(items, seed=1).sort("item").equals(one)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 20, 101])
+def test_small_and_uneven_data_are_split_whole(n):
+    items = pl.DataFrame(
+        {"item": [str(at) for at in range(n)], "dominant": ["rare" if at == 0 else None for at in range(n)]},
+        schema={"item": pl.String, "dominant": pl.String},
+    )  # fmt: skip
+    parts = split_items(items)["part"]
+    train = round(0.7 * n)
+    assert parts.len() == n
+    assert (parts == "train").sum() == train
+    assert (parts == "dev").sum() == (n - train) // 2
+
+
+def test_the_split_refuses_what_would_not_be_fixed():
+    with pytest.raises(InputError, match="item 'a' stands twice"):
+        split_items(pl.DataFrame({"item": ["a", "a"], "dominant": ["x", "x"]}))
+    with pytest.raises(InputError, match="three numbers that add up to 1"):
+        split_items(items_of(5), shares=(0.5, 0.5, 0.5))
+
+
+def test_human_labels_are_read_against_the_set():
+    found = golden_items(
+        [
+            Item("1", "t", {"dominant": "mind-reading", "secondary": "Labelling"}),
+            Item("2", "t", {"dominant": "No distortion", "secondary": None}),
+            Item("3", "t", {"dominant": "", "secondary": ""}),
+        ]
+    )
+    assert found["labels"].to_list() == [["Mind Reading", "Labeling"], [NO_DISTORTION], None]
+    assert found["dominant"].to_list() == ["Mind Reading", NO_DISTORTION, None]
+    with pytest.raises(InputError, match="item '4', column 'dominant': 'Envy' is no single label"):
+        golden_items([Item("4", "t", {"dominant": "Envy"})])
+
+
+def final(rater, replies):
+    """Final labels of one annotator from five runs an item."""
+    rows = [
+        (rater, str(item), number, reply)
+        for item, runs in enumerate(replies)
+        for number, reply in enumerate(runs, 1)
+    ]
+    frame = pl.DataFrame(rows, schema=["rater", "item", "run", "reply"], orient="row")
+    return final_labels(runs_of_replies(frame, LABELS), unsure=UNSURE)
+
+
+STEADY, UNSTEADY, DOUBTED = ["Labeling"] * 5, [*DISTORTIONS[:5]], ["Labeling", NO_DISTORTION] * 2 + ["Labeling"]  # fmt: skip
+OPEN = ["Labeling", "Labeling", "Labeling", "Mind Reading", None]
+
+
+def small_dataset():
+    ranked = [STEADY, UNSTEADY, STEADY, DOUBTED, OPEN, STEADY, [NO_DISTORTION] * 5]
+    multi = [["Labeling, Mind Reading"] * 5, UNSTEADY, DOUBTED, STEADY, STEADY, STEADY, STEADY]
+    golden = ["Labeling"] * 5 + [None, "Mind Reading"]
+    items = golden_items(
+        [Item(str(at), f"text {at}", {"dominant": name}) for at, name in enumerate(golden)]
+    )
+    return build_dataset(
+        "gpt-0.5", items, split_items(items), final("r", ranked), final("m", multi)
+    )
+
+
+def test_filtering_takes_an_item_from_all_label_sets_and_counts_why():
+    data = small_dataset()
+    assert data.frame["item"].to_list() == ["0", "6"]
+    assert data.frame["mlp"].to_list() == [["Labeling", "Mind Reading"], ["Labeling"]]
+    assert dict(data.removed) == dict.fromkeys(REASONS, 1)
+    assert sum(data.sizes().values()) == 2
+
+
+def test_tasks_as_matrices():
+    data = small_dataset()
+    matrix, classes = task_labels(data, "rlp", "binary")
+    assert (matrix.tolist(), classes) == ([[0, 1], [1, 0]], (NO_DISTORTION, "Distortion"))
+    matrix, classes = task_labels(data, "golden", "multi-class")
+    assert [classes[row.argmax()] for row in matrix] == ["Labeling", "Mind Reading"]
+    assert (matrix.sum(axis=1) == 1).all()
+    matrix, classes = task_labels(data, "mlp", "multi-label")
+    named = [[classes[at] for at in np.flatnonzero(row)] for row in matrix]
+    assert named == [["Labeling", "Mind Reading"], ["Labeling"]]
+    with pytest.raises(InputError, match="mlp labels have no multi-class task"):
+        task_labels(data, "mlp", "multi-class")
+
+
+class Words:
+    """A small classifier known to the benchmark by the protocol alone."""
+
+    def fit(self, texts, labels):
+        self.vectors = TfidfVectorizer(ngram_range=(1, 2))
+        self.kept = np.flatnonzero((labels.sum(axis=0) > 0) & (labels.sum(axis=0) < len(labels)))
+        self.q = labels.shape[1]
+        features = self.vectors.fit_transform(texts)
+        self.model = MultiOutputClassifier(LogisticRegression(C=100)).fit(
+            features, labels[:, self.kept]
+        )
+        return self
+
+    def predict(self, texts):
+        scores = np.zeros((len(texts), self.q))
+        found = self.model.predict_proba(self.vectors.transform(texts))
+        for at, part in zip(self.kept, found, strict=True):
+            scores[:, at] = part[:, 1]
+        return scores
+
+
+def worded_dataset(n=120):
+    """Texts whose words say the label; human labels are shuffled and say nothing."""
+    rng = np.random.default_rng(5)
+    names = [*WORDS, NO_DISTORTION]
+    labels = [names[at % 4] for at in range(n)]
+    items = golden_items(
+        Item(str(at), f"Letter {at}: {WORDS.get(name, 'a calm day')}.",
+             {"dominant": str(rng.choice(names))})
+        for at, name in enumerate(labels)
+    )  # fmt: skip
+    replies = [[name] * 5 for name in labels]
+    return build_dataset(
+        "gpt-0.5", items, split_items(items), final("r", replies), final("m", replies)
+    )
+
+
+def test_a_classifier_goes_through_to_the_comparison(tmp_path):
+    data = worded_dataset()
+    frames = [
+        evaluate([Words(), Words()], data, labels, task, name="words")
+        for labels in ("rlp", "golden")
+        for task in ("binary", "multi-class", "multi-label")
+    ]
+    pl.concat(frames).write_parquet(tmp_path / "predictions.parquet")
+    found = compare([tmp_path], runs=100, resamples=100)
+    assert found.height == 6
+    kappas = {(row["labels"], row["task"]): row["kappa"] for row in found.iter_rows(named=True)}
+    assert kappas["rlp", "multi-class"] > 0.9  # labels that follow from the text are learnt
+    assert abs(kappas["golden", "multi-class"]) < 0.5  # labels by chance are not
+    assert set(found["seeds"]) == {2}
+    assert set(found["configuration"]) == {"words gpt-0.5"}
+
+
+def test_scores_decide_or_stay_missing():
+    assert decided(np.array([[0.4, 0.4], [0.1, 0.6]]), "multi-class").tolist() == [[1, 0], [0, 1]]
+    assert decided(np.array([[0.5, 0.4], [0.1, 0.2]]), "multi-label").tolist() == [[1, 0], [0, 0]]
+
+
+def test_a_classifier_of_the_wrong_shape_is_named():
+    class Wrong(Words):
+        def predict(self, texts):
+            return np.zeros((len(texts), 1))
+
+    with pytest.raises(InputError, match=r"classifier 0 gave scores of shape \(18, 1\), not"):
+        evaluate([Wrong()], worded_dataset(), "rlp", "binary")
+
+
+def panel(*changes):
+    given = {
+        "kind": "annotator",
+        "use": "distortions",
+        "model": "simulated:gpt",
+        "temperature": 0.5,
+    }
+    return build_study(
+        {"name": "s", "panel": [{"name": f"r{at}", **given, **c} for at, c in enumerate(changes)]}
+    )
+
+
+def test_configurations_pair_the_two_prompts():
+    found = configurations(panel({}, {"options": {"prompt": "multi"}}, {"temperature": 0.7}))
+    assert found == {"gpt-0.5": {"ranked": "r0", "multi": "r1"}, "gpt-0.7": {"ranked": "r2"}}
+    with pytest.raises(
+        InputError, match="'r0' and 'r1' have the same model, temperature and prompt"
+    ):
+        configurations(panel({}, {}))
+
+
+def test_the_benchmark_asks_for_a_session(tmp_path):
+    assert plugins().resolve("benchmark", "distortions") is BENCHMARK
+    for folder in (None, tmp_path):
+        with pytest.raises(InputError, match="needs --data FOLDER with a session"):
+            BENCHMARK.study(folder)
+
+
+def session(folder, *, golden=True):
+    """Two annotators that are not models: replies are made up and say so."""
+    text = [f"Letter {at}: the bus was late." for at in range(12)]
+    frame = pl.DataFrame({"id": [str(at) for at in range(12)], "text": text})
+    extra = []
+    if golden:
+        frame, extra = frame.with_columns(dominant=pl.lit("Labeling")), ["dominant"]
+    frame.write_csv(folder / "items.csv")
+    study = build_study(
+        {
+            "name": "letters", "items": {"path": "items.csv", "extra": extra},
+            "panel": [
+                {
+                    "name": prompt, "kind": "annotator", "use": "distortions", "runs": 5,
+                    "model": "simulated:x", "temperature": 0.5, "options": {"prompt": prompt},
+                }
+                for prompt in ("ranked", "multi")
+            ],
+        },
+        folder=str(folder),
+    )  # fmt: skip
+    run(study, folder / "a", quiet=True)
+    return folder / "a"
+
+
+def test_replies_that_name_no_label_leave_every_item_open(tmp_path):
+    found = examine("distortions", data=session(tmp_path))
+    titles = {part.title: part for part in found.sections}
+    table = titles["Final labels (Table 8)"]
+    assert {row[0]: row[1:] for row in table.rows}["incomplete"] == ("12 (100.0%)",) * 2
+    sizes = titles["Data sets after filtering (Table 3)"]
+    assert sizes.rows[1][:5] == ("x-0.5", 0, 0, 0, 0)
+
+
+def test_the_command_writes_data_sets_or_says_why_not(tmp_path):
+    folder = session(tmp_path)
+    done = CliRunner().invoke(
+        build_app(), ["distortions", str(folder), "--out", str(tmp_path / "d")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "left out 12" in done.output
+    frame = pl.read_parquet(tmp_path / "d" / "x-0.5.parquet")
+    assert frame.columns[:3] == ["item", "text", "part"]
+    (tmp_path / "b").mkdir()
+    bare = session(tmp_path / "b", golden=False)
+    done = CliRunner().invoke(build_app(), ["distortions", str(bare)])
+    assert re.search("its items have no human labels", str(done.exception))
+    notes = examine("distortions", data=bare).notes
+    assert any(note.startswith("Data sets were not built") for note in notes)

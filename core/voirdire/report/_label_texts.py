@@ -29,7 +29,7 @@ def shown_texts(examination: Examination) -> tuple[Text, ...]:
 
 def _key(examination: Examination) -> str | None:
     """The rater whose labels are the key; None without labels, or with several references."""
-    rubric, reference = examination.study.rubric, examination.options.get("reference") or ()
+    rubric, reference = examination.study.rubric, list(examination.options.get("reference") or [])
     labels = rubric.scale == (0, 1) and rubric.step == 1 and bool(rubric.attributes)
     alone = examination.ratings["system"].null_count() == examination.ratings.height
     return str(reference[0]) if labels and alone and len(reference) == 1 else None

@@ -8,9 +8,14 @@ import time
 from collections import Counter
 from dataclasses import replace
 
+import polars as pl
+
 from voirdire._errors import ModelError
 from voirdire._registry import Plugins
+from voirdire.running import run
 from voirdire.schema import Message, Parsed, Reply, Request, Response, Usage
+from voirdire.store import ratings_frame
+from voirdire.study import build_study
 
 #: Calls that each model has received, by model name.
 RECEIVED: Counter[str] = Counter()
@@ -181,3 +186,45 @@ def scripted_plugins() -> Plugins:
     ):
         found.add(kind, "tests", name, f"scripted:{target}")
     return found
+
+
+PLUGINS = scripted_plugins()
+
+
+def judge(name="ann", model=None, **more):
+    """One judge with a model of its own."""
+    options = more.pop("model_options", {})
+    return {
+        "name": name,
+        "use": "digit",
+        "model": model or f"script:{name}",
+        "model_options": options,
+        **more,
+    }
+
+
+def study_of(tmp_path, *panel, items=4, systems=("x", "y"), run=None, **more):
+    names = [f"i{number}" for number in range(items)]
+    pl.DataFrame({"id": names, "text": [f"text {n}" for n in names]}).write_csv(
+        tmp_path / "items.csv"
+    )
+    rows = [(n, s, f"{s} to {n}.") for n in names for s in systems]
+    pl.DataFrame(rows, schema=["item", "system", "text"], orient="row").write_csv(
+        tmp_path / "responses.csv"
+    )
+    raw = {
+        "name": "calm", "panel": list(panel), "items": {"path": "items.csv"},
+        "run": {"backoff": 0.01, "retries": 2, **(run or {})}, **more,
+    }  # fmt: skip
+    if systems:
+        raw["responses"] = {"path": "responses.csv"}
+    return build_study(raw, folder=str(tmp_path))
+
+
+def go(tmp_path, study, out="a", **more):
+    RECEIVED.clear()
+    return run(study, tmp_path / out, plugins=PLUGINS, quiet=True, **more)
+
+
+def rated(tmp_path, out="a"):
+    return ratings_frame(tmp_path / out, PLUGINS)

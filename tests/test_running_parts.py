@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import scripted_plugins
-from test_running_run import judge, study_of
+from scripted import judge, scripted_plugins, study_of
 
 from voirdire._errors import ModelError, StudyError
 from voirdire.running import _progress, run

@@ -66,7 +66,9 @@ def label_matrices(
         The rater has no labels, gives one that is not declared, or a score other than 0 and 1.
     """
     own = ratings.filter(pl.col("rater") == rater).with_columns(
-        pl.col("attribute").cast(pl.String), pl.col("status").cast(pl.String)
+        pl.col("attribute").cast(pl.String),
+        pl.col("status").cast(pl.String),
+        pl.col("score").cast(pl.Float64),
     )
     if own.is_empty():
         raise TableError(f"rater {rater!r} has no labels")

@@ -1,0 +1,236 @@
+"""Choices and labels against a key: scores, intervals, baselines and error cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import precision_recall_fscore_support
+
+from voirdire import TableError
+from voirdire.examine.choice_sections import (
+    accuracy_section,
+    constant_sentence,
+    label_sections,
+)
+from voirdire.examine.choices import (
+    LabelMatrix,
+    chance_floor,
+    choice_accuracy,
+    label_matrices,
+    label_scores,
+    scores_against,
+)
+from voirdire.examine.label_errors import error_section, label_errors, with_texts
+
+NAMES = ["item", "rater", "run", "attribute", "score", "status"]
+LABELS = ("warm", "cold", "dry")
+
+
+def matrix(values, name="key", labels=LABELS):
+    values = np.asarray(values, float)
+    items = tuple(f"i{n}" for n in range(len(values)))
+    missing = np.isnan(values).any(axis=1)
+    return LabelMatrix(
+        name, name, 1, items, labels, values, tuple("blank" if x else "ok" for x in missing)
+    )
+
+
+def ratings(rows):
+    return pl.DataFrame(rows, schema=NAMES, orient="row", strict=False)
+
+
+def drawn(seed, n=200, recall=(0.9, 0.6, 0.5), prevalence=(0.6, 0.4, 0.3), precision=None):
+    """A key and labels of declared recall and precision, from which the false alarms follow."""
+    rng = np.random.default_rng(seed)
+    precision = precision or (0.9, 0.7, 0.5)
+    truth = (rng.random((n, 3)) < prevalence).astype(float)
+    p, r, v = map(np.asarray, (prevalence, recall, precision))
+    alarm = p * r * (1 - v) / v / (1 - p)
+    given = (rng.random((n, 3)) < np.where(truth == 1, r, alarm)).astype(float)
+    return matrix(truth), matrix(given, "model")
+
+
+def test_scores_are_those_of_scikit_learn():
+    truth, given = drawn(1)
+    found = label_scores(truth, given, resamples=0)
+    for average, suffix in (("weighted", "_weighted"),):
+        expected = precision_recall_fscore_support(
+            truth.values, given.values, average=average, zero_division=0
+        )
+        for name, value in zip(("precision", "recall", "f1"), expected, strict=False):
+            assert found.scores[name + suffix].value == pytest.approx(value)
+    each = precision_recall_fscore_support(truth.values, given.values, zero_division=0)
+    assert [label.f1.value for label in found.labels] == pytest.approx(each[2].tolist())
+    assert [label.recall.value for label in found.labels] == pytest.approx(each[1].tolist())
+    assert [label.true for label in found.labels] == each[3].tolist()
+
+
+def test_declared_recall_and_precision_lie_within_their_intervals():
+    truth, given = drawn(5, n=400)
+    found = label_scores(truth, given)
+    for label, recall, precision in zip(
+        found.labels, (0.9, 0.6, 0.5), (0.9, 0.7, 0.5), strict=True
+    ):
+        f1 = 2 * recall * precision / (recall + precision)
+        for estimate, value in (
+            (label.recall, recall),
+            (label.precision, precision),
+            (label.f1, f1),
+        ):
+            interval = estimate.interval()
+            assert interval.low < value < interval.high
+    assert {i.method for label in found.labels for i in label.recall.intervals} == {"wilson"}
+
+
+def test_what_needs_no_reading_stands_beside():
+    truth, _ = drawn(2)
+    everything = matrix(np.ones_like(truth.values), "always")
+    found = label_scores(truth, everything, resamples=0)
+    assert found.beyond_constant.value == pytest.approx(0)
+    assert found.kappa.value > 0  # chance is a lower bar than the constant
+    assert found.floor.named == LABELS
+    perfect = label_scores(truth, truth, resamples=0)
+    assert perfect.kappa.value == perfect.beyond_constant.value == pytest.approx(1)
+
+
+def test_missing_labels_are_left_out_and_counted():
+    truth, given = drawn(3, n=50)
+    values = given.values.copy()
+    values[:10] = np.nan
+    found = label_scores(truth, matrix(values, "model"), resamples=0)
+    assert (found.scores["f1_weighted"].n, found.scores["f1_weighted"].left_out) == (40, 10)
+    rest = label_scores(matrix(truth.values[10:]), matrix(values[10:], "model"), resamples=0)
+    assert found.scores["f1_weighted"].value == pytest.approx(rest.scores["f1_weighted"].value)
+
+
+def test_labels_that_never_occur_are_undefined():
+    truth = matrix([[1, 0, 0], [1, 0, 0]])
+    given = matrix([[1, 1, 0], [0, 0, 0]], "model")
+    warm, cold, dry = label_scores(truth, given).labels
+    assert (warm.recall.value, warm.precision.value) == (0.5, 1.0)
+    assert (cold.recall.reason, cold.precision.value, cold.f1.value) == ("no_data", 0.0, 0.0)
+    assert dry.recall.reason == dry.precision.reason == dry.f1.reason == "no_data"
+
+
+def test_matrices_of_ratings():
+    rows = [
+        ("1", "key", 1, "warm", 1, "ok"), ("1", "key", 1, "cold", 0, "ok"),
+        ("2", "key", 1, "warm", 0, "ok"), ("2", "key", 1, "cold", 1, "ok"),
+        ("1", "model", 1, "warm", 1, "ok"), ("1", "model", 1, "cold", 0, "ok"),
+        ("1", "model", 2, "warm", None, "blank"), ("1", "model", 2, "cold", None, "blank"),
+    ]  # fmt: skip
+    found = label_matrices(ratings(rows), "model", ["warm", "cold"], ["1", "2"])
+    assert [part.name for part in found] == ["model (run 1)", "model (run 2)"]
+    assert found[0].statuses == ("ok", "failed")
+    assert found[0].named(0) == ("warm",)
+    assert found[0].named(1) is None
+    assert found[1].statuses == ("blank", "failed")
+    assert len(scores_against(ratings(rows), "key", ["model"], ["warm", "cold"], resamples=0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("1", "m", 1, "hot", 1, "ok"), "rater 'm', item '1': label 'hot' is not declared"),
+        (
+            ("1", "m", 1, "warm", 0.5, "ok"),
+            "rater 'm', item '1', 'warm': a label is 0 or 1, not 0.5",
+        ),
+    ],
+)
+def test_undeclared_labels_and_scores_are_named(row, message):
+    with pytest.raises(TableError, match=message):
+        label_matrices(ratings([row]), "m", LABELS)
+    with pytest.raises(TableError, match="rater 'x' has no labels"):
+        label_matrices(ratings([row]), "x", LABELS)
+
+
+def test_other_items_are_refused():
+    truth, given = drawn(1, n=5)
+    with pytest.raises(TableError, match="the same items and labels"):
+        label_scores(truth, matrix(given.values[:4], "model"))
+
+
+def test_accuracy_by_type_and_unanswered_questions():
+    letters = ("A", "B", "C")
+    truth = matrix([[1, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], labels=letters)
+    nan = [np.nan] * 3
+    given = matrix([[1, 0, 0], [1, 1, 0], [0, 1, 1], nan], "m", letters)
+    types = {"i0": "basic", "i1": "basic", "i2": "case", "i3": "case"}
+    whole, basic, case = choice_accuracy(truth, given, types)
+    # i1 names two options where one is right: no answer. i2 names both right ones.
+    assert (whole.answered.value, whole.answered.n, whole.answered.left_out) == (1.0, 2, 2)
+    assert whole.strict.value == 0.5
+    assert (basic.part, basic.answered.n, basic.strict.value) == ("basic", 1, 0.5)
+    assert (case.answered.n, case.strict.interval().method) == (1, "wilson")
+    section = accuracy_section([whole, basic, case])
+    assert [row[1] for row in section.rows] == ["all", "basic", "case"]
+    wrong = choice_accuracy(truth, matrix([[0, 1, 0]] * 4, "n", letters))
+    assert wrong[0].answered.value == 0.25
+    with pytest.raises(TableError, match="question 'i0' has no right choice"):
+        choice_accuracy(matrix([[0, 0, 0]], labels=letters), matrix([[1, 0, 0]], "m", letters))
+
+
+def test_wilson_interval_of_a_published_accuracy():
+    """Table 5 of Zhang et al.: 209 of 220; statsmodels 0.15 proportion_confint(method="wilson")."""
+    truth = matrix(np.tile([1.0, 0.0], (220, 1)), labels=("A", "B"))
+    values = np.tile([1.0, 0.0], (220, 1))
+    values[:11] = [0.0, 1.0]
+    found = choice_accuracy(truth, matrix(values, "m", ("A", "B")))[0].answered
+    assert found.value == 0.95
+    assert (found.interval().low, found.interval().high) == pytest.approx(
+        (0.9127001, 0.9718545), abs=1e-6
+    )
+
+
+def test_the_sentence_says_whom_the_constant_beats():
+    truth = matrix([[1, 1, 0], [1, 0, 1], [1, 1, 1]])
+    floor = chance_floor(truth)
+    value = floor.constant.value
+    said = constant_sentence({"a": value - 0.1, "b": value + 0.05, "Human": 0.5}, floor, "Human")
+    assert said == (
+        f"Naming warm, cold, dry for every item, without reading one, scores {value:.3f}: "
+        "above 1 of 2 models (a) and above Human's 0.500."
+    )
+    assert "above none of 1 models" in constant_sentence({"b": 0.99}, floor)
+
+
+def test_sections_show_the_baselines_as_rows():
+    truth, given = drawn(4)
+    weighted, by_label, full = label_sections(
+        [label_scores(truth, given)], "Weather", "Human", {"Human": 0.4}
+    )
+    assert [row[0] for row in weighted.rows] == [
+        "model",
+        "Human",
+        "Best constant predictor",
+        "Chance",
+    ]
+    assert weighted.rows[2][-1] == pytest.approx(0)
+    assert weighted.rows[3][-2] == pytest.approx(0)
+    assert by_label.columns == ("Label", "True", "model", "Always named", "Chance")
+    assert len(by_label.rows) == len(full.rows) == 3
+    assert label_sections([]) == ()
+
+
+def test_error_cases_stand_beside_their_replies():
+    truth = matrix([[1, 0, 1], [0, 1, 0], [1, 1, 0], [np.nan] * 3])
+    given = matrix([[1, 1, 0], [0, 1, 0], [np.nan] * 3, [1, 0, 0]], "model")
+    errors = label_errors(truth, given)
+    assert errors["item"].to_list() == ["i0", "i2"]  # i1 is right, i3 has no key
+    first, second = errors.to_dicts()
+    assert (first["expected"], first["given"]) == (["warm", "dry"], ["warm", "cold"])
+    assert (first["missed"], first["wrong"]) == (["dry"], ["cold"])
+    assert (second["given"], second["missed"], second["status"]) == (None, None, "blank")
+    items = pl.DataFrame({"item": ["i0"], "text": ["A mild day."]})
+    replies = pl.DataFrame({"item": ["i0"], "rater": ["model"], "run": [1], "reply": ["a, b"]})
+    full = with_texts(errors, items, replies).to_dicts()
+    assert (full[0]["text"], full[0]["reply"]) == ("A mild day.", "a, b")
+    assert full[1]["reply"] is None
+    bare = with_texts(errors, None, None)
+    assert bare["text"].null_count() == bare["reply"].null_count() == 2
+    section = error_section([errors])
+    assert "A mild day." not in str(section)
+    assert section.rows[0] == ("model", "i0", "warm; dry", "warm; cold", "dry", "cold", "ok")
+    assert section.rows[1][3] == "–"

@@ -259,8 +259,8 @@ def median(rounds: list[list[dict[str, float]]]) -> list[dict[str, float]]:
     return [sorted(rows, key=lambda row: row["rate"])[middle] for rows in zip(*rounds, strict=True)]
 
 
-def report(rows: list[dict[str, float]], rounds: int) -> str:
-    """The page of results."""
+def report(rows: list[dict[str, float]], rounds: int, load: tuple[float, float]) -> str:
+    """The page of results; `load` is the lowest and highest load average on the way."""
     packages = ("aiohttp", "openai", "langchain-openai", "inspect_ai")
     named = ", ".join(f"{name} {version(name)}" for name in packages)
     return (
@@ -270,7 +270,7 @@ def report(rows: list[dict[str, float]], rounds: int) -> str:
         f"{LATENCY * 1000:.0f} ms latency; the median of {rounds} rounds, in each of which every "
         "client ran once, in a process of its own and after a warm-up of 8 judgements (imports, "
         "first connections). Ours stores every reply and writes its tables; peak memory includes "
-        f"imports.\n\n{table(rows)}\n"
+        f"imports. The load average was {load[0]:.1f} to {load[1]:.1f}.\n\n{table(rows)}\n"
     )
 
 
@@ -294,16 +294,19 @@ def main() -> None:
     plan = [(client, 64) for client in clients]
     plan += [(client, 256) for client in ("aiohttp", "openai", "voirdire") if client in clients]
     with WireProcess(latency=LATENCY) as server:
-        rounds = [
-            [measure(client, given.count, at_once, server) for client, at_once in plan]
-            for _ in range(given.rounds)
-        ]
+        loads, rounds = [], []
+        for _ in range(given.rounds):
+            rounds.append(
+                [measure(client, given.count, at_once, server) for client, at_once in plan]
+            )
+            loads.append(os.getloadavg()[0])
         rows = median(rounds)
         if given.memory:
             rows += [measure("voirdire", count, 64, server) for count in (10_000, 100_000)]
-    print(report(rows, given.rounds))
+    text = report(rows, given.rounds, (min(loads), max(loads)))
+    print(text)
     if given.clients == ",".join(CLIENTS):
-        RESULTS.write_text(report(rows, given.rounds), encoding="utf-8")
+        RESULTS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ OPEN = ["Labeling", "Labeling", "Labeling", "Mind Reading", None]
 
 def small_dataset():
     ranked = [STEADY, UNSTEADY, STEADY, DOUBTED, OPEN, STEADY, [NO_DISTORTION] * 5]
-    multi = [["Labeling, Mind Reading"] * 5, UNSTEADY, DOUBTED, STEADY, STEADY, STEADY, STEADY]
+    multi = [["Mind Reading, Labeling"] * 5, UNSTEADY, DOUBTED, STEADY, STEADY, STEADY, STEADY]
     golden = ["Labeling"] * 5 + [None, "Mind Reading"]
     items = golden_items(
         [Item(str(at), f"text {at}", {"dominant": name}) for at, name in enumerate(golden)]
@@ -124,7 +124,7 @@ def small_dataset():
 def test_filtering_takes_an_item_from_all_label_sets_and_counts_why():
     data = small_dataset()
     assert data.frame["item"].to_list() == ["0", "6"]
-    assert data.frame["mlp"].to_list() == [["Labeling", "Mind Reading"], ["Labeling"]]
+    assert data.frame["mlp"].to_list() == [["Mind Reading", "Labeling"], ["Labeling"]]
     assert dict(data.removed) == dict.fromkeys(REASONS, 1)
     assert sum(data.sizes().values()) == 2
 

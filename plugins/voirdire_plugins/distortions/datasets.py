@@ -49,8 +49,8 @@ class DataSet:
     configuration : str
         The annotating model and its temperature.
     frame : polars.DataFrame
-        ``item, text, part`` and, for each label set, ``<set>`` (list of labels) and
-        ``<set>_dominant``.
+        ``item, text, part`` and, for each label set, ``<set>`` (list of labels, the dominant one
+        first) and ``<set>_dominant``.
     removed : mapping of str to int
         Items left out, by reason; a key of `REASONS` each.
     """
@@ -111,7 +111,7 @@ def build_dataset(
         columns = final.select(
             "item",
             pl.col("category").cast(pl.String).alias(f"{name}_category"),
-            pl.col("labels").alias(name),
+            _dominant_first().alias(name),
             pl.col("dominant").alias(f"{name}_dominant"),
         )
         whole = whole.join(columns, on="item", how="left", maintain_order="left")
@@ -124,6 +124,11 @@ def build_dataset(
         kept.select("item", "text", "part", *columns_kept),
         {reason: counts.get(reason, 0) for reason in REASONS},
     )
+
+
+def _dominant_first() -> pl.Expr:
+    both = pl.concat_list("dominant", "labels").list.unique(maintain_order=True)
+    return pl.when(pl.col("dominant").is_not_null()).then(both).otherwise("labels")
 
 
 def _reason() -> pl.Expr:

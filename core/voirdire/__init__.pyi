@@ -44,6 +44,8 @@ from voirdire.stats.differences import normalised_bias as normalised_bias
 from voirdire.stats.differences import rmse as rmse
 from voirdire.stats.exclusion import SelfExclusion as SelfExclusion
 from voirdire.stats.exclusion import self_exclusion as self_exclusion
+from voirdire.stats.f1_runs import F1AboveChance as F1AboveChance
+from voirdire.stats.f1_runs import f1_above_chance as f1_above_chance
 from voirdire.stats.favour import self_preference as self_preference
 from voirdire.stats.fleiss import fleiss_kappa as fleiss_kappa
 from voirdire.stats.fleiss import scott_pi as scott_pi
@@ -66,6 +68,8 @@ from voirdire.stats.paired_tests import paired_t as paired_t
 from voirdire.stats.paired_tests import wilcoxon as wilcoxon
 from voirdire.stats.pairwise import BradleyTerry as BradleyTerry
 from voirdire.stats.pairwise import bradley_terry as bradley_terry
+from voirdire.stats.panel import PanelMean as PanelMean
+from voirdire.stats.panel import panel_mean as panel_mean
 from voirdire.stats.position import position_effect as position_effect
 from voirdire.stats.preference import WinTieLoss as WinTieLoss
 from voirdire.stats.preference import mean_preference as mean_preference

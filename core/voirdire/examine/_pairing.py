@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.stats import panel_mean
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -65,7 +67,8 @@ def pair_up(
     `listwise` keeps only responses that every rater of the cube rated on this attribute.
     """
     at = cube.attributes.index(attribute)
-    human = mean_of_present(cube.scores[[cube.raters.index(name) for name in reference], at])
+    at_reference = [cube.raters.index(name) for name in reference]
+    human = panel_mean(cube.scores[at_reference, at].T).values
     scores = cube.of(judge, attribute)
     kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
@@ -101,14 +104,6 @@ def kept_responses(cube: Cube, excluded: Sequence[str]) -> NDArray[np.bool_]:
 def level_of(cube: Cube) -> str:
     """``"system"`` where two or more systems are rated, else ``"response"``."""
     return "system" if len(cube.systems) > 1 else "response"
-
-
-def mean_of_present(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N,) mean over raters (R, N) of the scores present; NaN where no rater rated."""
-    present = ~np.isnan(scores)
-    counts = present.sum(axis=0)
-    sums = np.where(present, scores, 0.0).sum(axis=0)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def excluded_systems(rater: Rater, study: Study) -> tuple[str, ...]:

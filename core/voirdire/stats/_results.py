@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any
 
 #: Why a value is undefined. A statistic never invents a number in place of these.
 REASONS: Mapping[str, str] = {
@@ -34,8 +32,27 @@ FLAGS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Result:
+    """What the frozen results share: plain types for JSON, and equality by content."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types; NaN becomes None, so no bare NaN is ever written."""
+        names = [found.name for found in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when of one class with equal parts, undefined values included."""
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Hash of what is printed: equal results print alike."""
+        return hash(str(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval(Result):
     """A confidence interval that names its method.
 
     Attributes
@@ -70,13 +87,13 @@ class Interval:
         """``high - low``."""
         return self.high - self.low
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined bounds become None."""
-        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+    def __str__(self) -> str:
+        """As a paper would print it."""
+        return f"{self.level:.0%} CI [{self.low:.3f}, {self.high:.3f}] ({self.method})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Result):
     """The frozen result of a statistic.
 
     Attributes
@@ -116,28 +133,6 @@ class Estimate:
                 return found
         return None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types for JSON; NaN becomes None, so no bare NaN is ever written."""
-        return {
-            "statistic": self.statistic,
-            "value": _plain(self.value),
-            "intervals": [found.to_dict() for found in self.intervals],
-            "n": self.n,
-            "k": self.k,
-            "left_out": self.left_out,
-            "reason": self.reason,
-            "flags": list(self.flags),
-            "details": {key: _plain(value) for key, value in self.details.items()},
-        }
-
-    def __eq__(self, other: object) -> bool:
-        """Equal when all parts are equal, undefined values included."""
-        return isinstance(other, Estimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        """Hash of what identifies the result."""
-        return hash((self.statistic, _plain(self.value), self.n, self.k))
-
     def __float__(self) -> float:
         """The value."""
         return float(self.value)
@@ -148,21 +143,22 @@ class Estimate:
             return f"{self.statistic} undefined: {REASONS.get(self.reason, self.reason)}"
         text = f"{self.statistic} = {self.value:.3f}"
         if self.intervals:
-            lead = self.intervals[0]
-            text += f", {lead.level:.0%} CI [{lead.low:.3f}, {lead.high:.3f}] ({lead.method})"
+            text += f", {self.intervals[0]}"
         text += f", n = {self.n}, k = {self.k}"
         notes = [FLAGS.get(flag, flag) for flag in self.flags]
         return "; ".join([text, *notes])
 
 
-def _plain(value: Any) -> Any:
-    """NumPy scalars and arrays, tuples and NaN as JSON can hold them."""
+def plain(value: Any) -> Any:
+    """Results, NumPy scalars and arrays, tuples and NaN as JSON can hold them."""
+    if isinstance(value, Result):
+        return value.to_dict()
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else (None if math.isnan(value) else str(value))
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+        return [plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
     return value

@@ -40,6 +40,9 @@ def joint_agreement(
 ) -> Estimate:
     """Joint probability of agreement, not corrected for chance.
 
+    ``P = mean over items of sum_c r_c (r_c - 1) / (r (r - 1))``, with r_c of an item's r ratings
+    in category c.
+
     The mean over items of the share of equal pairs among an item's ratings; with two raters, the
     share of items that both rate alike. Not a reliability: two raters who guess agree too.
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from voirdire.stats._arrays import check_level
 from voirdire.stats._pairs import Pairs, mean_interval, normal_quantile, pairs, t_quantile
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._results import Estimate, Interval, Result
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsOfAgreement:
+@dataclass(frozen=True, slots=True, eq=False)
+class LimitsOfAgreement(Result):
     """Bias and the limits between which most differences (judge - reference) lie.
 
     Attributes
@@ -31,15 +31,9 @@ class LimitsOfAgreement:
     sd: float
     coverage: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined values become None."""
-        return {
-            "bias": self.bias.to_dict(),
-            "low": self.low.to_dict(),
-            "high": self.high.to_dict(),
-            "sd": None if math.isnan(self.sd) else self.sd,
-            "coverage": self.coverage,
-        }
+    def __str__(self) -> str:
+        """Bias and limits, a line each."""
+        return f"{self.bias}\n{self.low}\n{self.high}"
 
 
 def bland_altman(

@@ -107,6 +107,15 @@ def best_constant_f1(support: ArrayLike, n: int | None = None) -> Estimate:
     Estimate
         Details: ``named``, the places of the classes that it names, and each class's ``f1``.
 
+    Raises
+    ------
+    StatisticsError
+        For supports that are not whole, negative, or larger than `n`.
+
+    References
+    ----------
+    Lipton, Elkan and Naryanaswamy (2014), ECML PKDD: F1 of predicting every item positive.
+
     Examples
     --------
     >>> print(best_constant_f1([60, 30, 10]))

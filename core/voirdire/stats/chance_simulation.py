@@ -110,6 +110,10 @@ def simulate_random_f1_sets(
     StatisticsError
         For values other than 0 and 1.
 
+    References
+    ----------
+    Sharma et al., appendix J.1.
+
     Examples
     --------
     >>> Y = [[1, 1, 0]] * 20 + [[0, 0, 1]] * 30 + [[1, 0, 0]] * 50

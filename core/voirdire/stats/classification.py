@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.stats._classified import Classified, classified
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._results import Estimate, Interval, Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ _NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+@dataclass(frozen=True, slots=True, eq=False)
+class Classification(Result):
     """Scores by name, scores by label, and predictions that are no declared label.
 
     Attributes
@@ -65,6 +65,12 @@ class Classification:
             for label, parts in self.labels.items()
         }
         return {"scores": scores, "labels": labels, "undeclared": dict(self.undeclared)}
+
+    def __str__(self) -> str:
+        """A line a score, and the undeclared predictions."""
+        unknown = [f"{word!r} ({count})" for word, count in self.undeclared.items()]
+        last = [f"not declared: {', '.join(unknown)}"] if unknown else []
+        return "\n".join([*map(str, self.scores.values()), *last])
 
 
 def classification_scores(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def pearson(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     """Pearson's r, with Fisher's z interval (variance 1 / (n - 3)).
 
+    ``r = sum(dx dy) / sqrt(sum(dx²) sum(dy²))`` with dx, dy the deviations from the means.
+
     Parameters
     ----------
     judge, reference : array-like, shape (n,)
@@ -56,6 +58,23 @@ def spearman(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     Parameters, missing data, reasons and errors are those of `pearson`. The interval is on
     Fisher's z scale with variance (1 + rho² / 2) / (n - 3).
 
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        Reasons: too_few_items, zero_variance.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
     Examples
     --------
     >>> from voirdire.stats import spearman
@@ -77,6 +96,25 @@ def kendall(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
 
     Parameters, missing data, reasons and errors are those of `pearson`. The interval is on
     Fisher's z scale with variance 0.437 / (n - 4).
+
+    ``(concordant - discordant) / sqrt((pairs - ties in judge) (pairs - ties in reference))``
+
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        Reasons: too_few_items, zero_variance.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
 
     Examples
     --------

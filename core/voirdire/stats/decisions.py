@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision(Result):
     """The smallest design that reaches a reliability.
 
     Attributes
@@ -35,15 +36,14 @@ class Decision:
     runs: int | None
     reliability: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; an undefined reliability becomes None."""
-        known = None if math.isnan(self.reliability) else self.reliability
-        return {
-            "target": self.target,
-            "raters": self.raters,
-            "runs": self.runs,
-            "reliability": known,
-        }
+    def __str__(self) -> str:
+        """One line."""
+        if self.raters is None or self.runs is None:
+            return f"reliability {self.target:g} is reached by no number of them"
+        return (
+            f"reliability {self.target:g} needs raters: {self.raters}, runs of each: {self.runs}; "
+            f"they reach {self.reliability:.3f}"
+        )
 
 
 def raters_needed(
@@ -61,6 +61,11 @@ def raters_needed(
     agreement : bool
         True: scores are read as they are (Φ). False: only their order counts (Eρ²).
 
+    Returns
+    -------
+    Decision
+        `raters` and `runs` are None where no number of raters is enough.
+
     Raises
     ------
     StatisticsError
@@ -73,6 +78,10 @@ def raters_needed(
     >>> found = VarianceComponents("nested", 1.0, 0.2, 0.0, 0.4, nan, nan, 0.6, 100, 3, 2, 0)
     >>> raters_needed(found, 0.8).raters, raters_needed(found, 0.8, runs=3).raters
     (5, 4)
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory, eqs. 4.17 to 4.22.
     """
     found = _smallest(lambda n: components.reliability(n, runs, agreement=agreement), target)
     reached = (
@@ -89,6 +98,26 @@ def runs_needed(
     Runs average out only what differs between runs: where raters disagree about items, no number
     of runs may be enough, and `runs` is None. Parameters and errors are those of `raters_needed`.
 
+    Parameters
+    ----------
+    components : VarianceComponents
+    target : float
+        In (0, 1).
+    raters : int
+        Raters with so many runs each.
+    agreement : bool
+        As in `raters_needed`.
+
+    Returns
+    -------
+    Decision
+        `runs` and `raters` are None where no number of runs is enough.
+
+    Raises
+    ------
+    StatisticsError
+        A target outside (0, 1).
+
     Examples
     --------
     >>> from voirdire.stats import runs_needed, VarianceComponents
@@ -96,6 +125,10 @@ def runs_needed(
     >>> found = VarianceComponents("nested", 1.0, 0.0, 0.0, 0.1, nan, nan, 0.6, 100, 3, 2, 0)
     >>> runs_needed(found, 0.8).runs, runs_needed(found, 0.95).runs
     (4, None)
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory, eqs. 4.17 to 4.22.
     """
     found = _smallest(lambda n: components.reliability(raters, n, agreement=agreement), target)
     reached = (

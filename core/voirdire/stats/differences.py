@@ -25,6 +25,8 @@ def bias(
 ) -> Estimate:
     """Mean signed difference, judge minus reference: above 0 the judge is lenient.
 
+    ``bias = mean(judge - reference)``, with the t interval of a mean: -+ t(n - 1) sd / sqrt(n).
+
     Parameters
     ----------
     judge, reference : array-like, shape (n,)
@@ -73,11 +75,33 @@ def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> E
 
     Parameters and errors are those of `bias`; there is no interval, since |bias| folds at 0.
 
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    scale : (low, high)
+        The declared ends of the scale.
+
+    Returns
+    -------
+    Estimate
+        ``|bias| / (high - low)``; no interval, since |bias| folds at 0. Reason no_data without a
+        complete pair. `details`: bias.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite; a scale without width.
+
     Examples
     --------
     >>> from voirdire.stats import normalised_bias
     >>> normalised_bias([4, 5, 3, 4], [3, 5, 2, 4], (1, 5)).value
     0.125
+
+    References
+    ----------
+    Bland and Altman (1986), Lancet 327, 307-310, for the bias itself.
     """
     found = bias(judge, reference, scale=scale)
     return Estimate(
@@ -94,11 +118,34 @@ def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> E
 def mae(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     """Mean absolute difference, with a t interval; missing pairs as in `bias`.
 
+    ``mean(|judge - reference|)``
+
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    level : float
+        Nominal coverage of the t interval.
+
+    Returns
+    -------
+    Estimate
+        In units of the scale. Reason no_data without a complete pair.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
     Examples
     --------
     >>> from voirdire.stats import mae
     >>> mae([4, 5, 3, 4], [3, 5, 4, 4]).value
     0.5
+
+    References
+    ----------
+    Willmott and Matsuura (2005), Climate Research 30, 79-82.
     """
     found = pairs(judge, reference)
     return _mean_estimate("MAE", np.abs(found.differences), found, level)
@@ -110,11 +157,33 @@ def mse(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     This is not the residual mean square of an analysis of variance (`ms_error` of `icc`), which
     some papers also print as "MSE" and which leaves the bias out.
 
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+    level : float
+        Nominal coverage of the t interval.
+
+    Returns
+    -------
+    Estimate
+        ``mean((judge - reference)²)``. Reason no_data without a complete pair.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
     Examples
     --------
     >>> from voirdire.stats import mse
     >>> mse([4, 5, 3, 4], [2, 5, 4, 4]).value
     1.25
+
+    References
+    ----------
+    Kobayashi and Salam (2000), Agronomy Journal 92, 345-352: bias² plus the variance of
+    the differences.
     """
     found = pairs(judge, reference)
     return _mean_estimate("MSE", found.differences**2, found, level)
@@ -123,11 +192,31 @@ def mse(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
 def rmse(judge: Any, reference: Any) -> Estimate:
     """Square root of `mse`, in units of the scale.
 
+    Parameters
+    ----------
+    judge, reference : array-like, shape (n,)
+        Paired scores; a pair with NaN or None on either side is left out and counted.
+
+    Returns
+    -------
+    Estimate
+        ``sqrt(mean((judge - reference)²))``, without an interval. Reason no_data without a
+        complete pair.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
     Examples
     --------
     >>> from voirdire.stats import rmse
     >>> rmse([4, 5, 3, 4], [2, 5, 4, 5]).value
     1.224744871391589
+
+    References
+    ----------
+    Willmott and Matsuura (2005), Climate Research 30, 79-82.
     """
     found = mse(judge, reference)
     return Estimate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._results import Estimate
+from voirdire.stats._results import Estimate, Result, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 Statistic = Callable[..., Estimate]
 
 
-@dataclass(frozen=True, slots=True)
-class SelfExclusion:
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfExclusion(Result):
     """A statistic before and after systems are left out.
 
     Attributes
@@ -44,13 +43,15 @@ class SelfExclusion:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types; undefined values become None."""
-        return {
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "excluded": list(self.excluded),
-            "rows_excluded": self.rows_excluded,
-            "change": None if math.isnan(self.change) else self.change,
-        }
+        return {**Result.to_dict(self), "change": plain(self.change)}
+
+    def __str__(self) -> str:
+        """Before, after and the change, a line each."""
+        names = ", ".join(self.excluded) or "no system"
+        return (
+            f"before: {self.before}\nafter: {self.after}\n"
+            f"change: {self.change:.3f} without {names} ({self.rows_excluded} rows)"
+        )
 
 
 def self_exclusion(
@@ -71,6 +72,11 @@ def self_exclusion(
     **options
         Handed on to `statistic`.
 
+    Returns
+    -------
+    SelfExclusion
+        Both estimates, the systems of `excludes` that occur, and how many rows they had.
+
     Raises
     ------
     StatisticsError
@@ -83,6 +89,11 @@ def self_exclusion(
     ...     bias, [5, 3, 4], [3, 3, 4], systems=["own", "a", "b"], excludes=["own"])
     >>> round(found.before.value, 3), found.after.value, found.excluded
     (0.667, 0.0, ('own',))
+
+    References
+    ----------
+    Badawi et al. (2025), whose analysis leaves a judge's ratings of its own system out.
+    Panickssery, Bowman and Feng (2024), LLM Evaluators Recognize and Favor Their Own Generations.
     """
     names = np.asarray(systems, dtype=str)
     left_out = {str(name) for name in excludes}

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire._errors import StatisticsError
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate
+from voirdire.stats._results import Estimate, Result
 from voirdire.stats.chance import best_constant_f1, kappa_f1, random_f1
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class F1AboveChance:
+@dataclass(frozen=True, slots=True, eq=False)
+class F1AboveChance(Result):
     """Weighted F1, its baselines, and kappa_F1.
 
     Attributes
@@ -45,6 +45,11 @@ class F1AboveChance:
     constant: Estimate
     kappa: Estimate
     kappa_constant: Estimate
+
+    def __str__(self) -> str:
+        """A line a value."""
+        parts = (self.f1, self.random, self.constant, self.kappa, self.kappa_constant)
+        return "\n".join(map(str, parts))
 
 
 def f1_above_chance(
@@ -73,6 +78,11 @@ def f1_above_chance(
         items, and seeds are no further items.
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    F1AboveChance
+        Undefined parts are NaN with a reason, such as ``no_data`` without an item.
 
     Raises
     ------

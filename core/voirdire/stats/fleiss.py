@@ -125,6 +125,11 @@ def scott_pi(
     Estimate
         As from `fleiss_kappa`.
 
+    Raises
+    ------
+    StatisticsError
+        For a rating that is not declared, arrays of different lengths, or unfit weights.
+
     References
     ----------
     Scott, W. A. (1955). Public Opinion Quarterly 19, 321-325.

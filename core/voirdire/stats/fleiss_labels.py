@@ -26,7 +26,7 @@ from voirdire.stats._intervals import (
 )
 from voirdire.stats._label_cells import joint_cells, label_cells, tallied
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._results import Estimate, Interval, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 _DISAGREEMENT = 1.0 - np.eye(2)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAgreement:
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelAgreement(Result):
     """Fleiss' kappa of each label, and their mean.
 
     Attributes
@@ -67,6 +67,11 @@ class LabelAgreement:
             label: part.to_dict() for label, part in zip(self.labels, self.estimates, strict=True)
         }
         return {"labels": found, "mean": self.mean.to_dict()}
+
+    def __str__(self) -> str:
+        """A line a label, and the mean."""
+        rows = zip(self.labels, self.estimates, strict=True)
+        return "\n".join([*(f"{label}: {part}" for label, part in rows), str(self.mean)])
 
 
 def fleiss_per_label(

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import floats
+from voirdire.stats._results import REASONS, Result
 
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
@@ -18,8 +19,8 @@ DESIGNS = ("nested", "crossed")
 _NAMES = ("item", "rater", "run", "item_rater", "item_run", "rater_run", "error")
 
 
-@dataclass(frozen=True, slots=True)
-class VarianceComponents:
+@dataclass(frozen=True, slots=True, eq=False)
+class VarianceComponents(Result):
     """Variance of scores over items, raters and runs.
 
     Attributes
@@ -73,13 +74,16 @@ class VarianceComponents:
         total = self.item + noise + (shift if agreement else 0.0)
         return self.item / total if total != 0 else math.nan
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined components become None."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            name: None if isinstance(one, float) and math.isnan(one) else one
-            for name, one in plain.items()
-        }
+    def __str__(self) -> str:
+        """The components that the design tells apart, on one line."""
+        if self.reason is not None:
+            return f"variance components undefined: {REASONS[self.reason]}"
+        known = [(name, getattr(self, name)) for name in _NAMES]
+        parts = ", ".join(f"{name} = {part:.3f}" for name, part in known if not math.isnan(part))
+        return (
+            f"variance ({self.design}): {parts}; items = {self.n_items}, raters = {self.n_raters}, "
+            f"runs = {self.n_runs}"
+        )
 
 
 def variance_components(scores: Any, design: str = "nested") -> VarianceComponents:

@@ -101,6 +101,11 @@ def brennan_prediger(
     Estimate
         As from `gwet_ac`.
 
+    Raises
+    ------
+    StatisticsError
+        As from `gwet_ac`.
+
     References
     ----------
     Brennan, R. L. and Prediger, D. J. (1981). Educational and Psychological Measurement 41,

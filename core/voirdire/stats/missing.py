@@ -11,10 +11,11 @@ import numpy as np
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import round_off
+from voirdire.stats._results import Result
 
 
-@dataclass(frozen=True, slots=True)
-class MissingBounds:
+@dataclass(frozen=True, slots=True, eq=False)
+class MissingBounds(Result):
     """The least and the greatest value that the missing scores allow.
 
     Attributes
@@ -40,17 +41,19 @@ class MissingBounds:
         """``high - low``: what is not known because scores are missing."""
         return self.high - self.low
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined values become None."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            name: None if isinstance(one, float) and math.isnan(one) else one
-            for name, one in plain.items()
-        }
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"{self.statistic} = {self.observed:.3f} where known, within [{self.low:.3f}, "
+            f"{self.high:.3f}] whatever is missing; n = {self.n}, missing = {self.n_missing}"
+        )
 
 
 def bias_bounds(judge: Any, reference: Any, scale: tuple[float, float]) -> MissingBounds:
     """Bounds of the bias when the missing scores may be anything on the scale.
+
+    A missing score is put at one end of the scale and then at the other, in the direction that
+    moves ``mean(judge - reference)`` down, and up (Manski's worst case).
 
     Parameters
     ----------

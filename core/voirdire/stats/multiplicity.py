@@ -18,6 +18,10 @@ METHODS = ("holm", "bh", "by", "none")
 def adjust_p(p: Any, method: str = "holm") -> Floats:
     """Adjusted p values of one family.
 
+    With m p values in rising order, Holm takes the running maximum of ``(m - i + 1) p_(i)``,
+    Benjamini-Hochberg the running minimum from above of ``m p_(i) / i``, and Benjamini-Yekutieli
+    that times ``1 + 1/2 + ... + 1/m``.
+
     Parameters
     ----------
     p : array-like, shape (m,)

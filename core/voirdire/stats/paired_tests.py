@@ -13,7 +13,7 @@ import numpy as np
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import mean_interval, pairs, standard_error
-from voirdire.stats._results import REASONS, Interval, _plain
+from voirdire.stats._results import REASONS, Interval, Result
 from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from voirdire.stats._pairs import Pairs
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTest:
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedTest(Result):
     """A two-sided test of paired samples.
 
     Attributes
@@ -66,10 +66,6 @@ class PairedTest:
     p_adjusted: float = math.nan
     family: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined values become None."""
-        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
-
     def __str__(self) -> str:
         """One line."""
         if self.reason is not None:
@@ -83,6 +79,8 @@ class PairedTest:
 def paired_t(first: Any, second: Any) -> PairedTest:
     """Student's t of paired samples: is the mean of first - second zero?
 
+    ``t = mean(d) / (sd(d) / sqrt(n))`` with d = first - second and n - 1 degrees of freedom.
+
     Parameters
     ----------
     first, second : array-like, shape (n,)
@@ -92,6 +90,11 @@ def paired_t(first: Any, second: Any) -> PairedTest:
     -------
     PairedTest
         Reasons: too_few_items; zero_variance where all differences are equal.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
 
     Examples
     --------
@@ -119,6 +122,22 @@ def wilcoxon(first: Any, second: Any) -> PairedTest:
     Exact for up to 50 pairs without ties, normal approximation otherwise (scipy's rule).
     Parameters, missing data and reasons are those of `paired_t`.
 
+    Parameters
+    ----------
+    first, second : array-like, shape (n,)
+        Paired values; a pair with NaN or None on either side is left out and counted.
+
+    Returns
+    -------
+    PairedTest
+        `statistic` is the smaller of the two sums of signed ranks. Reasons: too_few_items;
+        zero_variance where no pair differs.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal length, not numeric, infinite.
+
     Examples
     --------
     >>> from voirdire.stats import wilcoxon
@@ -144,6 +163,17 @@ def mcnemar(first: Any, second: Any) -> PairedTest:
     """McNemar's exact test of paired yes/no outcomes (0 or 1): binomial on the discordant pairs.
 
     Parameters and missing data are those of `paired_t`; without a discordant pair p is 1.
+
+    Parameters
+    ----------
+    first, second : array-like, shape (n,)
+        Outcomes 0 or 1; a pair with NaN or None on either side is left out and counted.
+
+    Returns
+    -------
+    PairedTest
+        ``p = min(1, 2 P(Bin(b + c, 1/2) <= min(b, c)))`` for b and c discordant pairs; 1 without
+        any. Reason no_data without a complete pair.
 
     Raises
     ------
@@ -207,6 +237,10 @@ def compare_systems(
     >>> found = compare_systems([[1, 2, 2], [2, 4, 3], [3, 5, 2], [2, 3, 1]], ["a", "b", "c"])
     >>> [(one.first, one.second, round(one.p_adjusted, 3)) for one in found]
     [('a', 'b', 0.042), ('a', 'c', 1.0), ('b', 'c', 0.205)]
+
+    References
+    ----------
+    Demšar (2006), Journal of Machine Learning Research 7, 1-30.
     """
     matrix = floats(values, "values", 2)
     if matrix.shape[1] != len(systems):

@@ -18,7 +18,7 @@ from voirdire.stats._intervals import (
     percentile_interval,
 )
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats._separation import groups
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class BradleyTerry:
+@dataclass(frozen=True, slots=True, eq=False)
+class BradleyTerry(Result):
     """Strengths of systems, strongest first.
 
     Attributes
@@ -61,6 +61,11 @@ class BradleyTerry:
             "tie": self.tie.to_dict(),
             "groups": [list(group) for group in self.groups],
         }
+
+    def __str__(self) -> str:
+        """A line a system, strongest first."""
+        rows = zip(self.systems, self.strengths, strict=True)
+        return "\n".join([*(f"{system}: {strength}" for system, strength in rows), str(self.tie)])
 
 
 def bradley_terry(

@@ -85,6 +85,12 @@ def position_effect(
     position effect = 0.667, n = 6, k = 2
     >>> found.details["inconsistent"], found.details["tied_once"], found.details["consistent"]
     (1, 1, 1)
+
+    References
+    ----------
+    Zheng et al. (2023), Judging LLM-as-a-Judge, NeurIPS 36 (both orders asked).
+    Hills and Armitage (1979), British Journal of Clinical Pharmacology 8, 7-20: period effect of a
+    crossover.
     """
     asked = methods(ci, ("percentile",))
     check_level(level, n_resamples)

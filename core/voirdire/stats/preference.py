@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from voirdire.stats._intervals import (
     percentile_interval,
     student_interval,
 )
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.agreement import wilson_interval
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def mean_preference(
     seed: int = 0,
 ) -> Estimate:
     """Mean preference for the first system of a pair, on -scale .. scale; 0 is no preference.
+
+    ``sum(scores) / n`` over comparisons; with items, the standard error is that of the sums of
+    residuals within items.
 
     Parameters
     ----------
@@ -95,8 +98,8 @@ def mean_preference(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WinTieLoss:
+@dataclass(frozen=True, slots=True, eq=False)
+class WinTieLoss(Result):
     """How often system a wins, ties and loses: counts, and shares with intervals."""
 
     wins: int
@@ -106,11 +109,10 @@ class WinTieLoss:
     tie: Estimate
     loss: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types for JSON."""
-        counts = {"wins": self.wins, "ties": self.ties, "losses": self.losses}
-        shares = {name: getattr(self, name).to_dict() for name in ("win", "tie", "loss")}
-        return counts | shares
+    def __str__(self) -> str:
+        """Counts, then the three shares, a line each."""
+        counts = f"{self.wins} wins, {self.ties} ties, {self.losses} losses"
+        return f"{counts}\n{self.win}\n{self.tie}\n{self.loss}"
 
 
 def win_tie_loss(
@@ -124,6 +126,8 @@ def win_tie_loss(
     seed: int = 0,
 ) -> WinTieLoss:
     """Shares of comparisons that system a wins (score above 0), ties and loses.
+
+    Each share is ``count / n``.
 
     Parameters
     ----------
@@ -150,6 +154,10 @@ def win_tie_loss(
     (4, 1, 1)
     >>> print(found.win)
     share of wins = 0.667, 95% CI [0.300, 0.903] (wilson), n = 6, k = 2
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212.
     """
     asked = methods(ci, ("wilson", "percentile"))
     check_level(level, n_resamples)

@@ -21,6 +21,8 @@ def roc_auc(
 ) -> Estimate:
     """Area under the ROC curve, through scikit-learn.
 
+    ``P(score of a positive > score of a negative) + P(equal) / 2``.
+
     The chance that an item which has the label scores above one which has not (ties count half).
     With several labels, the mean over those that some items have and some have not.
 

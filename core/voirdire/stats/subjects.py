@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import check_level
-from voirdire.stats._results import _plain
+from voirdire.stats._results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _MOST = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectsNeeded:
+@dataclass(frozen=True, slots=True, eq=False)
+class SubjectsNeeded(Result):
     """The sample at which an interval clears a threshold, were the estimate to stay.
 
     Attributes
@@ -38,9 +38,12 @@ class SubjectsNeeded:
     level: float
     k: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types."""
-        return {name: _plain(getattr(self, name)) for name in self.__slots__}
+    def __str__(self) -> str:
+        """One line."""
+        about = f"the {self.level:.0%} interval of an ICC of {self.icc:.3f}"
+        if self.n is None:
+            return f"no number of subjects takes {about} off {self.threshold:g}"
+        return f"n = {self.n}: {about} would lie {self.side} {self.threshold:g} (k = {self.k})"
 
 
 def subjects_needed(

@@ -95,6 +95,23 @@ def icc_systems_batch(
     Parameters, missing data and errors are those of `icc_systems`; all arrays have the same
     items (their systems and raters may differ in number).
 
+    Parameters
+    ----------
+    batch : sequence of array-like, each of shape (items, systems, raters)
+        NaN or None is missing. All have the same items; systems and raters may differ in number.
+    forms, level, n_resamples, seed
+        As in `icc_systems`.
+
+    Returns
+    -------
+    tuple of tuples of Estimate
+        One tuple an array, one Estimate a form, as from `icc_systems`.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays of unequal numbers of items, or not of three dimensions; an unknown form.
+
     Examples
     --------
     >>> import numpy as np
@@ -102,6 +119,10 @@ def icc_systems_batch(
     >>> one = np.random.default_rng(0).normal(size=(50, 4, 2))
     >>> [len(row) for row in icc_systems_batch([one, one + 1], ("C,1",))]
     [1, 1]
+
+    References
+    ----------
+    Davison and Hinkley (1997), Bootstrap Methods and their Application, 3.8.
     """
     names = tuple(canonical(form) for form in forms)
     check_level(level)

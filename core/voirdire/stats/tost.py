@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._results import Result
 from voirdire.stats.differences import bias
 
 if TYPE_CHECKING:
     from voirdire.stats._results import Estimate, Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Equivalence:
+@dataclass(frozen=True, slots=True, eq=False)
+class Equivalence(Result):
     """Two one-sided tests of a bias against a margin.
 
     Attributes
@@ -37,15 +38,9 @@ class Equivalence:
     p: float
     alpha: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types; undefined values become None."""
-        return {
-            "bias": self.bias.to_dict(),
-            "margin": self.margin,
-            "conclusion": self.conclusion,
-            "p": None if math.isnan(self.p) else self.p,
-            "alpha": self.alpha,
-        }
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.conclusion} within -+{self.margin:g} (p = {self.p:.3g}); {self.bias}"
 
 
 def equivalence(

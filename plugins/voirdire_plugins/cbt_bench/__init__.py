@@ -34,3 +34,11 @@ def voirdire_register_generators(register: Any) -> None:
 def voirdire_register_judges(register: Any) -> None:
     """The pairwise judge of level III, on the criteria of each exercise."""
     register("cbt-dp", f"{_HERE}.comparison:make")
+
+
+@voirdire.hookimpl
+def voirdire_register_commands(app: Any) -> None:
+    """`voirdire cbt-bench`: studies to run."""
+    from voirdire_plugins.cbt_bench.command import register  # noqa: PLC0415 - typer is there
+
+    register(app)

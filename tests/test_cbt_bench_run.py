@@ -1,0 +1,449 @@
+"""CBT-Bench from its files over simulated models to the report, all three levels."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+from wire_server import WireServer
+
+from voirdire import InputError, TableError
+from voirdire.examine import examine
+from voirdire.report import write_outputs
+from voirdire.running import run
+from voirdire.schema import Comparison, Item, Reply, Response
+from voirdire_plugins.cbt_bench import comparison, responses
+from voirdire_plugins.cbt_bench.annotators import make_cd, make_fc, make_pc, make_qa
+from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.exercises import exercise_counts, read_exercises
+from voirdire_plugins.cbt_bench.labels import TASKS
+from voirdire_plugins.cbt_bench.prepare import (
+    write_exercise_study,
+    write_label_study,
+    write_question_study,
+)
+from voirdire_plugins.cbt_bench.questions import QuestionColumns, read_questions
+
+LEVELS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
+QUICK = {"run": {"reask": 0, "retries": 0}}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-invented")
+
+
+def run_at(server, study, out):
+    """Run a study whose models are at the test server."""
+    text = study.read_text("utf-8")
+    served = f'\nmodel_options = {{base_url = "{server.openai}"}}'
+    study.write_text(re.sub(r'model = "compatible:\w+"', lambda m: m[0] + served, text), "utf-8")
+    assert run(study, out, quiet=True).complete
+    return out
+
+
+# Level II
+
+
+RECALL = {"helpless": 0.9, "unlovable": 0.7, "worthless": 0.5}
+ALARM = {"helpless": 0.3, "unlovable": 0.2, "worthless": 0.1}
+SHARE = {"helpless": 0.6, "unlovable": 0.5, "worthless": 0.4}
+
+
+def belief_folder(tmp_path, n=300, seed=11):
+    """Invented patients with labels drawn at declared shares."""
+    rng = np.random.default_rng(seed)
+    records = []
+    for i in range(n):
+        labels = [label for label, share in SHARE.items() if rng.random() < share]
+        texts = {"situation": f"Day {i} at work.", "thoughts": f"Thought number {i:03d} of mine."}
+        records.append({"id": f"p{i}", **texts, "core_belief_major": labels or ["helpless"]})
+    seeds = [
+        {"id": f"s{i}", "situation": f"Evening {i}.", "thoughts": f"Seed thought {i}.",
+         "core_belief_major": [label]}
+        for i, label in enumerate(SHARE)
+    ]  # fmt: skip
+    (tmp_path / "core_major_test.json").write_text(json.dumps(records))
+    (tmp_path / "core_major_seed.json").write_text(json.dumps(seeds))
+    return {record["thoughts"]: record["core_belief_major"] for record in records}
+
+
+def test_a_model_of_declared_recall_and_precision_through_the_whole_path(tmp_path):
+    truth = belief_folder(tmp_path)
+    rng = np.random.default_rng(5)
+    says = {
+        text: [a for a, x in zip("abc", SHARE, strict=True) if rng.random() < chances(labels)[x]]
+        for text, labels in truth.items()
+    }
+
+    def answer(seen):
+        asked = re.findall(r"Thoughts: (Thought number \d+ of mine\.)", seen.prompt)[-1]
+        return ", ".join(says[asked]) or "Nothing here points to one of them."
+
+    study = write_label_study(
+        tmp_path / "study", "pc", tmp_path, ["compatible:sim"], k=2, more=QUICK
+    )
+    with WireServer(answer) as server:
+        session = run_at(server, study, tmp_path / "session")
+        prompts = [seen.prompt for seen in server.requests]
+    assert all("Seed thought 0." in p and "Seed thought 1." in p for p in prompts)
+    found = examine("cbt_bench", data=session)
+    weighted, _, full, errors = found.sections[:4]
+    row = dict(zip(weighted.columns, weighted.rows[0], strict=True))
+    assert row["n"] + row["Missing"] == 300
+    assert row["Missing"] > 0  # prose without a letter is no answer
+    for cells in full.rows:
+        values = dict(
+            zip(("rater", "label", "true", "named", "p", "p_ci", "r", "r_ci"), cells, strict=False)
+        )
+        low, high = map(float, re.findall(r"[\d.]+", values["r_ci"]))
+        answered = recall_among_answered(truth.values(), values["label"])
+        assert low < answered < high
+        low, high = map(float, re.findall(r"[\d.]+", values["p_ci"]))
+        assert low < precision_declared(truth.values(), values["label"]) < high
+    assert [row[0] for row in weighted.rows] == ["sim", "Best constant predictor", "Chance"]
+    assert len(errors.rows) > 50
+    assert any(note.startswith("CBT-PC: Naming helpless") for note in found.notes)
+    closed = write_outputs(found, tmp_path / "closed", figures=False)
+    assert all(
+        b"Thought number" not in path.read_bytes() for path in closed if path.suffix != ".parquet"
+    )
+    write_outputs(found, tmp_path / "open", ["html"], figures=False, with_text=True)
+    page = (tmp_path / "open" / "report.html").read_text("utf-8")
+    assert "expected: " in page
+    assert "Thought number" in page
+    assert "Situation: Day" in page
+
+
+def chances(labels):
+    return {x: RECALL[x] if x in labels else ALARM[x] for x in SHARE}
+
+
+def recall_among_answered(rows, label):
+    """Declared recall where something was named: r / P(anything named), over the true items."""
+    given = [chances(labels) for labels in rows if label in labels]
+    some = sum(1 - np.prod([1 - c for c in chance.values()]) for chance in given)
+    return sum(chance[label] for chance in given) / some
+
+
+def precision_declared(rows, label):
+    """Expected hits over expected namings."""
+    rows = list(rows)
+    hits = sum(chances(labels)[label] for labels in rows if label in labels)
+    return hits / sum(chances(labels)[label] for labels in rows)
+
+
+# Level I
+
+
+def question_file(tmp_path, n=40):
+    rows = [
+        {"question": f"Question {i}?", "choices": ["one", "two", "three", "four"][: 3 + i % 2],
+         "answer": "ABC"[i % 3], "kind": ("basic", "case")[i % 2]}
+        for i in range(n)
+    ]  # fmt: skip
+    rows.append({"question": "Which hold (select all that apply)?", "choices": ["x", "y", "z"],
+                 "answer": ["A", "C"], "kind": "case"})  # fmt: skip
+    path = tmp_path / "exam.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_questions_through_the_whole_path(tmp_path):
+    path = question_file(tmp_path)
+
+    def answer(seen):
+        if "select all" in seen.prompt:
+            assert "more than one right choice" in seen.prompt
+            return "a, c"
+        assert "Each question has only one right choice." in seen.prompt
+        number = int(re.search(r"Question (\d+)\?", seen.prompt)[1])
+        if number == 3:
+            return "I would have to think about that one."
+        if number == 4:
+            return "a, b"
+        return "abc"[number % 3] if number % 5 else "Answer: d"
+
+    columns = QuestionColumns(type="kind")
+    study = write_question_study(
+        tmp_path / "study", path, ["compatible:sim"], columns=columns, more=QUICK
+    )
+    with WireServer(answer) as server:
+        session = run_at(server, study, tmp_path / "session")
+    found = examine("cbt_bench", data=session)
+    accuracy, errors = found.sections[:2]
+    whole, basic, case = accuracy.rows
+    # 41 questions: 3 gave prose and 4 two letters; of the other 39 every fifth of 40 is wrong.
+    assert whole[:4] == ("sim", "all", 39, 2)
+    assert whole[4] == pytest.approx(31 / 39)
+    assert whole[6] == pytest.approx(31 / 41)
+    assert basic[1:4] == ("basic", 19, 1)
+    assert case[1:4] == ("case", 20, 1)
+    assert len(errors.rows) == 10
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"question": "Why?", "choices": ["a"], "answer": "A"},
+            "line 2: a text and 2 to 26 options",
+        ),
+        (
+            {"question": "Why?", "choices": ["a", "b"], "answer": "C"},
+            "line 2: answer 'C' is none of the options",
+        ),
+        (
+            {"question": "Why?", "choices": "a, b", "answer": "A"},
+            "line 2: column 'choices' must hold a list",
+        ),
+        (
+            {"question": "", "choices": ["a", "b"], "answer": "A"},
+            "line 2: a text and 2 to 26 options",
+        ),
+        (
+            {"question": "Why?", "choices": ["a", "b"], "answer": None},
+            "line 2: answer None is none",
+        ),
+    ],
+)
+def test_a_bad_question_is_named_by_its_row(tmp_path, row, message):
+    path = tmp_path / "exam.jsonl"
+    good = {"question": "How?", "choices": ["a", "b"], "answer": "B"}
+    path.write_text(json.dumps(good) + "\n" + json.dumps(row))
+    with pytest.raises(TableError, match=f"exam.jsonl, {message}"):
+        read_questions(path)
+
+
+def test_any_file_of_questions_maps_in(tmp_path):
+    pl.DataFrame(
+        {"nr": ["q1", "q2"], "stem": ["Why?", "How?"], "A": ["x", "u"], "B": ["y", "v"],
+         "C": ["z", None], "key": ["A, c", "v"]}
+    ).write_csv(tmp_path / "exam.csv")  # fmt: skip
+    columns = QuestionColumns("stem", ["A", "B", "C"], "key", id="nr")
+    first, second = read_questions(tmp_path / "exam.csv", columns)
+    assert (first.id, first.choices, first.answer, first.several) == (
+        "q1", ("x", "y", "z"), ("A", "C"), True
+    )  # fmt: skip
+    assert (second.choices, second.answer, second.several) == (("u", "v"), ("B",), False)
+    rows = [{"question": "Why?", "choices": {"A": "x", "B": "y"}, "answer": ["B"]}]
+    (tmp_path / "exam.json").write_text(json.dumps(rows))
+    assert read_questions(tmp_path / "exam.json")[0].answer == ("B",)
+    with pytest.raises(TableError, match="no column 'question'"):
+        read_questions(tmp_path / "exam.csv")
+
+
+# Level III
+
+
+def exercise_file(tmp_path, n=60, **changes):
+    rows = [
+        {"id": f"e{i}", "category": list(CRITERIA)[i % 10], "difficulty": DIFFICULTIES[i % 3],
+         "statement": f"[Calm] Statement {i:03d}.", "reference": f"Reference words {'and more ' * 8}"}
+        for i in range(n)
+    ]  # fmt: skip
+    rows[1].update(changes)
+    path = tmp_path / "practice.csv"
+    pl.DataFrame(rows).write_csv(path)
+    return path
+
+
+def test_a_judge_with_a_planted_position_effect_through_the_whole_path(tmp_path):
+    path = exercise_file(tmp_path, n=120)
+    study = write_exercise_study(
+        tmp_path / "study", path, ["compatible:weak", "compatible:strong"], ["compatible:judge"],
+        more=QUICK,
+    )  # fmt: skip
+    follow, means = 0.3, {"weak": (0.3, 0.2, 0.2, 0.2, 0.1), "strong": (0.1, 0.1, 0.2, 0.3, 0.3)}
+    rng = np.random.default_rng(8)
+    minds = {
+        (f"{i:03d}", system): (rng.random() < follow, int(rng.choice([-2, -1, 0, 1, 2], p=chances)))
+        for i in range(120)
+        for system, chances in means.items()
+    }
+
+    def answer(seen):
+        if "<<<A " not in seen.prompt:
+            return f"An answer of {seen.body['model']}."
+        system = re.search(r"An answer of (\w+)\.", seen.prompt)[1]
+        first, level = minds[re.search(r"Statement (\d+)", seen.prompt)[1], system]
+        shown_first = seen.prompt.index("An answer of") < seen.prompt.index("Reference words")
+        score = 1 if first else level if shown_first else -level
+        return json.dumps(dict.fromkeys(ATTRIBUTES, LEVELS[score]))
+
+    with WireServer(answer) as server:
+        session = run_at(server, study, tmp_path / "session")
+        asked = [seen.prompt for seen in server.requests if "<<<A " in seen.prompt]
+    assert len(asked) == 480  # two systems, both orders
+    assert not any(
+        "reference" in re.sub("Reference words", "", prompt) for prompt in asked
+    )  # blind
+    found = examine("cbt_bench", data=session)
+    sections = {section.title: section for section in found.sections}
+    for row in sections["Position bias"].rows:
+        low, high = map(float, re.findall(r"-?[\d.]+", row[3]))
+        assert low < follow < high
+        assert row[4:] == ("both orders", 240, sum(f for f, _ in minds.values()), 0)
+    for system, chances in means.items():
+        declared = float(np.dot(chances, [-2, -1, 0, 1, 2]))
+        row = next(
+            dict(zip(sections["Mean preference"].columns, r, strict=True))
+            for r in sections["Mean preference"].rows
+            if r[1] == f"{system} vs reference" and r[2] == "Overall"
+        )
+        low, high = map(float, re.findall(r"-?[\d.]+", row["Interval (t)"]))
+        assert low < declared < high
+        assert row["n"] + row["Inconsistent"] == 120
+    table = sections["Overall preference by exercise (Table 6)"]
+    assert [row[1] for row in table.rows] == ["weak", "strong"]
+    assert len(table.columns) == 13
+    assert table.rows[0][-1] == pytest.approx(np.mean(table.rows[0][2:-1]))
+    assert len(sections["Mean preference by exercise"].rows) == 2 * 10 * 5
+    assert [row[0] for row in sections["Win, tie, loss by difficulty"].rows[::2]] == list(
+        DIFFICULTIES
+    )
+    ranked = [row[3] for row in sections["Ranking of systems (Bradley-Terry)"].rows]
+    assert ranked.index("strong") < ranked.index("weak")
+    assert [f.kind for f in found.findings] == ["inconsistent_orders"]
+    # Without the benchmark the session's preferences are examined all the same; experts join in.
+    experts = [
+        (f"e{i}", system, "reference", system, "expert", "Overall", minds[f"{i:03d}", system][1])
+        for i in range(120)
+        for system in means
+    ]
+    names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
+    pl.DataFrame(experts, schema=names, orient="row").write_csv(tmp_path / "study" / "experts.csv")
+    kept = session / "study.toml"
+    kept.write_text(
+        kept.read_text("utf-8") + '\n[data]\nsources = [{path = "experts.csv"}]\n', "utf-8"
+    )
+    joined = examine("cbt_bench", data=session)
+    agreement = next(s for s in joined.sections if s.title.startswith("Agreement of raters"))
+    overall = next(
+        dict(zip(agreement.columns[:4], row, strict=False))
+        for row in agreement.rows
+        if row[1] == "Overall"
+    )
+    assert {*overall["Raters"].split(", ")} == {"expert", "judge"}
+    assert overall["Same winner"] == 1.0  # where the judge is consistent it says what it means
+    plain = examine(session)
+    assert "Mean preference" in [section.title for section in plain.sections]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"category": "Cooking"}, "line 3: category 'Cooking' has no criteria"),
+        (
+            {"difficulty": "hard"},
+            "line 3: difficulty 'hard' is none of beginner, intermediate, advanced",
+        ),
+        ({"reference": " "}, "line 3: reference is empty"),
+        ({"id": "e0"}, "line 3: exercise 'e0' stands twice"),
+    ],
+)
+def test_a_bad_exercise_is_named_by_its_row(tmp_path, changes, message):
+    with pytest.raises(TableError, match=f"practice.csv, {message}"):
+        read_exercises(exercise_file(tmp_path, **changes))
+
+
+def test_exercises_are_counted_and_columns_may_have_other_names(tmp_path):
+    path = exercise_file(tmp_path, n=30)
+    counts = exercise_counts(read_exercises(path))
+    assert [row[1:] for row in counts] == [(3, 1, 1, 1)] * 10
+    frame = pl.read_csv(path).rename({"statement": "client"})
+    frame.write_csv(tmp_path / "other.csv")
+    assert len(read_exercises(tmp_path / "other.csv", columns={"statement": "client"})) == 30
+    with pytest.raises(TableError, match="no column 'statement'"):
+        read_exercises(tmp_path / "other.csv")
+
+
+def test_a_response_is_as_long_as_the_reference():
+    item = Item("1", "[Calm] I slept.", {"reference": "That is good to hear."})
+    (request,) = responses.make().requests(item)
+    assert 'in around "5" words' in request.messages[0].content
+    assert request.messages[1].content == "[Calm] I slept."
+    assert request.temperature == 0.7
+    assert "That is good" not in str(request)
+    assert responses.make().parse([Reply(" Tell me more. ")], "1").text == "Tell me more."
+    with pytest.raises(InputError, match="exercise '2' has no 'reference'"):
+        responses.make().requests(Item("2", "Hm."))
+
+
+def test_a_judge_sees_the_criteria_of_the_category():
+    judge = comparison.make()
+    for category, texts in CRITERIA.items():
+        item = Item("1", "[Calm] Hello.", {"category": category})
+        task = Comparison(item, Response("1", "m", "One."), Response("1", "reference", "Two."))
+        (request,) = judge.requests(task)
+        assert all(text in request.messages[0].content for text in texts)
+        assert "reference" not in str(request)
+    parsed = judge.parse(
+        [Reply(json.dumps(dict.fromkeys(ATTRIBUTES, "B is slightly better than A")))]
+    )
+    assert parsed.scores == dict.fromkeys(ATTRIBUTES, -1.0)
+    with pytest.raises(InputError, match="category None of exercise '9' has no criteria"):
+        judge.requests(Comparison(Item("9"), Response("9", "m", "1"), Response("9", "r", "2")))
+    with pytest.raises(InputError, match="category 'x' needs four criteria"):
+        comparison.make(criteria={"x": ("one",)})
+
+
+# Prompts and commands
+
+
+@pytest.mark.parametrize(
+    ("make", "key", "line"),
+    [
+        (
+            make_cd,
+            "cd",
+            "Question: what distortions this patient has?\nChoices:\na: all-or-nothing",
+        ),
+        (make_pc, "pc", "Question: what core beliefs this patient has?\na: helpless\nb: unlovable"),
+        (make_fc, "fc", "s: I don't deserve to live\nAnswer:"),
+    ],
+)
+def test_prompts_of_level_two(make, key, line):
+    annotator = make()
+    (request,) = annotator.requests(Item("1", "I am late.", {"situation": "At home."}))
+    text = request.messages[0].content
+    assert line in text
+    assert "Situation: At home.\nThoughts: I am late.\n" in text
+    assert request.temperature == 0.0
+    assert tuple(annotator.parse([Reply("a")]).scores) == TASKS[key].labels
+
+
+def test_the_prompt_of_level_one():
+    (request,) = make_qa().requests(Item("1", "Which?", {"choices": ["x", "y"]}))
+    assert request.messages[0].content == (
+        "You are taking a CBT exam and doing multiple-choice questions. Each question has only one "
+        "right choice.\nWhich?\na: x\nb: y\nAnswer:\n"
+        "Please only output the letter corresponding to the choice."
+    )
+
+
+def test_commands_write_studies(tmp_path):
+    from voirdire.cli._app import build_app
+
+    belief_folder(tmp_path, n=5)
+    question_file(tmp_path, n=3)
+    exercise_file(tmp_path, n=10)
+    app, model = build_app(), ["--model", "simulated:one"]
+    for given in (
+        ["labels", "pc", "--data", str(tmp_path), *model],
+        ["questions", str(tmp_path / "exam.jsonl"), *model],
+        ["exercises", str(tmp_path / "practice.csv"), *model, "--judge", "simulated:two"],
+    ):
+        out = tmp_path / given[0]
+        result = CliRunner().invoke(app, ["cbt-bench", *given, "--out", str(out)])
+        assert result.exit_code == 0, result.output
+        assert "voirdire run" in result.output
+        assert (out / "study.toml").is_file()
+    with pytest.raises(InputError, match="two are called 'x'"):
+        write_label_study(tmp_path / "twice", "pc", tmp_path, ["a:x", "b:x"])
+    with pytest.raises(InputError, match="there is no task 'zz'"):
+        write_label_study(tmp_path / "zz", "zz", tmp_path, ["a:x"])

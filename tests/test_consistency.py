@@ -357,6 +357,54 @@ def test_temperature_0_is_no_evidence_and_that_is_printed(tmp_path, capsys):
     assert not [f for f in found.findings if f.kind == "out_of_scale"]
 
 
+def test_annotators_with_label_sets_of_their_own_have_tables_of_their_own(tmp_path):
+    rows = [
+        (rater, f"i{item}", run, label, float(label == labels[item % 2]))
+        for rater, labels in (("moods", ("Joy", "None")), ("topics", ("Work", "Home")), ("old", ("Work", "Home")))
+        for item in range(4)
+        for run in (1, 2, 3)
+        for label in labels
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["rater", "item", "run", "attribute", "score"], orient="row")
+    frame.write_csv(tmp_path / "labels.csv")
+    panel = {"moods": ["Joy", "None"], "topics": ["Work", "Home"], "old": ["Work", "Home"]}
+    (tmp_path / "study.toml").write_text(
+        '[data]\nsources = [{path = "labels.csv"}]\n[analysis]\nat_least = 3\n'
+        + "".join(
+            f'[[panel]]\nname = "{name}"\nkind = "annotator"\nuse = "labels"\ntemperature = 0.7\n'
+            f"options = {{labels = {labels}}}\n"
+            for name, labels in panel.items()
+        )
+    )
+    found = examine(tmp_path / "study.toml")
+    finals = {part.title: part for part in found.sections if part.title.startswith("Final")}
+    assert set(finals) == {"Final labels (moods)", "Final labels (topics, old)"}
+    moods = {row[1]: row[2] for row in finals["Final labels (moods)"].rows}
+    assert (moods["Joy"], moods["None"]) == (2, 2)
+    assert "named 'None'" in finals["Final labels (moods)"].text
+    assert "at least 3 of 3 runs" in finals["Final labels (moods)"].text
+    assert not [note for note in found.notes if "temperature" in note]
+
+
+def test_annotators_beside_human_labels_have_both_results_and_consistency(tmp_path):
+    rows = [
+        (rater, f"i{item}", run, float((item + (run == 3 and item == 1)) % 2))
+        for rater, runs in (("m", (1, 2, 3)), ("human", (1,)))
+        for item in range(12)
+        for run in runs
+    ]
+    frame = pl.DataFrame(rows, schema=["rater", "item", "run", "score"], orient="row")
+    frame.with_columns(attribute=pl.lit("Joy")).write_csv(tmp_path / "labels.csv")
+    (tmp_path / "study.toml").write_text(
+        '[data]\nsources = [{path = "labels.csv"}]\n[[panel]]\nname = "human"\nkind = "human"\n'
+        '[[panel]]\nname = "m"\nkind = "annotator"\ntemperature = 0.7\n'
+    )
+    found = examine(tmp_path / "study.toml")
+    assert [(result.judge, result.n_pairs) for result in found.results] == [("m", 12)]
+    assert "Final labels" in {part.title for part in found.sections}
+    assert found.verdicts
+
+
 def test_scores_without_a_reference_are_still_asked_for_one(tmp_path):
     path = ratings_file(tmp_path, score=lambda label, run: float(run))
     with pytest.raises(InputError, match="no reference"):

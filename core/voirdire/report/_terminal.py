@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from voirdire.stats._results import Interval
 
 _TOP_FINDINGS = 3
-_TOP_ROWS = 30
+_TOP_ROWS = 16
 #: Column of the table of coefficients -> width of the window from which it is shown.
 _COLUMNS = {
     "Judge": 78,

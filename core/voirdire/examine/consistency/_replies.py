@@ -98,7 +98,8 @@ def parsed_table(read: Sequence[Parsed], labels: Sequence[str]) -> pl.DataFrame:
 
 
 def _finish(replies: pl.DataFrame) -> pl.Expr:
-    given = pl.col("finish_reason") if "finish_reason" in replies.columns else pl.lit("stop")
+    known = "finish_reason" in replies.columns
+    given = pl.col("finish_reason").fill_null("stop") if known else pl.lit("stop")
     return pl.when(pl.col("reply").is_null()).then(pl.lit("error")).otherwise(given)
 
 

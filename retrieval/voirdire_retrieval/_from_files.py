@@ -5,7 +5,7 @@ These are what `voirdire_register_selectors` registers: ``make(**options) -> Exa
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,12 @@ def _embedder(spec: Any, folder: Path, device: Any, batch_size: int | None) -> E
         return spec if isinstance(spec, Embedder) else open_embedder(spec, batch_size=batch_size)
     beside = folder / spec
     name = str(beside) if beside.is_dir() else spec
+    return _shared(name, device, batch_size)
+
+
+@lru_cache(maxsize=1)
+def _shared(name: str, device: Any, batch_size: int | None) -> Embedder:
+    """One model for all raters of a panel: loading takes seconds, and as much memory each time."""
     return open_embedder(name, device=device, batch_size=batch_size)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
-from voirdire.parsing import parse_questionnaire
+from voirdire.parsing import parse_questionnaire, worst_status
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric
 from voirdire_judges._combine import missing_reply
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
@@ -83,17 +83,16 @@ class QuestionnaireJudge:
         named[f"{self._name}.total"] = scored.total
         if self.label:
             named[self.label] = None if scored.positive is None else float(scored.positive)
+        derived = [name for name in (f"{self._name}.total", self.label) if name]
+        reasons = {f"{self._name}.{serial}": why for serial, why in found.reasons.items()}
+        reasons |= {name: "incomplete" for name in derived if named[name] is None}
         return Parsed(
             named,
-            found.status,
+            _status_of(found),
             self._statuses(found, named),
             found.flags,
             extra={**found.extra, "scored": dataclasses.asdict(scored)},
-            reasons={
-                **{f"{self._name}.{serial}": why for serial, why in found.reasons.items()},
-                **({f"{self._name}.total": "incomplete"} if scored.total is None else {}),
-                **({self.label: "incomplete"} if self.label and scored.positive is None else {}),
-            },
+            reasons=reasons,
         )
 
     @property
@@ -150,6 +149,15 @@ class QuestionnaireJudge:
         if all(isinstance(level, int) for level in levels):
             return {"type": "integer", "minimum": levels[0], "maximum": levels[-1]}
         return {"enum": levels}
+
+
+def _status_of(found: Parsed) -> Status:
+    """*Not ratable* is an answer: a reply with no other gap is not asked again."""
+    lacking = {serial for serial, why in found.reasons.items() if why != "not_ratable"}
+    if lacking or found.status not in ("blank", "ok", "repaired"):
+        return found.status
+    rest = [status for serial, status in found.statuses.items() if serial not in found.reasons]
+    return worst_status(rest)
 
 
 def _levels(known: Questionnaire) -> str:

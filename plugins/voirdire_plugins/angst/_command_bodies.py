@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,15 +35,14 @@ if TYPE_CHECKING:
 _OWN = ("id", "text", *LABELS, "class")
 
 
-def write_study(  # noqa: PLR0913, PLR0917 - one a flag
+def write_study(
     gold: str,
     models: Sequence[str],
     out: Path,
     silver: str | None,
     shots: Mapping[str, Any],
-    scales: Sequence[str],
-    variant: str,
-    runs: int,
+    scales: Mapping[str, float | None],
+    panel: Mapping[str, Any],
     columns: Mapping[str, str],
 ) -> str:
     """Write gold.csv, silver.csv and study.toml into a folder; returns what was written."""
@@ -53,10 +53,8 @@ def write_study(  # noqa: PLR0913, PLR0917 - one a flag
     if silver is not None:
         pool = read_posts(silver)
         pool.select(_OWN).write_csv(out / "silver.csv")
-        examples = {**shots, "pool": "silver.csv", "index": "silver-index"}
-    study = angst_study(
-        models, examples=examples, scales=dict(map(_scale, scales)), variant=variant, runs=runs
-    )
+        examples = {**shots, "pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
+    study = angst_study(models, examples=examples, scales=scales, **panel)
     (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
     unlabelled = posts.filter(pl.col("class").is_null()).height
     return (
@@ -66,12 +64,30 @@ def write_study(  # noqa: PLR0913, PLR0917 - one a flag
     )
 
 
-def _scale(text: str) -> tuple[str, float | None]:
-    name, equals, threshold = text.partition("=")
-    try:
-        return name, float(threshold) if equals else None
-    except ValueError:
-        raise InputError(f"--scale {text!r}: the threshold must be a number") from None
+def scales_of(given: Sequence[str]) -> dict[str, float | None]:
+    """Questionnaires and their thresholds from ``NAME`` or ``NAME=THRESHOLD``."""
+    found: dict[str, float | None] = {}
+    for text in given:
+        name, equals, threshold = text.partition("=")
+        try:
+            found[name] = float(threshold) if equals else None
+        except ValueError:
+            raise InputError(f"--scale {text!r}: the threshold must be a number") from None
+    return found
+
+
+def options_of(given: Sequence[str] | None) -> dict[str, Any]:
+    """A model's options from ``NAME=VALUE``; a value that is a TOML value is read as one."""
+    found: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--model-option {text!r}: write NAME=VALUE")
+        try:
+            found[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = value
+    return found
 
 
 def label_silver(
@@ -79,10 +95,8 @@ def label_silver(
     model: str,
     out: Path,
     columns: Mapping[str, str],
-    *,
-    resume: bool,
-    max_cost: float | None,
-    quiet: bool,
+    options: Mapping[str, Any],
+    how: Mapping[str, Any],
 ) -> tuple[list[str], int]:
     """Run the open question over posts and write the silver corpus; lines to print, exit code."""
     known = read_posts(posts, columns, labelled=False).select("id", "text")
@@ -93,13 +107,19 @@ def label_silver(
             "name": "angst-silver",
             "items": {"path": "posts.jsonl"},
             "panel": [
-                {"name": "silver", "kind": "annotator", "use": "angst-silver", "model": model}
+                {
+                    "name": "silver",
+                    "kind": "annotator",
+                    "use": "angst-silver",
+                    "model": model,
+                    "model_options": dict(options),
+                }
             ],
         },
         folder=str(out),
     )
     session = out / "session"
-    result = run(study, session, resume=resume, max_cost=max_cost, quiet=quiet)
+    result = run(study, session, **how)
     kept, counts = silver_corpus(ratings_frame(session), known)
     kept.write_ndjson(out / "silver.jsonl")
     lines = [

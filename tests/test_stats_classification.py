@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -13,38 +12,6 @@ from sklearn import metrics
 
 from voirdire._errors import StatisticsError
 from voirdire.stats import classification_scores, random_f1, roc_auc
-
-REFERENCE = {
-    "clf_acc": "accuracy",
-    "clf_wP": "precision_weighted",
-    "clf_wR": "recall_weighted",
-    "clf_wF1": "f1_weighted",
-    "clf_macroF1": "f1_macro",
-    "clf_hamming": "hamming_loss",
-    "clf_mcc": "mcc",
-}
-
-
-@pytest.mark.shared
-def test_consensus(shared):
-    """First rater as truth, second as prediction; AUC of truths above their median."""
-    reference = json.loads((shared / "reference" / "stats_reference.json").read_text())
-    big = np.load(shared / "reference" / "stats_data.npz")
-    for dataset, values in reference["consensus"].items():
-        ratings = reference["datasets"][dataset].get("ratings")
-        R = (
-            np.array(ratings, float)
-            if ratings
-            else np.where(big[dataset] == 0, np.nan, big[dataset])
-        )
-        a, b = R[:, 0], R[:, 1]
-        found = classification_scores(a, b)
-        for key, name in REFERENCE.items():
-            assert found[name].value == pytest.approx(values[key]["value"], rel=1e-6, abs=1e-12)
-        both = ~np.isnan(a) & ~np.isnan(b)
-        if "roc_auc" in values:
-            area = roc_auc(np.where(both, a > np.median(a[both]), np.nan), b)
-            assert area.value == pytest.approx(values["roc_auc"]["value"], rel=1e-6), dataset
 
 
 def test_macro_means_run_over_declared_labels_that_occur():

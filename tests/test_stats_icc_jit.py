@@ -51,3 +51,11 @@ def test_public_names_load_nothing_slow():
         "print([m for m in ('numba', 'scipy.stats', 'sklearn') if m in sys.modules])"
     )
     assert run(code).strip() == "[]"
+
+
+def test_without_a_folder_to_cache_in_kernels_compile_all_the_same():
+    nowhere = "from numba.core import caching\ncaching.CacheImpl._locator_classes = []\n"
+    small = (
+        "from voirdire import stats\nprint(stats.icc([[1, 2], [3, 3], [5, 4]], 'C,1').to_dict())"
+    )
+    assert run(nowhere + small) == run(small)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from voirdire.stats._jit import njit
 
 _HASH_BOUND = 0x7FFFFFFF
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def integer_span(x: Any) -> Any:
     """Least and greatest value, and whether all are whole numbers."""
     low, high = np.inf, -np.inf
@@ -25,7 +26,7 @@ def integer_span(x: Any) -> Any:
     return low, high, True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mark_integers(x: Any, low: Any, seen: Any) -> None:
     """Mark which whole numbers from `low` on occur."""
     for i in range(x.size):
@@ -34,7 +35,7 @@ def mark_integers(x: Any, low: Any, seen: Any) -> None:
             seen[int(value - low)] = True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
     """Codes of whole numbers by a table from `low` on; where an undeclared value stands, or -1."""
     for i in range(x.size):
@@ -52,7 +53,7 @@ def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def few_values(x: Any, limit: int) -> Any:
     """Distinct values in order of appearance, and their count (-1: more than `limit`)."""
     found = np.empty(limit, np.float64)
@@ -76,7 +77,7 @@ def few_values(x: Any, limit: int) -> Any:
     return found, count
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def code_values(x: Any, levels: Any) -> Any:
     """Position of each value in sorted levels (-1: missing), and where an undeclared one stands."""
     codes = np.empty(x.size, np.int32)
@@ -99,7 +100,7 @@ def code_values(x: Any, levels: Any) -> Any:
     return codes, -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cross_table(codes: Any, table: Any) -> None:
     """Count pairs of codes of which both are there."""
     for i in range(codes.shape[0]):
@@ -108,7 +109,7 @@ def cross_table(codes: Any, table: Any) -> None:
             table[a, b] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sorted_line(codes: Any, item: Any, line: Any) -> Any:
     """Write the item's ratings in order, and give how many there are."""
     size = 0
@@ -125,7 +126,7 @@ def _sorted_line(codes: Any, item: Any, line: Any) -> Any:
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) -> Any:
     """Fill in distinct unordered rows, their sizes and multiplicities; return how many.
 
@@ -160,7 +161,7 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, counts: Any) -> Any:
     """Fill in distinct count vectors as keys, an item of each, and multiplicities; return how many.
 

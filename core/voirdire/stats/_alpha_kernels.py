@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from voirdire.stats._jit import njit
 
 NOMINAL, ORDINAL, INTERVAL, RATIO, MATRIX = range(5)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _category_counts(rows: Any, sizes: Any, weights: Any, q: int) -> Any:
     counts = np.zeros(q, np.float64)
     for u in range(sizes.size):
@@ -20,7 +21,7 @@ def _category_counts(rows: Any, sizes: Any, weights: Any, q: int) -> Any:
     return counts
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _to_mid_ranks(counts: Any) -> None:
     """In place: the ordinal metric is the interval metric on mid-ranks."""
     below = 0.0
@@ -30,7 +31,7 @@ def _to_mid_ranks(counts: Any) -> None:
         below += here
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _difference(a: Any, b: Any, values: Any, matrix: Any, metric: Any) -> Any:
     """Squared difference of two categories under the ratio metric or a given matrix."""
     if metric == MATRIX:
@@ -39,7 +40,7 @@ def _difference(a: Any, b: Any, values: Any, matrix: Any, metric: Any) -> Any:
     return 0.0 if total == 0.0 else ((values[a] - values[b]) / total) ** 2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _nominal(rows: Any, sizes: Any, weights: Any, counts: Any) -> Any:
     """Sums of disagreeing pairs, within items (each over m - 1) and overall."""
     within = 0.0
@@ -59,7 +60,7 @@ def _nominal(rows: Any, sizes: Any, weights: Any, counts: Any) -> Any:
     return within, total * total - squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _squared(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     """Sums of squared differences of pairs in closed form: no loop over pairs of values."""
     total, mean = 0.0, 0.0
@@ -85,7 +86,7 @@ def _squared(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     return within, 2.0 * total * overall
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _paired(
     rows: Any, sizes: Any, weights: Any, counts: Any, values: Any, matrix: Any, metric: Any
 ) -> Any:
@@ -109,7 +110,7 @@ def _paired(
     return within, overall
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _varies(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     """Whether two different values stand in patterns that were drawn."""
     first = np.nan
@@ -124,7 +125,7 @@ def _varies(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _ratings(sizes: Any, weights: Any) -> Any:
     total = 0.0
     for u in range(sizes.size):
@@ -132,7 +133,7 @@ def _ratings(sizes: Any, weights: Any) -> Any:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, out: Any) -> None:
     """For each row of weights over patterns: ratings, observed and expected disagreement.
 
@@ -158,7 +159,7 @@ def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, o
         out[b, 2] = overall / (total * (total - 1.0))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def alpha_pairs(
     rows: Any, sizes: Any, weights: Any, values: Any, matrix: Any, metric: Any, out: Any
 ) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from voirdire.stats._jit import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def to_cells(x: Any, out: Any) -> Any:
     """Codes 1, 0 and -1 (NaN); returns where any other value stands, or -1."""
     for i in range(x.size):
@@ -24,7 +25,7 @@ def to_cells(x: Any, out: Any) -> Any:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def tally(X: Any, runs: Any, labels: Any, tallies: Any) -> Any:
     """Count, for each label, items by (ratings present, ratings 1).
 
@@ -49,7 +50,7 @@ def tally(X: Any, runs: Any, labels: Any, tallies: Any) -> Any:
     return tallies
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def place_items(X: Any, runs: Any, labels: Any, places: Any) -> Any:
     """The place of each item and label as `tally` counts it, into (items * labels,)."""
     step = runs + 1

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 
-@njit("void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])", cache=True, nogil=True, error_model="numpy")
+@njit("void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])", nogil=True, error_model="numpy")
 def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
     """out[p, f, b] = Σ_i counts[i, b] features[p, f, i].
 
@@ -38,7 +39,6 @@ def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
 
 @njit(
     "void(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1])",
-    cache=True,
     nogil=True,
     error_model="numpy",
 )
@@ -63,7 +63,7 @@ def _mean_squares(
         out[2, b] = out[2, b] / ((n - 1.0) * (k - 1.0)) if out[2, b] > n * tolerances[2] else 0.0
 
 
-@njit("void(f8[:,::1], f8[::1], f8[:,::1], f8[::1])", cache=True, nogil=True, error_model="numpy")
+@njit("void(f8[:,::1], f8[::1], f8[:,::1], f8[::1])", nogil=True, error_model="numpy")
 def _line(line: Floats, sizes: Floats, squares: Floats, out: Floats) -> None:
     """out[b]: a combination of mean squares; what cancels up to round-off is zero."""
     for b in range(len(sizes)):
@@ -76,7 +76,6 @@ def _line(line: Floats, sizes: Floats, squares: Floats, out: Floats) -> None:
 
 @njit(
     "void(f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,:,::1], f8[:,:,::1])",
-    cache=True,
     nogil=True,
     error_model="numpy",
 )
@@ -101,7 +100,7 @@ def icc_from_sums(
                 out[p, f, b] = out[p, f, b] / below[b] if below[b] != 0.0 else np.nan
 
 
-@njit("f8(f8[::1], i8[::1], f8, i8[::1])", cache=True, nogil=True, error_model="numpy")
+@njit("f8(f8[::1], i8[::1], f8, i8[::1])", nogil=True, error_model="numpy")
 def _smallest_reaching(
     values: Floats, weights: NDArray[np.int64], target: float, bins: NDArray[np.int64]
 ) -> float:
@@ -129,7 +128,7 @@ def _smallest_reaching(
     return low if low < np.inf else np.nan
 
 
-@njit("void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])", cache=True, nogil=True, error_model="numpy")
+@njit("void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])", nogil=True, error_model="numpy")
 def weighted_quantiles(
     values: Floats, weights: NDArray[np.int64], targets: Floats, out: Floats
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 @njit(
     "UniTuple(f8, 2)(f8[:,:,::1], i8, f8[::1], f8[::1])",
-    cache=True,
     nogil=True,
     error_model="numpy",
 )
@@ -35,7 +35,7 @@ def _effects(means: Floats, b: int, rows: Floats, columns: Floats) -> tuple[floa
     return grand, 64 * 2.220446049250313e-16 * scale
 
 
-@njit("f8(f8[::1], f8)", cache=True, nogil=True, error_model="numpy")
+@njit("f8(f8[::1], f8)", nogil=True, error_model="numpy")
 def _sum_of_squares(effects: Floats, zero: float) -> float:
     total = 0.0
     for effect in effects:
@@ -44,7 +44,7 @@ def _sum_of_squares(effects: Floats, zero: float) -> float:
     return total
 
 
-@njit("void(f8[:,:,::1], f8[:,::1])", cache=True, nogil=True, error_model="numpy")
+@njit("void(f8[:,:,::1], f8[:,::1])", nogil=True, error_model="numpy")
 def mean_squares_of(means: Floats, out: Floats) -> None:
     """out[:, b]: MSR, MSC, MSE of the n by k means[:, :, b]; NaN where a mean is missing.
 

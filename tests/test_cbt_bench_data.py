@@ -142,6 +142,13 @@ def test_the_report_makes_the_constant_predictor_plain(folder):
     beyond = {row[0]: row[-1] for row in table.rows}
     assert beyond["Human"] < 0 < beyond["Llama-3.1-8B"]
     assert found.results == found.verdicts == ()
+    counts = {(f.kind, f.table): f.count for f in found.findings}
+    assert counts.pop(("hierarchy_differs", "")) == 2
+    assert counts == {
+        ("seeds_are_test_items", "CBT-CD seeds"): 20,
+        ("seeds_are_test_items", "CBT-PC seeds"): 16,
+        ("seeds_are_test_items", "CBT-FC seeds"): 19,
+    }
 
 
 @pytest.mark.shared
@@ -169,9 +176,7 @@ def test_seed_examples_stand_before_the_question(folder):
     assert [m.role for m in request.messages] == ["user", "assistant"] * 3 + ["user"]
     seeds = read_seeds(folder, TASKS["cd"])
     assert seeds[0].thoughts in request.messages[0].content
-    letters = {
-        label: letter for label, letter in zip(TASKS["cd"].labels, "abcdefghij", strict=True)
-    }
+    letters = dict(zip(TASKS["cd"].labels, "abcdefghij", strict=True))
     assert request.messages[1].content == ", ".join(sorted(letters[x] for x in seeds[0].labels))
     assert request.messages[-1].content.endswith("should be separated by a comma.")
     assert fixed.requests(item)[0] == request

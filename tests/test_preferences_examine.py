@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from voirdire import TableError
-from voirdire.examine import examine
+from voirdire.examine import audit_source, examine
 from voirdire.examine.preference_sections import preference_findings, preference_sections
 from voirdire.examine.preferences import (
     examine_preferences,
@@ -60,7 +60,7 @@ def test_missing_stays_missing():
     found = examine_preferences(frame(rows))
     cell = found.cell("ann", "m", "Overall")
     assert (cell.missing, cell.mean.n, cell.mean.value) == (2, 1, -1.5)
-    kinds = {finding.kind: finding.count for finding in preference_findings(found)}
+    kinds = {finding.kind: finding.count for finding in preference_findings(found.table)}
     assert kinds["preferences_missing"] == 2
 
 
@@ -139,16 +139,16 @@ def test_a_planted_position_effect_is_found():
     assert mean.low < 0.3 < mean.high  # -0.2 - 0.2 + 0.3 + 0.4
     win = cell.outcome.win.interval()
     assert win.low < 0.5 < win.high
-    assert {f.kind for f in preference_findings(found)} == {"inconsistent_orders"}
+    assert {f.kind for f in preference_findings(found.table)} == {"inconsistent_orders"}
 
 
 def test_one_fixed_order_is_said():
     rows = [(f"{n}", "m", "ref", "m", "ann", "Overall", 1) for n in range(5)]
     found = examine_preferences(frame(rows))
-    assert {f.kind for f in preference_findings(found)} == {"one_order"}
+    assert {f.kind for f in preference_findings(found.table)} == {"one_order"}
     assert found.position[0].effect.reason == "not_estimable"
     unknown = frame(rows).with_columns(shown_first=pl.lit(None, pl.String))
-    assert {f.kind for f in preference_findings(examine_preferences(unknown))} == {"order_unknown"}
+    assert {f.kind for f in preference_findings(preference_table(unknown))} == {"order_unknown"}
     assert examine_preferences(unknown).position == ()
 
 
@@ -217,6 +217,7 @@ def test_a_file_is_examined_and_reported(tmp_path):
         assert found.results == found.verdicts == ()
         assert found.preferences.height == len(rows)
         assert [f.kind for f in found.findings] == ["inconsistent_orders"]
+        assert audit_source(path) == found.findings
     same = examine(frame(rows))
     assert same.sections == found.sections
     files = write_outputs(found, tmp_path / "out", figures=False)

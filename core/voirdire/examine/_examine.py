@@ -18,11 +18,12 @@ from voirdire.examine._facts import known_facts
 from voirdire.examine._labels import label_part, label_scale
 from voirdire.examine._measures import frame_of, measures_of
 from voirdire.examine._pairing import pairings
-from voirdire.examine._preference_part import with_preferences, without_ratings
+from voirdire.examine._preference_part import with_preferences, without_ratings, worst_first
 from voirdire.examine._preference_source import preferences_alone, split_preferences
 from voirdire.examine._results import Context, pair_results
 from voirdire.examine._source import adjust, resolve
 from voirdire.examine._systems import judge_mean_tests, system_means, system_tests
+from voirdire.examine.preference_sections import preference_findings
 from voirdire.examine.verdict import judge_verdicts
 from voirdire.schema import Scale
 from voirdire.study import Rater
@@ -114,7 +115,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             },
         },
     )
-    if found is None and not study.data.sources and (compared is not None or benchmark):
+    if _is_unrated(study, found, compared, benchmark):
         examination = without_ratings(study, _versions(), _options(study, reference))
     else:
         found = found or tables.read_tables(study)
@@ -137,6 +138,17 @@ def _opened(
     return study, None, compared, benchmark
 
 
+def _is_unrated(
+    study: Study,
+    found: Tables | None,
+    compared: pl.DataFrame | None,
+    benchmark: Benchmark | None,
+) -> bool:
+    """Whether there is something to examine, and no ratings in it."""
+    unrated = found is None and not study.data.sources
+    return unrated and (compared is not None or benchmark is not None)
+
+
 def audit_source(
     source: str | Path | Study | pl.DataFrame,
     *,
@@ -150,9 +162,12 @@ def audit_source(
     InputError
         As `examine`.
     """
-    study, found, _ = resolve(source, data, reference)
+    study, found, compared, benchmark = _opened(source, data, reference)
     study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
-    return tables.audit(found or tables.read_tables(study), study)
+    said = () if compared is None else preference_findings(compared)
+    if _is_unrated(study, found, compared, benchmark):
+        return said
+    return worst_first((*said, *tables.audit(found or tables.read_tables(study), study)))
 
 
 def measure(

@@ -10,12 +10,14 @@ import polars as pl
 from voirdire.examine._examination import Examination
 from voirdire.examine.preference_sections import preference_findings, preference_sections
 from voirdire.examine.preferences import Preferences, examine_preferences
+from voirdire.schema import SEVERITIES
 from voirdire.tables import RATERS, RATINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from voirdire.schema import Finding
     from voirdire.study import Study
 
 
@@ -51,11 +53,16 @@ def with_preferences(
         return examination
     found = preferences_of(examination, table, groups)
     return examination.replace(
-        findings=(*preference_findings(found), *examination.findings),
+        findings=worst_first((*preference_findings(table), *examination.findings)),
         sections=(*preference_sections(found), *examination.sections),
         raters=_raters(examination, table),
         preferences=table,
     )
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by severity, those of one severity as they came."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def preferences_of(

@@ -47,12 +47,13 @@ def split_preferences(study: Study) -> tuple[Study, pl.DataFrame | None]:
     kept: list[Source] = []
     for source in study.data.sources:
         path = Path(study.folder) / source.path
+        derived = path.name == "ratings.parquet" and (path.parent / "study.toml").is_file()
         beside = path.with_name("preferences.parquet")
-        if source.path.endswith("ratings.parquet") and _rows(beside):
+        if derived and _rows(beside):
             found.append(_read(beside))
         if _holds(path):
-            found.append(_read(path, source.sheet))
-        elif not (found and source.path.endswith("ratings.parquet") and not _rows(path)):
+            found.append(_read(path, source))
+        elif not (derived and found and not _rows(path)):
             kept.append(source)
     if not found:
         return study, None
@@ -63,11 +64,18 @@ def split_preferences(study: Study) -> tuple[Study, pl.DataFrame | None]:
     return study.model_copy(update={"data": data}), table
 
 
-def _read(path: Path, sheet: str | None = None) -> pl.DataFrame:
+def _read(path: Path, source: Source | None = None) -> pl.DataFrame:
     if path.suffix.lower() in _PARQUET:
-        return preference_table(pl.read_parquet(path), str(path))
-    raw = read_raw(path, sheet=sheet)
-    return preference_table(raw.frame, str(path), raw.place)
+        return preference_table(_named(pl.read_parquet(path), source), str(path))
+    raw = read_raw(path, sheet=source.sheet if source else None)
+    return preference_table(_named(raw.frame, source), str(path), raw.place)
+
+
+def _named(frame: pl.DataFrame, source: Source | None) -> pl.DataFrame:
+    """With the rater that the source names, where the table has no column of raters."""
+    if "rater" in frame.columns or source is None or source.rater is None:
+        return frame
+    return frame.with_columns(pl.lit(source.rater).alias("rater"))
 
 
 def _rows(path: Path) -> int:

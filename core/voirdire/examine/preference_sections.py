@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examine._examination import Section
+from voirdire.examine._preference_table import settle
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
@@ -44,16 +45,19 @@ def preference_sections(found: Preferences) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.rows)
 
 
-def preference_findings(found: Preferences, table: str = "preferences") -> tuple[Finding, ...]:
-    """What is odd in a table of preferences: missing scores, orders that disagree, one order."""
-    settled, shown = found.settled, found.table.filter(pl.col("shown_first").is_not_null())
+def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple[Finding, ...]:
+    """What is odd in a table of preferences: missing scores, orders that disagree, one order.
+
+    `table` is one of `preference_table`; `name` is what findings call it.
+    """
+    settled, shown = settle(table), table.filter(pl.col("shown_first").is_not_null())
     missing = settled.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
     torn = settled.filter(pl.col("outcome") == "inconsistent")
     sides = shown.group_by("rater", "system_a", "system_b", maintain_order=True).agg(
         pl.col("shown_first").n_unique().alias("sides"), pl.len()
     )
     fixed = sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1))
-    unknown = found.table.filter(pl.col("shown_first").is_null())
+    unknown = table.filter(pl.col("shown_first").is_null())
     parts = (
         (
             "preferences_missing",
@@ -84,12 +88,12 @@ def preference_findings(found: Preferences, table: str = "preferences") -> tuple
             "They count for preferences and cannot tell of a position bias.",
         ),
     )
-    counts = {"all": settled.height, "rows": found.table.height}
+    counts = {"all": settled.height, "rows": table.height}
     return tuple(
         Finding(
             kind,
             severity,  # type: ignore[arg-type]
-            table,
+            name,
             rows.height,
             _places(rows),
             message.format(n=rows.height, **counts),

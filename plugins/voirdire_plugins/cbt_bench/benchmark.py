@@ -12,7 +12,7 @@ from voirdire.store import is_session, iterate_items, read_session, session_stud
 from voirdire.study import Source, Study, build_study
 from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
 from voirdire_plugins.cbt_bench.data import path_of
-from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_sections
+from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_findings, data_sections
 from voirdire_plugins.cbt_bench.label_review import review_labels, review_questions
 from voirdire_plugins.cbt_bench.labels import TASKS
 
@@ -51,6 +51,7 @@ class CBTBench:
             return examination.replace(
                 sections=(*data_sections(folder), *examination.sections),
                 notes=(*examination.notes, *baseline_notes(folder)),
+                findings=(*examination.findings, *data_findings(folder)),
             )
         items = _items(folder)
         uses = {rater.use for rater in examination.study.panel}

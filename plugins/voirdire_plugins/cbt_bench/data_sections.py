@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.examine import Section
 from voirdire.examine.choice_sections import constant_sentence
 from voirdire.examine.choices import LabelMatrix, chance_floor
+from voirdire.schema import Finding
 from voirdire.stats import kappa_f1
 from voirdire_plugins.cbt_bench import published
 from voirdire_plugins.cbt_bench.data import (
@@ -43,6 +44,47 @@ def data_sections(folder: Path) -> tuple[Section, ...]:
         printed_checks(),
     )
     return tuple(section for section in sections if section.rows)
+
+
+def data_findings(folder: Path) -> tuple[Finding, ...]:
+    """What is odd in the files: beliefs that do not fit, seeds that are test items elsewhere."""
+    tests = {
+        key: read_examples(folder, task)
+        for key, task in TASKS.items()
+        if path_of(folder, task).is_file()
+    }
+    found: list[Finding] = []
+    if {"pc", "fc"} <= set(tests):
+        check = check_hierarchy(tests["pc"], tests["fc"])
+        places = tuple(item for item, _, _ in check.differing)
+        message = (
+            f"{len(places)} of {check.shared} examples of both belief tasks have other primary "
+            "beliefs than their fine-grained ones imply."
+        )
+        said = "Both are kept as published; the tables show them."
+        if places:
+            found.append(
+                Finding("hierarchy_differs", "note", "", len(places), places, message, said)
+            )
+    for task in TASKS.values():
+        if not path_of(folder, task, "seed").is_file():
+            continue
+        seeds = read_examples(folder, task, "seed")
+        elsewhere = {i for key in tests if key != task.key for i in overlap(seeds, tests[key])}
+        if elsewhere:
+            message = f"{len(elsewhere)} of {len(seeds)} seeds stand in another task's test set."
+            found.append(
+                Finding(
+                    "seeds_are_test_items",
+                    "note",
+                    f"{task.name} seeds",
+                    len(elsewhere),
+                    tuple(sorted(elsewhere)),
+                    message,
+                    "They serve only their own task; a pool of several tasks is refused.",
+                )
+            )
+    return tuple(found)
 
 
 def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:

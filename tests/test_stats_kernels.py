@@ -1,0 +1,186 @@
+"""Each kernel beside its slow twin, called as the public functions call it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reference import agreement, coding, intraclass
+
+from voirdire import stats
+from voirdire.stats import _agreement_kernels as ratings_kernels
+from voirdire.stats import _alpha_kernels as alpha_kernels
+from voirdire.stats import _fleiss_kernels as label_kernels
+from voirdire.stats import _kernels_icc as icc_kernels
+from voirdire.stats import _kernels_systems as systems_kernels
+from voirdire.stats._patterns import _by_keys, _by_rows
+
+NAN = math.nan
+TWINS = {
+    "integer_span": coding.span,
+    "mark_integers": coding.distinct,
+    "code_integers": coding.codes,
+    "few_values": coding.distinct,
+    "code_values": coding.codes,
+    "cross_table": coding.cross_table,
+    "collapse_rows": coding.patterns,
+    "collapse_keys": coding.patterns,
+    "to_cells": coding.codes,
+    "tally": coding.tallies,
+    "place_items": coding.tallies,
+    "alpha_parts": agreement.krippendorff,
+    "alpha_pairs": agreement.krippendorff,
+    "weighted_sums": intraclass.resampled,
+    "icc_from_sums": intraclass.resampled,  # in test_stats_icc, as the bootstrap calls it
+    "weighted_quantiles": coding.quantile,
+    "mean_squares_of": intraclass.mean_squares,
+}
+MODULES = (ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels)
+
+
+def test_every_kernel_has_a_twin():
+    """Kernels are the compiled functions that others call; private ones are parts of them."""
+    folder = Path(inspect.getfile(stats)).parent
+    compiled = set()
+    for path in folder.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = {
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+            and any("njit" in ast.unparse(mark) for mark in node.decorator_list)
+        }
+        compiled |= found
+        if found:
+            assert importlib.import_module(f"voirdire.stats.{path.stem}") in MODULES
+    assert {name for name in compiled if not name.startswith("_")} == set(TWINS)
+
+
+values = arrays(np.float64, st.integers(0, 15), elements=st.sampled_from([NAN, 0, 1, 2, 5, 9]))
+broken = arrays(np.float64, st.integers(0, 9), elements=st.sampled_from([NAN, -3, 1, 2.5, 70]))
+codes = arrays(
+    np.int32, st.tuples(st.integers(0, 20), st.integers(1, 4)), elements=st.integers(-1, 3)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(values, broken)
+def test_spans_and_distinct_values(whole, other):
+    for x in (whole, other):
+        low, high, integers = ratings_kernels.integer_span(x)
+        assert integers == coding.span(x)[2]
+        if integers:
+            assert (low, high) == coding.span(x)[:2]
+        found, count = ratings_kernels.few_values(x, 5)
+        assert found[:count].tolist() == coding.distinct(x)
+    seen = np.zeros(10, bool)
+    ratings_kernels.mark_integers(whole, 0.0, seen)
+    assert np.flatnonzero(seen).tolist() == sorted(coding.distinct(whole))
+    assert ratings_kernels.few_values(np.arange(6.0), 5)[1] == -1
+
+
+@settings(max_examples=60, deadline=None)
+@given(values, broken)
+def test_codes(whole, other):
+    levels = [0, 1, 2, 5, 9]
+    place = np.full(10, -1, np.int64)
+    place[levels] = range(5)
+    for x in (whole, other):
+        expected, undeclared = coding.codes(x, levels)
+        by_table = np.empty(len(x), np.int32)
+        assert ratings_kernels.code_integers(x, 0.0, place, by_table) == undeclared
+        by_search, where = ratings_kernels.code_values(x, np.array(levels, float))
+        assert where == undeclared
+        n = len(expected)
+        assert by_table[:n].tolist() == by_search[:n].tolist() == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(codes)
+def test_collapsing_and_cross_tables(rows):
+    expected = coding.patterns(rows.tolist())
+    for found, sizes, counts in (_by_rows(rows), _by_keys(rows, 4, rows.shape[1].bit_length())):
+        listed = [tuple(row[:size].tolist()) for row, size in zip(found, sizes, strict=True)]
+        assert dict(zip(listed, counts.tolist(), strict=True)) == expected
+    if rows.shape[1] > 1:
+        table = np.zeros((4, 4), np.int64)
+        ratings_kernels.cross_table(rows, table)
+        pairs = coding.cross_table(rows[:, :2].tolist())
+        assert {at: n for at, n in np.ndenumerate(table) if n} == pairs
+
+
+@settings(max_examples=40, deadline=None)
+@given(arrays(np.float64, (6, 3, 2), elements=st.sampled_from([NAN, 0, 1])))
+def test_labels_over_runs(X):
+    cells = np.empty(X.size, np.int8)
+    assert label_kernels.to_cells(X.ravel(), cells) == -1
+    assert cells.tolist() == coding.codes(X.ravel(), [0, 1])[0]
+    assert label_kernels.to_cells(np.array([0.0, 2.0]), np.empty(2, np.int8)) == 1
+    counted = label_kernels.tally(cells, 3, 2, np.zeros(2 * 16, np.int64)).reshape(2, 4, 4)
+    expected = coding.tallies(cells.reshape(X.shape).tolist())
+    assert {at: n for at, n in np.ndenumerate(counted) if n} == expected
+    places = label_kernels.place_items(cells, 3, 2, np.zeros(12, np.int64)).reshape(6, 2)
+    for label in range(2):
+        again = np.bincount(places[:, label], minlength=16).reshape(4, 4)
+        assert (again == counted[label]).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    arrays(np.int64, (6, 3), elements=st.integers(0, 3)),
+    arrays(np.int64, 6, elements=st.integers(0, 3)),
+    st.sampled_from(["nominal", "ordinal", "interval", "ratio"]),
+)
+def test_alpha_of_a_resample_is_alpha_of_the_copies(rows, drawn, metric):
+    metrics = ("nominal", "ordinal", "interval", "ratio")
+    out = np.zeros((1, 3))
+    weights, levels = drawn[None].astype(float), np.arange(4.0)
+    given_ = (np.sort(rows, axis=1).astype(np.int32), np.full(6, 3), weights, levels)
+    at = getattr(alpha_kernels, metric.upper())
+    if metrics.index(metric) < 3:
+        alpha_kernels.alpha_parts(*given_, at, out)
+    else:
+        alpha_kernels.alpha_pairs(*given_, np.zeros((1, 1)), at, out)
+    total, observed, expected = out[0]
+    assert total == 3 * drawn.sum()
+    value = 1 - observed / expected if expected else NAN
+    twin = agreement.krippendorff(np.repeat(rows, drawn, axis=0), metric)
+    assert value == pytest.approx(twin, abs=1e-12, nan_ok=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(arrays(np.float64, 12, elements=st.sampled_from([NAN, -1.5, 0, 0.25, 0.3, 1])), st.data())
+def test_quantiles_of_weighted_values(x, data):
+    weights = data.draw(arrays(np.int64, 12, elements=st.integers(0, 9)))
+    known = int(weights[~np.isnan(x)].sum())
+    targets = np.array([[max(1, 0.025 * known), max(1, 0.5 * known), max(1, known)]], float)
+    out = np.empty((1, 3))
+    icc_kernels.weighted_quantiles(x[None], weights, targets, out)
+    if known:
+        expected = [coding.quantile(x, weights, target) for target in targets[0]]
+        assert out[0].tolist() == expected
+        assert all(low <= high for low, high in pairwise(out[0]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(arrays(np.float64, (4, 3), elements=st.integers(1, 5)), st.integers(0, 999))
+def test_sums_and_mean_squares(Y, seed):
+    counts = np.random.default_rng(seed).multinomial(4, [0.25] * 4, size=5).T.astype(float)
+    out = np.empty((1, 3, 5))
+    icc_kernels.weighted_sums(np.ascontiguousarray(counts), Y.T[None].copy(), out)
+    for b in range(5):
+        copies = np.repeat(Y, counts[:, b].astype(int), axis=0)
+        assert out[0, :, b] == pytest.approx(copies.sum(axis=0))
+    squares = np.empty((3, 1))
+    systems_kernels.mean_squares_of(Y[:, :, None].copy(), squares)
+    expected = [float(one) for one in intraclass.mean_squares(Y.tolist())[:3]]
+    assert squares[:, 0] == pytest.approx(expected, abs=1e-12)

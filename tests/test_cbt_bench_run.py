@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import numpy as np
 import polars as pl
@@ -252,18 +253,29 @@ def exercise_file(tmp_path, n=60, **changes):
     return path
 
 
-def test_a_judge_with_a_planted_position_effect_through_the_whole_path(tmp_path):
-    path = exercise_file(tmp_path, n=120)
+FOLLOWS = 0.3
+MEANS = {"weak": (0.3, 0.2, 0.2, 0.2, 0.1), "strong": (0.1, 0.1, 0.2, 0.3, 0.3)}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """A session with a judge that in some pairs prefers what is shown first, and means the others.
+
+    The folder, what the judge has in mind of each exercise and system, and what it was shown.
+    """
+    folder = tmp_path_factory.mktemp("compared")
+    models = ["compatible:weak", "compatible:strong"]
     study = write_exercise_study(
-        tmp_path / "study", path, ["compatible:weak", "compatible:strong"], ["compatible:judge"],
-        more=QUICK,
-    )  # fmt: skip
-    follow, means = 0.3, {"weak": (0.3, 0.2, 0.2, 0.2, 0.1), "strong": (0.1, 0.1, 0.2, 0.3, 0.3)}
+        folder / "study", exercise_file(folder, n=120), models, ["compatible:judge"], more=QUICK
+    )
     rng = np.random.default_rng(8)
     minds = {
-        (f"{i:03d}", system): (rng.random() < follow, int(rng.choice([-2, -1, 0, 1, 2], p=chances)))
+        (f"{i:03d}", system): (
+            rng.random() < FOLLOWS,
+            int(rng.choice([-2, -1, 0, 1, 2], p=chances)),
+        )
         for i in range(120)
-        for system, chances in means.items()
+        for system, chances in MEANS.items()
     }
 
     def answer(seen):
@@ -275,63 +287,94 @@ def test_a_judge_with_a_planted_position_effect_through_the_whole_path(tmp_path)
         score = 1 if first else level if shown_first else -level
         return json.dumps(dict.fromkeys(ATTRIBUTES, LEVELS[score]))
 
-    with WireServer(answer) as server:
-        session = run_at(server, study, tmp_path / "session")
+    with pytest.MonkeyPatch.context() as patch, WireServer(answer) as server:
+        patch.setenv("OPENAI_API_KEY", "sk-invented")
+        run_at(server, study, folder / "session")
         asked = [seen.prompt for seen in server.requests if "<<<A " in seen.prompt]
+    return folder, minds, asked
+
+
+def numbers(text):
+    return list(map(float, re.findall(r"-?[\d.]+", text)))
+
+
+def section(examination, title):
+    return next(found for found in examination.sections if found.title == title)
+
+
+def test_the_judge_sees_both_orders_and_no_source(compared):
+    _, _, asked = compared
     assert len(asked) == 480  # two systems, both orders
-    assert not any(
-        "reference" in re.sub("Reference words", "", prompt) for prompt in asked
-    )  # blind
-    found = examine("cbt_bench", data=session)
-    sections = {section.title: section for section in found.sections}
-    for row in sections["Position bias"].rows:
-        low, high = map(float, re.findall(r"-?[\d.]+", row[3]))
-        assert low < follow < high
-        assert row[4:] == ("both orders", 240, sum(f for f, _ in minds.values()), 0)
-    for system, chances in means.items():
-        declared = float(np.dot(chances, [-2, -1, 0, 1, 2]))
+    assert not any("reference" in prompt for prompt in asked)
+
+
+def test_a_planted_position_effect_through_the_whole_path(compared):
+    folder, minds, _ = compared
+    found = examine("cbt_bench", data=folder / "session")
+    for row in section(found, "Position bias").rows:
+        low, high = numbers(row[3])
+        assert low < FOLLOWS < high
+        assert row[4:] == ("both orders", 240, sum(first for first, _ in minds.values()), 0)
+    means = section(found, "Mean preference")
+    rows = [dict(zip(means.columns, row, strict=True)) for row in means.rows]
+    for system, chances in MEANS.items():
         row = next(
-            dict(zip(sections["Mean preference"].columns, r, strict=True))
-            for r in sections["Mean preference"].rows
-            if r[1] == f"{system} vs reference" and r[2] == "Overall"
+            r
+            for r in rows
+            if r["Systems"] == f"{system} vs reference" and r["Criterion"] == "Overall"
         )
-        low, high = map(float, re.findall(r"-?[\d.]+", row["Interval (t)"]))
-        assert low < declared < high
+        low, high = numbers(row["Interval (t)"])
+        assert low < float(np.dot(chances, [-2, -1, 0, 1, 2])) < high
         assert row["n"] + row["Inconsistent"] == 120
-    table = sections["Overall preference by exercise (Table 6)"]
+    assert [f.kind for f in found.findings] == ["inconsistent_orders"]
+
+
+def test_tables_of_level_three(compared):
+    found = examine("cbt_bench", data=compared[0] / "session")
+    table = section(found, "Overall preference by exercise (Table 6)")
     assert [row[1] for row in table.rows] == ["weak", "strong"]
     assert len(table.columns) == 13
     assert table.rows[0][-1] == pytest.approx(np.mean(table.rows[0][2:-1]))
-    assert len(sections["Mean preference by exercise"].rows) == 2 * 10 * 5
-    assert [row[0] for row in sections["Win, tie, loss by difficulty"].rows[::2]] == list(
-        DIFFICULTIES
-    )
-    ranked = [row[3] for row in sections["Ranking of systems (Bradley-Terry)"].rows]
+    assert len(section(found, "Mean preference by exercise").rows) == 2 * 10 * 5
+    wins = section(found, "Win, tie, loss by difficulty")
+    assert [row[0] for row in wins.rows[::2]] == list(DIFFICULTIES)
+    ranked = [row[3] for row in section(found, "Ranking of systems (Bradley-Terry)").rows]
     assert ranked.index("strong") < ranked.index("weak")
-    assert [f.kind for f in found.findings] == ["inconsistent_orders"]
-    # Without the benchmark the session's preferences are examined all the same; experts join in.
+    lengths = section(found, "Length of responses against the reference")
+    assert lengths.rows[0][:3] == ("weak", 120, pytest.approx(4 / 18))
+
+
+def test_texts_of_comparisons_stand_only_where_they_are_asked(compared, tmp_path):
+    found = examine("cbt_bench", data=compared[0] / "session")
+    closed = write_outputs(found, tmp_path / "closed", figures=False)
+    assert not any(b"Reference words" in path.read_bytes() for path in closed)
+    write_outputs(found, tmp_path / "open", ["html"], figures=False, with_text=True)
+    page = (tmp_path / "open" / "report.html").read_text("utf-8")
+    assert "Where a system loses most clearly" in page
+    assert "An answer of weak." in page
+    assert "Reference words" in page
+
+
+def test_experts_join_the_judges_of_a_session(compared):
+    """Their file is a source of the study; without the benchmark it is examined all the same."""
+    folder, minds, _ = compared
     experts = [
         (f"e{i}", system, "reference", system, "expert", "Overall", minds[f"{i:03d}", system][1])
         for i in range(120)
-        for system in means
+        for system in MEANS
     ]
     names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
-    pl.DataFrame(experts, schema=names, orient="row").write_csv(tmp_path / "study" / "experts.csv")
-    kept = session / "study.toml"
-    kept.write_text(
-        kept.read_text("utf-8") + '\n[data]\nsources = [{path = "experts.csv"}]\n', "utf-8"
-    )
-    joined = examine("cbt_bench", data=session)
-    agreement = next(s for s in joined.sections if s.title.startswith("Agreement of raters"))
-    overall = next(
-        dict(zip(agreement.columns[:4], row, strict=False))
-        for row in agreement.rows
-        if row[1] == "Overall"
-    )
-    assert {*overall["Raters"].split(", ")} == {"expert", "judge"}
-    assert overall["Same winner"] == 1.0  # where the judge is consistent it says what it means
-    plain = examine(session)
-    assert "Mean preference" in [section.title for section in plain.sections]
+    pl.DataFrame(experts, schema=names, orient="row").write_csv(folder / "study" / "experts.csv")
+    session = folder / "joined"
+    shutil.copytree(folder / "session", session)
+    study = session / "study.toml"
+    study.write_text(f'{study.read_text("utf-8")}\n[data]\nsources = [{{path = "experts.csv"}}]\n')
+    for found in (examine("cbt_bench", data=session), examine(session)):
+        agreement = section(found, "Agreement of raters on preferences")
+        row = next(row for row in agreement.rows if row[1] == "Overall")
+        assert {*row[0].split(", ")} == {"expert", "judge"}
+        assert row[3] == 1.0  # where the judge is consistent it says what it means
+        assert {f.kind for f in found.findings} == {"inconsistent_orders", "one_order"}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examine.multiplicity import state_multiplicity
 from voirdire.examine.verdict import scope_sentence
+from voirdire.report._error_texts import shown_texts, texts_title
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
-from voirdire.report._label_texts import shown_texts
 from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
 from voirdire.report._tables import Table, evidence_tables
 from voirdire.report._texts import Text, cut
@@ -45,6 +45,7 @@ class Page:
     drawings: tuple[dict[str, Any], ...]
     tables: tuple[Table, ...]
     texts: tuple[Text, ...]
+    texts_title: str
     methods: tuple[str, ...]
     thresholds: Table
     settings: Table
@@ -75,6 +76,7 @@ def build_page(
         drawings=tuple(drawings),
         tables=tuple(t for t in evidence_tables(examination) if t.name != "verdicts"),
         texts=shown_texts(examination) if with_text else (),
+        texts_title=texts_title(examination),
         methods=methods(examination),
         thresholds=thresholds_table(examination),
         settings=settings_table(examination),

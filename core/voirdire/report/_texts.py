@@ -19,12 +19,15 @@ _LONGEST_WORD = 80
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One response as it is shown."""
+    """One response as it is shown; `said` names the reply, `beside` is shown to compare it with."""
 
     title: str
     scores: str
     item: str
     reply: str
+    said: str = "The judge's reply"
+    beside: str = ""
+    beside_said: str = ""
 
 
 def disagreements(examination: Examination) -> tuple[Text, ...]:

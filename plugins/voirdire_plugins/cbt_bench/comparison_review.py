@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: The system whose responses the others are compared with.
 REFERENCE = "reference"
 _EXERCISE, _DIFFICULTY = "exercise", "difficulty"
+_TEXTS: dict[str, Any] = {"item": pl.String, "text": pl.String}
 
 
 def review_comparisons(examination: Examination, items: Sequence[Item]) -> Examination:
@@ -43,7 +44,24 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
     general = {section.title for section in examination.sections}
     parts = [s for s in preference_sections(found) if s.title not in general]
     sections = (overall_table(found), *examination.sections, *parts, _lengths(examination))
-    return examination.replace(sections=tuple(section for section in sections if section.rows))
+    return examination.replace(
+        sections=tuple(section for section in sections if section.rows),
+        items=pl.DataFrame([(item.id, item.text) for item in items], schema=_TEXTS, orient="row"),
+        replies=_responses(examination),
+    )
+
+
+def _responses(examination: Examination) -> pl.DataFrame:
+    """Responses as what their systems said of the items; shown only where texts are asked."""
+    blank = pl.lit(None, pl.String)
+    return responses_frame(examination.study.folder).select(
+        "item",
+        "system",
+        pl.col("system").alias("rater"),
+        pl.lit(1, pl.Int32).alias("run"),
+        pl.col("text").alias("reply"),
+        blank.alias("status"),
+    )
 
 
 def groups_of(items: Sequence[Item]) -> pl.DataFrame:

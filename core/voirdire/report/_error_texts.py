@@ -1,4 +1,4 @@
-"""Texts of items whose labels differ from the key: expected and given, the reply beside them."""
+"""Which texts are shown; of labels, those that differ from the key, with the reply beside them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from voirdire.examine.choices import label_matrices
 from voirdire.examine.label_errors import label_errors, with_texts
+from voirdire.report._comparison_texts import lost_comparisons
 from voirdire.report._texts import Text, cut, disagreements
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ _SHOWN = 12
 
 
 def shown_texts(examination: Examination) -> tuple[Text, ...]:
-    """The error cases of labels with one key; else where judge and humans differ most."""
+    """Error cases of labels with one key, lost comparisons, or where judge and humans differ."""
+    if _compares(examination):
+        return lost_comparisons(examination)
     key = _key(examination)
     if key is None:
         return disagreements(examination)
@@ -25,6 +28,17 @@ def shown_texts(examination: Examination) -> tuple[Text, ...]:
     size = pl.col("missed").list.len() + pl.col("wrong").list.len()
     worst = errors.sort(size, descending=True, nulls_last=True, maintain_order=True)
     return tuple(_text(row) for row in worst.head(_SHOWN).iter_rows(named=True))
+
+
+def texts_title(examination: Examination) -> str:
+    """What the texts are."""
+    if _compares(examination):
+        return "Where a system loses most clearly"
+    return "Where judge and humans differ most"
+
+
+def _compares(examination: Examination) -> bool:
+    return examination.preferences is not None and not examination.results
 
 
 def _key(examination: Examination) -> str | None:

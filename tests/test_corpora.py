@@ -178,3 +178,12 @@ def test_validation_tells_different_corpora_apart_and_not_equal_ones():
     other = adversarial_validation(same[:80], changed, seed=1)
     assert other.roc_auc.value > 0.95 < other.accuracy.value
     assert other.mcc.value > 0.9
+
+
+def test_texts_in_both_corpora_are_held_out_together_and_counted():
+    rng = np.random.default_rng(8)
+    vocabulary = np.array([f"w{i}" for i in range(40)])
+    texts = [" ".join(rng.choice(vocabulary, 12)) for _ in range(60)]
+    found = adversarial_validation(texts, [text.upper() for text in texts])
+    assert found.repeated == 60
+    assert abs(found.roc_auc.value - 0.5) < 0.1  # split apart they would give about 0.05

@@ -129,7 +129,10 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
     depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
     anxiety: Annotated[str, typer.Option(help="Column of the label.")] = "anxiety",
 ) -> None:
-    """Write a study of the benchmark over your gold and silver posts."""
+    """Write a study of the benchmark over your gold and silver posts.
+
+    With silver posts also finetune.toml, the grid of A.3 for `voirdire classify fit`.
+    """
     from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}

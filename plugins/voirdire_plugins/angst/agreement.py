@@ -130,33 +130,44 @@ def settle(
     _check(annotations, [*annotators, *([secondary] if secondary else [])])
     flagged = _flagged(annotations)
     kept = annotations.filter(~pl.col("item").is_in(flagged))
-    primary = kept.filter(pl.col("annotator").is_in(list(annotators)))
-    found = primary.group_by("item", maintain_order=True).agg(
-        *(pl.col(label).alias(f"{label} all") for label in LABELS)
-    )
-    other = kept.filter(pl.col("annotator") == secondary).select("item", *LABELS)
-    joined = found.join(other, on="item", how="left", maintain_order="left")
-    said = {label: pl.col(f"{label} all").list.drop_nulls() for label in LABELS}
-    differ = {label: said[label].list.n_unique() > 1 for label in LABELS}
-    final = joined.with_columns(
-        pl.when(differ[label]).then(_by_rule(said[label], pl.col(label), rule))
-        .otherwise(said[label].list.first()).cast(pl.Int8).alias(label)
-        for label in LABELS
-    )  # fmt: skip
-    conflicts = {label: final.filter(differ[label]).height for label in LABELS}
-    solved = {
-        label: final.filter(differ[label] & pl.col(label).is_not_null()).height for label in LABELS
-    }
+    final = _final(kept, annotators, rule, secondary)
     spans = _evidence(kept)
-    foreign = _foreign(spans, texts)
     together = spans.group_by("item", maintain_order=True).agg("evidence")
-    labels = (
+    return SettledLabels(
         with_class(final)
         .select("item", *LABELS, "class")
-        .join(together, on="item", how="left", maintain_order="left")
+        .join(together, on="item", how="left", maintain_order="left"),
+        annotations["item"].n_unique(),
+        len(flagged),
+        {label: final.filter(f"{label} differ").height for label in LABELS},
+        {label: final.filter(f"{label} differ").drop_nulls(label).height for label in LABELS},
+        spans.height,
+        _foreign(spans, texts),
     )
-    items = annotations["item"].n_unique()
-    return SettledLabels(labels, items, len(flagged), conflicts, solved, spans.height, foreign)
+
+
+def _final(
+    annotations: pl.DataFrame, annotators: Sequence[str], rule: Rule, secondary: str
+) -> pl.DataFrame:
+    """One row an item: each label, and whether the annotators differ on it."""
+    primary = annotations.filter(pl.col("annotator").is_in(list(annotators)))
+    found = primary.group_by("item", maintain_order=True).agg(
+        pl.col(label).drop_nulls().alias(f"{label} all") for label in LABELS
+    )
+    other = annotations.filter(pl.col("annotator") == secondary).select("item", *LABELS)
+    joined = found.join(other, on="item", how="left", maintain_order="left")
+    differ = {label: pl.col(f"{label} all").list.n_unique() > 1 for label in LABELS}
+    return joined.with_columns(
+        *(differ[label].alias(f"{label} differ") for label in LABELS),
+        *(
+            pl.when(differ[label])
+            .then(_by_rule(pl.col(f"{label} all"), pl.col(label), rule))
+            .otherwise(pl.col(f"{label} all").list.first())
+            .cast(pl.Int8)
+            .alias(label)
+            for label in LABELS
+        ),
+    )
 
 
 def _by_rule(said: pl.Expr, secondary: pl.Expr, rule: Rule) -> pl.Expr:

@@ -1,0 +1,144 @@
+"""`voirdire angst` as a user calls it: corpus, annotators, analyse, study, and its errors."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from angst_posts import posts
+from typer.testing import CliRunner
+
+from voirdire import InputError
+from voirdire.cli._app import build_app
+from voirdire.study import load_study
+from voirdire_plugins.angst._command_bodies import options_of, scales_of
+from voirdire_plugins.angst.benchmark import BENCHMARK
+
+
+def call(*arguments):
+    return CliRunner().invoke(build_app(), ["angst", *map(str, arguments)])
+
+
+def voirdire(*arguments):
+    found = call(*arguments)
+    assert found.exit_code == 0, found.output + str(found.exception)
+    return found.output
+
+
+@pytest.mark.parametrize(
+    "name", ["study", "silver", "corpus", "annotators", "analyse", "examples", "report"]
+)
+def test_every_command_has_help_with_examples(name):
+    said = voirdire(name, "--help")
+    assert "Examples" in said
+    assert f"voirdire angst {name}" in said
+
+
+def test_a_corpus_is_written_with_its_counts(tmp_path):
+    rows = [
+        (f"{who}{n}", who, f"{'I have anxiety. ' if n == 0 else ''}{who} {n} " + "word " * 80, n)
+        for who in ("ann", "ben")
+        for n in range(12)
+    ]
+    names = ["nr", "who", "body", "fear"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "posts.csv")
+    said = voirdire(
+        "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
+        "--lexicon", "fear", "--top", 10, "--sample", 4, "--out", tmp_path / "corpus",
+    )  # fmt: skip
+    assert said.splitlines()[-1].split() == ["random", "sample", "of", "4", "4", "2"]
+    written = [pl.read_csv(tmp_path / "corpus" / f"{name}.csv") for name in ("sample", "rest")]
+    assert [frame.height for frame in written] == [4, 6]
+    (tmp_path / "mine.txt").write_text("nobody says this\n", encoding="utf-8")
+    none = voirdire(
+        "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
+        "--patterns", tmp_path / "mine.txt", "--out", tmp_path / "none",
+    )  # fmt: skip
+    assert none.splitlines()[-1].endswith("0         0")
+
+
+def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
+    rows = [
+        (str(n), who, int((n + (who == "b" and n == 3)) % 2 == 0), 0, "calm" if n == 0 else "", 0)
+        for n in range(8)
+        for who in "abc"
+    ]
+    names = ["item", "annotator", "depression", "anxiety", "evidence", "flag"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
+    texts = pl.DataFrame({"id": [str(n) for n in range(8)], "text": ["A calm day."] * 8})
+    texts.write_csv(tmp_path / "posts.csv")
+    found = json.loads(
+        voirdire(
+            "annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "b",
+            "--secondary", "c", "--posts", tmp_path / "posts.csv", "--out", tmp_path / "gold.csv",
+            "--json",
+        )
+    )  # fmt: skip
+    first = {(row["Label"], row["Coefficient"]): row for row in found[0]["rows"]}
+    assert first["depression", "agreement"]["Value"] == pytest.approx(7 / 8)
+    assert first["anxiety", "alpha"]["Value"] is None  # nobody ever says yes
+    assert first["anxiety", "alpha"]["Reason"] == "zero_expected_disagreement"
+    counts = {row["What"]: row["Count"] for row in found[1]["rows"]}
+    assert (counts["conflicts on depression"], counts["settled on depression"]) == (1, 1)
+    assert (counts["spans of evidence"], counts["spans not in their post"]) == (3, 0)
+    gold = pl.read_csv(tmp_path / "gold.csv")
+    assert gold["depression"].to_list() == [1, 0] * 4
+    assert "Agreement" in voirdire("annotators", tmp_path / "labels.csv", "--primary", "a",
+                                   "--primary", "c")  # fmt: skip
+
+
+def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
+    posts(120, 1, "a").write_csv(tmp_path / "one.csv")
+    posts(60, 2, "b").with_columns(
+        text=pl.col("text").str.replace_all("the", "ze")
+    ).write_csv(tmp_path / "two.csv")  # fmt: skip
+    said = voirdire("analyse", tmp_path / "one.csv", "--against", f"two={tmp_path / 'two.csv'}",
+                    "--json")  # fmt: skip
+    classes, others = json.loads(said)
+    assert len(classes["rows"]) == 6
+    assert {row["mmd2"] for row in classes["rows"]} == {None}
+    assert others["rows"][0]["ROC-AUC"] > 0.95
+    assert others["rows"][0]["Repeated"] == 0
+
+
+def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):
+    gold = posts(6, 3, "g").rename({"id": "nr", "depression": "low"})
+    gold.with_columns(pl.col("low").replace_strict({0: "no", 1: "yes"})).write_csv(
+        tmp_path / "given.csv"
+    )
+    posts(9, 4, "s").write_ndjson(tmp_path / "silver.jsonl")
+    said = voirdire(
+        "study", tmp_path / "given.csv", "--id", "nr", "--depression", "low", "--model",
+        "simulated:a", "--silver", tmp_path / "silver.jsonl", "--scale", "phq9=5", "--runs", 2,
+        "--out", tmp_path / "angst",
+    )  # fmt: skip
+    assert "7 raters, 6 posts" in said
+    assert "No result licenses clinical use" in said
+    study = load_study(tmp_path / "angst" / "study.toml")
+    assert {rater.runs for rater in study.panel if rater.kind != "human"} == {2}
+    assert pl.read_csv(tmp_path / "angst" / "gold.csv")["depression"].dtype == pl.Int64
+    grid = load_study(tmp_path / "angst" / "finetune.toml").classify
+    assert grid is not None
+    cells = [variant for model in grid.models for variant in model.variants()]
+    assert len(cells) == 5 * 2 * 4  # five encoders, two rates, four batch sizes
+    assert len(grid.seeds) == 3
+    assert {cell[1]["max_epochs"] for cell in cells} == {30}
+    assert {cell[1]["patience"] for cell in cells} == {10}
+
+
+def test_wrong_options_are_sentences(tmp_path):
+    assert options_of(["timeout=3.5", "base_url=http://localhost:1/v1"]) == {
+        "timeout": 3.5, "base_url": "http://localhost:1/v1",
+    }  # fmt: skip
+    assert scales_of(["phq9", "bai=16"]) == {"phq9": None, "bai": 16.0}
+    with pytest.raises(InputError, match="write NAME=VALUE"):
+        options_of(["timeout"])
+    with pytest.raises(InputError, match="must be a number"):
+        scales_of(["phq9=high"])
+    with pytest.raises(InputError, match="angst needs --data SESSION"):
+        BENCHMARK.study(tmp_path)
+    posts(5, 1, "a").write_csv(tmp_path / "one.csv")
+    found = call("analyse", tmp_path / "one.csv", "--against", "two")
+    assert found.exit_code == 1
+    assert "write NAME=FILE" in str(found.exception)

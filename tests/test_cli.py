@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -221,3 +222,41 @@ def test_every_command_has_help_with_examples(tmp_path):
         done = voirdire(command, "--help", cwd=tmp_path)
         assert done.returncode == 0
         assert f"voirdire {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--out", "ratings.csv"), "--out ratings.csv: a file is in the way of that folder"),
+        (("--out", "ratings.csv/x"), "--out ratings.csv/x: a file is in the way of that folder"),
+        (("--out", "out", "--format", "pdf"), "format 'pdf' is unknown (allowed: json, "),
+        (("--require", "icc_a1"), "requirement 'icc_a1' cannot be read"),
+        (("--require", "iccc>=1"), "there is no number 'iccc' (known: n_systems, "),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_said_before_the_run(ratings, options, message):
+    done = voirdire("examine", "ratings.csv", "--reference", "human", *options, cwd=ratings)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_one_sentence(ratings):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "voirdire", "audit", "ratings.csv"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ratings,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "no space left" in done.stderr
+
+
+def test_resamples_and_seed_are_checked_by_the_command_line(ratings):
+    for option in ("--resamples", "--seed"):
+        assert voirdire("examine", "ratings.csv", option, "-1", cwd=ratings).returncode == 2

@@ -166,6 +166,13 @@ def test_runs_are_averaged_and_said():
     assert stability.state != "not tested"
 
 
+def test_two_systems_have_no_published_class():
+    two = frame(missing=0).filter(pl.col("system").is_in(["a", "d"]))
+    for result in examine(two).results:
+        assert (result.n_systems, result.reliability_class, result.class_exact) == (2, "", "")
+        assert not math.isnan(result.icc_c1)
+
+
 def test_one_judge_one_system_is_a_result_at_response_level():
     ratings = frame().filter(pl.col("system") == "a")
     found = examine(ratings)

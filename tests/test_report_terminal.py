@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
+import polars as pl
 import pytest
 from rich.console import Console
 
@@ -81,3 +83,27 @@ def test_nothing_found_is_said(example):
     text = printed(example.replace(findings=(), verdicts=()))
     assert "nothing odd" in text
     assert "No verdict" in text
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 150])
+def test_names_of_any_length_are_cut_and_numbers_are_not(width):
+    judges = ("J" * 10_000, "K")
+    rows = [
+        (item, system, rater, "A" * 300, 1 + (item * 7 + ord(system) * 3 + len(rater)) % 5)
+        for item in range(6)
+        for system in "abcd"
+        for rater in ("human", *judges)
+    ]
+    columns = ["item", "system", "rater", "attribute", "score"]
+    found = examine(pl.DataFrame(rows, schema=columns, orient="row"), reference=["human"])
+    lines = printed(found, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) < 60
+    assert sum(f"{found.results[0].icc_c1:.3f}" in line for line in lines) >= 1
+
+
+def test_the_star_of_a_borderline_class_is_explained(example):
+    starred = dataclasses.replace(example.results[0], reliability_class="GR", class_borderline=True)
+    text = printed(example.replace(results=(starred, *example.results[1:])))
+    assert "GR*" in text
+    assert "* the seed of the bootstrap decides this class" in text

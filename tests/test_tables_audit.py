@@ -123,6 +123,14 @@ def test_what_tables_lack(tmp_path):
     assert (unrated.table, unrated.count, unrated.places) == ("judge", 1, ("item 3, a",))
 
 
+def test_excluded_systems_that_no_file_holds_are_told(tmp_path):
+    rows = [{"item": i, "system": s, "Calm": 1 + i % 5} for i in range(40) for s in "abc"]
+    panel = [{"name": "judge", "excludes": ["a", "aa"]}]
+    found = audited(tmp_path, {"human": rows, "judge": rows}, panel=panel)
+    (told,) = found["excludes_unknown"]
+    assert (told.table, told.severity, told.places) == ("judge", "serious", ("aa",))
+
+
 def test_ratings_without_a_system_beside_others(tmp_path):
     human = [{"item": i, "system": "a" if i else None, "Calm": 1 + i % 5} for i in range(40)]
     (found,) = audited(tmp_path, {"human": human, "judge": human})["system_blank"]

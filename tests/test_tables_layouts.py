@@ -219,6 +219,8 @@ def test_bad_input_is_one_sentence_that_names_the_place(tmp_path, text, source, 
 def test_raters_are_checked_against_panel_and_reference(tmp_path):
     (tmp_path / "a.csv").write_text("item,rater,Calm\n1,x,3\n1,y,4\n")
     source = [{"path": "a.csv"}]
+    study = study_of(tmp_path, source, panel=[{"name": "x"}], data={"reference": ["y"]})
+    assert read_tables(study).raters.rows_by_key("rater", named=True)["y"][0]["kind"] == "human"
     with pytest.raises(TableError, match=r"the panel does not declare: 'y' \(panel: 'x'\)"):
         read_tables(study_of(tmp_path, source, panel=[{"name": "x"}]))
     message = r"the reference 'human' has no ratings \(raters found: 'x', 'y'\)"

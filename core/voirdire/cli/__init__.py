@@ -9,7 +9,7 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
 def main() -> None:
-    """Run `voirdire`; errors of ours become one line on stderr and an exit code."""
+    """Run `voirdire`; errors become one line on stderr and an exit code."""
     from voirdire._errors import RequirementUnmetError, VoirdireError
     from voirdire.cli._app import build_app
 
@@ -24,6 +24,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe has gone; Python would complain while closing
         sys.exit(OK)
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        _say(f"error: {place}{(error.strerror or str(error)).lower()}")
+        sys.exit(BAD_INPUT)
 
 
 def _say(text: str) -> None:

@@ -38,15 +38,28 @@ def examine(
         Literal["pairwise", "listwise"] | None,
         typer.Option(
             "--pairs",
-            help="Pairs that count: reference and judge rated, or all raters did.",
+            help="Pairs that count: reference and judge rated, or all raters did. "
+            "[dim]\\[default: pairwise][/dim]",
             show_default=False,
         ),
     ] = None,
     resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.", show_default=False)
+        int | None,
+        typer.Option(
+            "--resamples",
+            min=0,
+            help="Bootstrap resamples; 0 leaves the bootstrap out. [dim]\\[default: 1000][/dim]",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Seed of the bootstrap.", show_default=False)
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            help="Seed of the bootstrap. [dim]\\[default: 0][/dim]",
+            show_default=False,
+        ),
     ] = None,
     measure: Annotated[
         str | None,
@@ -84,10 +97,13 @@ def examine(
     ] = False,
 ) -> None:
     """Examine judges against a reference: what each can be trusted with, and why."""
-    from voirdire.examine import check_requirements
+    from voirdire.examine import check_requirements, read_requirements
     from voirdire.examine import examine as run_examination
-    from voirdire.report import print_examination, write_outputs
+    from voirdire.report import print_examination, ready_folder, write_outputs
 
+    read_requirements(require or [])
+    if out is not None:
+        ready_folder(out, _parts(formats))
     found = run_examination(
         source,
         data=data,

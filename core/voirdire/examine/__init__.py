@@ -13,7 +13,7 @@ from voirdire.examine._examination import (
     Verdict,
 )
 from voirdire.examine._examine import audit_source, examine, measure
-from voirdire.examine._requirements import check_requirements
+from voirdire.examine._requirements import check_requirements, read_requirements
 from voirdire.examine._source import Benchmark
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "check_requirements",
     "examine",
     "measure",
+    "read_requirements",
 ]

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 #: Widths of the percentile interval of ICC(C,1) (Badawi et al. 2025, section 5.4).
 GOOD_WIDTH, MODERATE_WIDTH = 0.355, 0.560
 
+#: Below, every resample with a defined ICC has the same one: a width of 0 that says nothing.
+FEWEST_SYSTEMS = 3
+
 #: Lower ends of the bands (Koo and Li 2016).
 BANDS = ((0.90, "excellent"), (0.75, "good"), (0.50, "moderate"), (-math.inf, "poor"))
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import operator
 import re
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, RequirementUnmetError
+from voirdire.examine._examination import PairResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from voirdire.examine._examination import Examination, PairResult
+    from voirdire.examine._examination import Examination
 
 _GATE = re.compile(r"^\s*(\w+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<)\s*([-+\d.eE]+)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -30,6 +32,33 @@ _BOUNDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate, read: ``icc_a1@Safety>=0.75`` in parts."""
+
+    text: str
+    name: str
+    attribute: str | None
+    sign: str
+    limit: float
+
+
+def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
+    """Gates in parts, so that a slip in one is said before a long run and not after it.
+
+    Raises
+    ------
+    InputError
+        A gate cannot be read, or names a number that no result has.
+
+    Examples
+    --------
+    >>> [gate.limit for gate in read_requirements(["icc_a1>=0.75"])]
+    [0.75]
+    """
+    return tuple(_read(gate) for gate in gates)
+
+
 def check_requirements(examination: Examination, gates: Sequence[str]) -> None:
     """Check gates such as ``"icc_a1>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
 
@@ -43,33 +72,50 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> None:
     RequirementUnmetError
         A gate does not hold; the message names where, with the values.
     """
-    failures = [failure for gate in gates for failure in _unmet(examination, gate)]
+    found = read_requirements(gates)
+    failures = [failure for gate in found for failure in _unmet(examination, gate)]
     if failures:
         shown = "; ".join(failures[:5])
         more = f" (and {len(failures) - 5} more)" if len(failures) > 5 else ""
         raise RequirementUnmetError(shown + more)
 
 
-def _unmet(examination: Examination, gate: str) -> list[str]:
+def _read(gate: str) -> Gate:
     match = _GATE.match(gate)
     if match is None:
         raise InputError(
             f"requirement {gate!r} cannot be read: write NAME>=NUMBER or NAME@ATTRIBUTE>=NUMBER, "
             "with one of >= <= > <"
         )
-    name, attribute, sign, limit = match[1], match[2], match[3], _number(match[4], gate)
+    known = [*_numbers(), *_BOUNDS]
+    if match[1] not in known:
+        raise InputError(
+            f"requirement {gate!r}: there is no number {match[1]!r} (known: {', '.join(known)})"
+        )
+    return Gate(gate, match[1], match[2], match[3], _number(match[4], gate))
+
+
+def _numbers() -> list[str]:
+    """The fields of a result that hold one number."""
+    return [field.name for field in fields(PairResult) if field.type in ("int", "float", "bool")]
+
+
+def _unmet(examination: Examination, gate: Gate) -> list[str]:
     chosen = [
         result
         for result in (*examination.results, *examination.composites)
-        if (result.attribute == attribute if attribute else result in examination.results)
+        if (result.attribute == gate.attribute if gate.attribute else result in examination.results)
     ]
     if not chosen:
         known = ", ".join(examination.attributes) or "none"
-        raise InputError(f"requirement {gate!r}: no result for {attribute!r} (attributes: {known})")
+        raise InputError(
+            f"requirement {gate.text!r}: no result for {gate.attribute!r} (attributes: {known})"
+        )
     return [
-        f"{name} of {result.judge} on {result.attribute} is {value:.3f}, required {sign} {limit:g}"
+        f"{gate.name} of {result.judge} on {result.attribute} is {value:.3f}, "
+        f"required {gate.sign} {gate.limit:g}"
         for result in chosen
-        if not _COMPARE[sign](value := _value(result, name, gate), limit)
+        if not _COMPARE[gate.sign](value := _value(result, gate.name), gate.limit)
     ]
 
 
@@ -80,14 +126,9 @@ def _number(text: str, gate: str) -> float:
         raise InputError(f"requirement {gate!r}: {text!r} is not a number") from None
 
 
-def _value(result: PairResult, name: str, gate: str) -> float:
-    if name in _BOUNDS:
-        form, side = _BOUNDS[name]
-        interval = result.interval(form, "f")
-        return math.nan if interval is None else float(getattr(interval, side))
-    value = getattr(result, name, None)
-    if not isinstance(value, int | float):
-        numbers = [key for key in result.__slots__ if isinstance(getattr(result, key), int | float)]
-        known = ", ".join([*numbers, *_BOUNDS])
-        raise InputError(f"requirement {gate!r}: there is no number {name!r} (known: {known})")
-    return float(value)
+def _value(result: PairResult, name: str) -> float:
+    if name not in _BOUNDS:
+        return float(getattr(result, name))
+    form, side = _BOUNDS[name]
+    interval = result.interval(form, "f")
+    return math.nan if interval is None else float(getattr(interval, side))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examine._agreement import response_level, system_level
-from voirdire.examine._classes import band_of, is_borderline, reliability_class
+from voirdire.examine._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
 from voirdire.examine._examination import FormInterval, PairResult, SystemPair
 from voirdire.examine._pairing import Pairing, family_systems, pair_up
 from voirdire.stats import icc_batch
@@ -115,6 +115,7 @@ def _result(
 ) -> PairResult:
     consistency, agreement = estimates
     at_system = pairing.level == "system"
+    classed = at_system and len(pairing.systems) >= FEWEST_SYSTEMS
     intervals = _form_intervals(estimates)
     percentile = _width(consistency, "percentile")
     reason = consistency.reason or agreement.reason
@@ -128,8 +129,8 @@ def _result(
         icc_c1=consistency.value,
         icc_a1=agreement.value,
         ci=intervals,
-        reliability_class=reliability_class(percentile) if at_system else "",
-        class_exact=reliability_class(_width(consistency, "exact")) if at_system else "",
+        reliability_class=reliability_class(percentile) if classed else "",
+        class_exact=reliability_class(_width(consistency, "exact")) if classed else "",
         class_borderline=borderline,
         band=band_of(consistency.interval("f")),
         mass_below_0=_mass_below_0(estimates),

@@ -55,14 +55,10 @@ def write_outputs(
     Raises
     ------
     InputError
-        An unknown format.
+        An unknown format, or a folder that cannot be made.
     """
     asked = tuple(dict.fromkeys(formats))
-    unknown = sorted(set(asked) - set(FORMATS))
-    if unknown:
-        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = ready_folder(folder, asked)
     shown = for_display(examination)
     drawings = _draw(shown, folder) if figures and asked else ()
     written: list[Path] = []
@@ -76,6 +72,28 @@ def write_outputs(
             found = shown if name in ("md", "tex") else examination
             written += getattr(importlib.import_module(module), function)(found, folder)
     return tuple(written)
+
+
+def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
+    """The folder, made where there is none: what can be wrong with it is said before a long run.
+
+    Raises
+    ------
+    InputError
+        An unknown format, or a folder that cannot be made.
+    """
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown:
+        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"--out {folder}: a file is in the way of that folder") from None
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError(f"--out {folder}: the folder cannot be made ({cause})") from None
+    return folder
 
 
 def _draw(examination: Examination, folder: Path) -> tuple[Drawing, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 _TOP_FINDINGS = 3
 _TOP_ROWS = 16
+#: Longer names and findings are cut in the terminal; the report and the files hold them whole.
+_NAME = 40
+_NARROWEST = 8
+_SENTENCE = 600
+#: Columns of names; the others hold numbers, which are never cut.
+_WORDS = ("Judge", "Attribute")
 #: Column of the table of coefficients -> width of the window from which it is shown.
 _COLUMNS = {
     "Judge": 78,
@@ -123,18 +129,26 @@ def print_sections(examination: Examination, console: Console) -> None:
 def print_results(examination: Examination, console: Console) -> None:
     """The coefficients, one row a judge and attribute; a narrow window gets fewer columns."""
     columns = [name for name, width in _COLUMNS.items() if console.width >= width]
+    shown = (*examination.results, *examination.composites)
+    rows = {id(result): _result_cells(result) for result in shown}
+    widths = {name: max(len(name), *(len(c[name]) for c in rows.values())) for name in columns}
+    words = [name for name in columns if name in _WORDS]
+    room = console.width - len(columns) - sum(widths[name] for name in columns if name not in words)
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        words = name in ("Judge", "Attribute")
-        table.add_column(name, justify="left" if words else "right", no_wrap=True)
+        justify: Literal["left", "right"] = "left" if name in words else "right"
+        table.add_column(name, justify=justify, no_wrap=True)
+    name_width = _fair_share([widths[name] for name in words], room)
     judge = ""
-    for result in (*examination.results, *examination.composites):
+    for result in shown:
         if "Judge" not in columns and result.judge != judge:
             judge = result.judge
-            table.add_row(Text(judge, style="bold"))
-        cells = _result_cells(result)
-        table.add_row(*(Text(cells[name]) for name in columns))
+            table.add_row(_named(judge, name_width, style="bold"))
+        cells = rows[id(result)]
+        table.add_row(*(_named(cells[name], name_width) for name in columns))
     console.print(table)
+    if "Class" in columns and any(result.class_borderline for result in examination.results):
+        console.print("* the seed of the bootstrap decides this class", style="dim")
 
 
 def print_measures(examination: Examination, console: Console) -> None:
@@ -161,11 +175,15 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         sign, style, _ = SEVERITIES[found.severity]
         line = Text(f"{sign} {found.severity}: ", style=style)
         place = f"{found.table}: " if found.table else ""
-        line.append(f"{place}{found.message} {found.consequence}".strip(), style="none")
+        line.append(_cut(f"{place}{found.message} {found.consequence}".strip()), style="none")
         console.print(line)
     more = len(findings) - _TOP_FINDINGS
     if more > 0:
         console.print(f"and {more} more: see the report or audit.json")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SENTENCE else text[: _SENTENCE - 1] + "…"
 
 
 def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:
@@ -177,12 +195,12 @@ def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:
     }
     across = tuple(dict.fromkeys(column for _, column in found))
     for name in ("", *across):
-        table.add_column(Text(name), no_wrap=True)
+        table.add_column(_named(name), no_wrap=True)
     for row in dict.fromkeys(row for row, _ in found):
         cells = (
             _cell(found[row, name].verdict) if (row, name) in found else Text("") for name in across
         )
-        table.add_row(Text(row, style="bold"), *cells)
+        table.add_row(_named(row, style="bold"), *cells)
     return table
 
 
@@ -196,12 +214,27 @@ def _cell(verdict: str) -> Text:
     return Text(f"{word.sign} {word.short}", style=word.style)
 
 
+def _named(name: str, width: int = _NAME, *, style: str = "") -> Text:
+    """A name, cut where it is longer than a table can show."""
+    text = Text(" ".join(name.split()), style=style)
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def _fair_share(widths: Sequence[int], room: int) -> int:
+    """The width to which names are cut so that all columns of names fit; numbers are never cut."""
+    if sum(min(width, _NAME) for width in widths) <= room:
+        return _NAME
+    short = [width for width in widths if width <= room // len(widths)]
+    return max((room - sum(short)) // (len(widths) - len(short)), _NARROWEST)
+
+
 def _print_list(examination: Examination, console: Console) -> None:
     for judge in dict.fromkeys(verdict.judge for verdict in examination.verdicts):
-        console.print(Text(judge, style="bold"))
+        console.print(_named(judge, style="bold"))
         for verdict in examination.verdicts:
             if verdict.judge == judge:
-                line = Text(f"  {verdict.attribute}: ")
+                line = Text("  ").append_text(_named(verdict.attribute)).append(": ")
                 console.print(line.append_text(_cell(verdict.verdict)))
 
 

@@ -76,7 +76,8 @@ def _first(error: ValidationError) -> str:
     elif head["type"] == "value_error":
         text = f"{key}: {head['ctx']['error']}"
     else:
-        text = f"key {key!r} is {head['input']!r}: {head['msg'][0].lower()}{head['msg'][1:]}"
+        wanted = head["msg"].replace("valid tuple", "list").replace("valid dictionary", "table")
+        text = f"key {key!r} is {head['input']!r}: {wanted[0].lower()}{wanted[1:]}"
     more = len(found) - 1
     return text + (f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else "")
 

@@ -113,7 +113,8 @@ def _undeclared(names: list[str], rows: int) -> Finding:
 
 def _check_raters(study: Study, names: list[str]) -> None:
     panel = [rater.name for rater in study.panel]
-    unknown = [name for name in names if panel and name not in panel]
+    declared = {*panel, *study.data.reference}
+    unknown = [name for name in names if panel and name not in declared]
     if unknown:
         raise TableError(
             f"study {study.name!r}: the files hold raters that the panel does not declare: "

@@ -31,6 +31,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     wanted = [attribute.name for attribute in study.rubric.attributes]
     return [
         *_raters(study, raters),
+        *_excluded(study, raters, systems),
         *_blank_systems(tables),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
@@ -53,6 +54,27 @@ def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
             "Nothing is said about them.",
         )
     ]
+
+
+def _excluded(study: Study, raters: Sequence[str], systems: pl.DataFrame) -> list[Finding]:
+    """Systems that a rater excludes and that no file holds: a slip would undo self-exclusion."""
+    held = set(systems["system"])
+    found = []
+    for rater in study.panel:
+        absent = [name for name in rater.excludes or () if name not in held]
+        if rater.name in raters and absent:
+            found.append(
+                finding(
+                    "excludes_unknown",
+                    "serious",
+                    rater.name,
+                    absent,
+                    f"It excludes {plural(len(absent), 'system')} that no file holds: "
+                    f"{listed(absent)}.",
+                    "Nothing is left out for that: compare the names with those in the files.",
+                )
+            )
+    return found
 
 
 def _blank_systems(tables: Tables) -> list[Finding]:

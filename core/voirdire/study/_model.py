@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -101,12 +102,14 @@ class RubricSpec(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> RubricSpec:
-        if not self.scale[0] < self.scale[1]:
+        if not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             raise ValueError(f"scale must be [low, high] with low < high, got {list(self.scale)}")
         names = [attribute.name for attribute in self.attributes]
         if len(set(names)) < len(names):
             raise ValueError(f"attributes repeat a name: {names}")
         for composite, parts in self.composites.items():
+            if composite in names:
+                raise ValueError(f"composite {composite!r} has the name of an attribute")
             unknown = [part for part in parts if part not in names]
             if unknown:
                 raise ValueError(f"composite {composite!r} uses undeclared attributes {unknown}")

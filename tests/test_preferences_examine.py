@@ -218,6 +218,7 @@ def test_a_file_is_examined_and_reported(tmp_path):
         assert found.preferences.height == len(rows)
         assert [f.kind for f in found.findings] == ["inconsistent_orders"]
         assert audit_source(path) == found.findings
+        assert list(found.input_hashes) == [path.name]
     same = examine(frame(rows))
     assert same.sections == found.sections
     files = write_outputs(found, tmp_path / "out", figures=False)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from voirdire.examine._cube import Cube
     from voirdire.examine._examination import PairResult
+    from voirdire.examine._preference_source import Compared
     from voirdire.examine._source import Benchmark
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -126,7 +127,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
 
 def _opened(
     source: str | Path | Study | pl.DataFrame, data: str | Path | None, reference: Sequence[str]
-) -> tuple[Study, Tables | None, pl.DataFrame | None, Benchmark | None]:
+) -> tuple[Study, Tables | None, Compared | None, Benchmark | None]:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
     alone = preferences_alone(source)
     if alone is not None:
@@ -141,7 +142,7 @@ def _opened(
 def _is_unrated(
     study: Study,
     found: Tables | None,
-    compared: pl.DataFrame | None,
+    compared: Compared | None,
     benchmark: Benchmark | None,
 ) -> bool:
     """Whether there is something to examine, and no ratings in it."""
@@ -164,7 +165,7 @@ def audit_source(
     """
     study, found, compared, benchmark = _opened(source, data, reference)
     study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
-    said = () if compared is None else preference_findings(compared)
+    said = () if compared is None else preference_findings(compared.table)
     if _is_unrated(study, found, compared, benchmark):
         return said
     return worst_first((*said, *tables.audit(found or tables.read_tables(study), study)))

@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.examine._examination import Examination
 from voirdire.examine.preference_sections import preference_findings, preference_sections
-from voirdire.examine.preferences import Preferences, examine_preferences
+from voirdire.examine.preferences import examine_preferences
 from voirdire.schema import SEVERITIES
 from voirdire.tables import RATERS, RATINGS
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from voirdire.examine._preference_source import Compared
     from voirdire.schema import Finding
     from voirdire.study import Study
 
@@ -45,38 +46,26 @@ def without_ratings(
     )
 
 
-def with_preferences(
-    examination: Examination, table: pl.DataFrame | None, groups: pl.DataFrame | None = None
-) -> Examination:
-    """The examination with the tables and findings of its preferences; `groups` break them down."""
-    if table is None or table.is_empty():
+def with_preferences(examination: Examination, compared: Compared | None) -> Examination:
+    """The examination with the tables and findings of its preferences."""
+    if compared is None or compared.table.is_empty():
         return examination
-    found = preferences_of(examination, table, groups)
+    table, analysis = compared.table, examination.study.analysis
+    found = examine_preferences(
+        table, level=analysis.level, resamples=analysis.resamples, seed=analysis.seed
+    )
     return examination.replace(
         findings=worst_first((*preference_findings(table), *examination.findings)),
         sections=(*preference_sections(found), *examination.sections),
         raters=_raters(examination, table),
         preferences=table,
+        input_hashes={**examination.input_hashes, **compared.hashes},
     )
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings by severity, those of one severity as they came."""
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
-
-
-def preferences_of(
-    examination: Examination, table: pl.DataFrame, groups: pl.DataFrame | None = None
-) -> Preferences:
-    """The preferences with intervals as the examination's study asks for."""
-    analysis = examination.study.analysis
-    return examine_preferences(
-        table,
-        groups,
-        level=analysis.level,
-        resamples=analysis.resamples,
-        seed=analysis.seed,
-    )
 
 
 def _raters(examination: Examination, table: pl.DataFrame) -> pl.DataFrame:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.examine._preference_table import holds_preferences, preference_table
 from voirdire.study import Data, Source, Study
 from voirdire.tables._files import read_raw
+from voirdire.tables._files._read import file_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
@@ -17,7 +23,15 @@ _BOOKS = (".xlsx", ".xlsm")
 _HEAD = 20_000
 
 
-def preferences_alone(source: object) -> tuple[Study, pl.DataFrame] | None:
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Preferences as one table, and the hash of each file that they were read from."""
+
+    table: pl.DataFrame
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
     """A file or frame that holds preferences, with a study of its name; None for anything else.
 
     Raises
@@ -28,40 +42,41 @@ def preferences_alone(source: object) -> tuple[Study, pl.DataFrame] | None:
     if isinstance(source, pl.DataFrame):
         if not holds_preferences(source.columns):
             return None
-        return Study(name="preferences"), preference_table(source)
+        return Study(name="preferences"), Compared(preference_table(source))
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or not path.is_file() or not _holds(path):
         return None
     study = Study(name=path.stem, data=Data(sources=(Source(path=path.name),)))
     study = study.model_copy(update={"folder": str(path.parent)})
-    return split_preferences(study)  # type: ignore[return-value]
+    return split_preferences(study)
 
 
-def split_preferences(study: Study) -> tuple[Study, pl.DataFrame | None]:
+def split_preferences(study: Study) -> tuple[Study, Compared | None]:
     """A study without its sources of preferences, and these as one table; None without any.
 
     In a session the preferences derived there count too, and its ratings are left aside where
     there are none.
     """
-    found: list[pl.DataFrame] = []
+    found: dict[Path, pl.DataFrame] = {}
     kept: list[Source] = []
     for source in study.data.sources:
         path = Path(study.folder) / source.path
         derived = path.name == "ratings.parquet" and (path.parent / "study.toml").is_file()
         beside = path.with_name("preferences.parquet")
         if derived and _rows(beside):
-            found.append(_read(beside))
+            found[beside] = _read(beside)
         if _holds(path):
-            found.append(_read(path, source))
+            found[path] = _read(path, source)
         elif not (derived and found and not _rows(path)):
             kept.append(source)
     if not found:
         return study, None
     data = study.data.model_copy(update={"sources": tuple(kept)})
-    table = pl.concat(found, how="vertical")
+    table = pl.concat(found.values())
     if len(found) > 1:
         table = preference_table(table, "the preferences of all sources")
-    return study.model_copy(update={"data": data}), table
+    hashes = {path.name: file_hash(path) for path in found}
+    return study.model_copy(update={"data": data}), Compared(table, hashes)
 
 
 def _read(path: Path, source: Source | None = None) -> pl.DataFrame:

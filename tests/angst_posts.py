@@ -105,3 +105,23 @@ def yes_no_answer(asked: str) -> str:
         right = helped or chance < 0.65
         said[label] = "yes" if truth[label] == right else "no"
     return json.dumps(said)
+
+
+EXAMPLES = {
+    "answered": (
+        {"id": "p1", "text": "One calm day.", "depression": 0, "anxiety": "no"},
+        {"id": "p2", "text": "One tense day.", "depression": 1, "anxiety": "yes"},
+    ),
+    "open": ({"id": "p7", "text": "One odd day.", "anxiety": None},),
+}
+
+
+class Fixed:
+    """A selector with the same examples for every post; the pool's name says which."""
+
+    def __init__(self, *, pool, labels, test, folder):
+        assert (labels, test, folder) == (["depression", "anxiety"], (), ".")
+        self.rows = EXAMPLES[pool]
+
+    def select(self, item, k):
+        return list(self.rows[:k])

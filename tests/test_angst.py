@@ -13,10 +13,11 @@ from sklearn import metrics
 
 from voirdire import InputError, TableError
 from voirdire._manager import plugins
+from voirdire._registry import Plugins
 from voirdire.schema import Item, Reply
 from voirdire.store import askers
 from voirdire.study import build_study, study_to_toml
-from voirdire_judges._few_shot import FewShot, few_shot
+from voirdire_judges._few_shot import few_shot
 from voirdire_judges.yes_no import make as make_yes_no
 from voirdire_plugins.angst.agreement import agreement, settle
 from voirdire_plugins.angst.annotators import make
@@ -94,36 +95,11 @@ def test_tasks_and_labels_are_checked():
 # --- examples -----------------------------------------------------------------------------------
 
 
-class Fixed:
-    """A selector with the same examples for everyone."""
-
-    def __init__(self, **options):
-        self.options = options
-
-    def select(self, item, k):
-        rows = [("p1", "One calm day.", 0, "no"), ("p2", "One tense day.", 1, "yes")]
-        return [
-            {"id": i, "text": t, "depression": d, "anxiety": a, "similarity": 0.5}
-            for i, t, d, a in rows
-        ][:k]
-
-
-def registered():
-    from voirdire._registry import Plugins
-
+def with_fixed(task, pool="answered"):
     found = Plugins()
-    found.add("selector", "test", "fixed", f"{__name__}:Fixed")
-    return found
-
-
-def with_fixed(task, k=2):
-    annotator = make(task=task, examples={"selector": "fixed", "pool": "silver.csv", "k": k})
-    shots = annotator.examples
-    made = FewShot(shots.selector, k, shots.options, None, None)
-    made.__dict__["opened"] = Fixed(**shots.options)
-    from dataclasses import replace
-
-    return replace(annotator, examples=made)
+    found.add("selector", "test", "fixed", "angst_posts:Fixed")
+    examples = {"selector": "fixed", "pool": pool, "k": 2}
+    return make(task=task, examples=examples, plugins=found)
 
 
 def test_examples_stand_before_the_post_as_in_table_9():
@@ -143,12 +119,8 @@ def test_examples_stand_before_the_post_as_in_table_9():
 
 
 def test_an_example_without_an_answer_is_named():
-    annotator = with_fixed("anxiety")
-    annotator.examples.__dict__["opened"].select = lambda item, k: [
-        {"id": "p7", "text": "x", "anxiety": None}
-    ]
     with pytest.raises(InputError, match="example 'p7' of the pool has no yes or no for 'anxiety'"):
-        prompt(annotator)
+        prompt(with_fixed("anxiety", "open"))
 
 
 def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
@@ -157,15 +129,22 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
 
     pl.DataFrame(
         {"id": ["s1", "s2", "s3"], "text": ["a red kite", "a blue kite", "tea and toast"],
-         "depression": [1, 0, 0], "anxiety": [0, 1, 0]}
+         "depression": [1, 0, 0], "anxiety": [0, 1, 0], "author": ["ann", "ben", "cleo"]}
     ).write_csv(tmp_path / "silver.csv")  # fmt: skip
-    pl.DataFrame({"id": ["g1", "s2"], "text": ["my red kite", "a blue kite"]}).write_csv(
-        tmp_path / "gold.csv"
-    )
-    examples = {"pool": "silver.csv", "k": 1, "max_similarity": 0.99, "index": "index"}
+    pl.DataFrame(
+        {"id": ["g1", "g2", "s2"], "text": ["my red kite", "that red kite", "a blue kite"],
+         "author": ["dan", "ann", "ben"]}
+    ).write_csv(tmp_path / "gold.csv")  # fmt: skip
+    examples = {
+        "pool": "silver.csv",
+        "k": 1,
+        "max_similarity": 0.99,
+        "index": "index",
+        "group": "author",
+    }
     rater = {"name": "few", "kind": "annotator", "use": "angst", "model": "simulated:m"}
     study = build_study(
-        {"name": "t", "items": {"path": "gold.csv"},
+        {"name": "t", "items": {"path": "gold.csv", "extra": ["author"]},
          "panel": [{**rater, "options": {"task": "depression", "examples": examples}}]},
         folder=str(tmp_path),
     )  # fmt: skip
@@ -176,7 +155,10 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
     assert [one["id"] for one in shots.examples(Item("g1", "my red kite"))] == ["s1"]
     # s2 is an item of the test split: kept out of its own prompt and of every other
     assert [one["id"] for one in shots.examples(Item("s2", "a blue kite"))] == ["s1"]
-    assert {e.reason for s in shots.selections for e in s.excluded} == {"same_id"}
+    # g2 and s1 have one author
+    assert [one["id"] for one in shots.examples(Item("g2", "that red kite"))] == ["s3"]
+    reasons = {e.reason for s in shots.selections for e in s.excluded}
+    assert reasons == {"same_id", "same_group", "test_split"}
     assert (tmp_path / "index" / "card.json").is_file()
     with pytest.raises(InputError, match="not one of the study's items"):
         shots.examples(Item("g9", "another"))

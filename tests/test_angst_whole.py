@@ -120,6 +120,8 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
         shown = [text for text in texts if text[: max(most - 2, 12)] in printed]
         assert bool(shown) == (most > 0)
         assert not [text for text in texts if text[: most + 12] in printed]
+    said = voirdire("examine", "angst", "--data", tmp_path / "session", "--resamples", 0)
+    assert "Depression and anxiety in posts" in said
     leaks = json.loads(voirdire("angst", "examples", tmp_path / "angst" / "study.toml", "--json"))
     assert {row["Finding"] for row in leaks[0]["rows"]} >= {"pool_test_overlap", "leak_same_text"}
 

@@ -53,7 +53,8 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     name : str
         nearest, balanced, diverse, random or fixed.
     pool, labels, id, text, group
-        The file of examples and its columns, as in `read_pool`.
+        The file of examples and its columns, as in `read_pool`. Items are of a group by the same
+        name in their `extra`.
     embedder, device, batch_size
         As in `open_embedder`; or an `Embedder` itself.
     index, cache : str
@@ -75,7 +76,7 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     kept = VectorCache(at / cache) if cache else None
     examples = read_pool(at / pool, id=id, text=text, labels=labels, group=group)
     found = _index(examples, model, at / index if index else None, device, kept)
-    guard = guard_against(test, max_similarity=max_similarity)
+    guard = guard_against(test, max_similarity=max_similarity, group_key=group or "group")
     try:
         return SELECTORS[name](found, model, guard, cache=kept, **options)
     except TypeError as error:

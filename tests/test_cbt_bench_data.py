@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -180,9 +181,14 @@ def test_seed_examples_stand_before_the_question(folder):
     assert request.messages[1].content == ", ".join(sorted(letters[x] for x in seeds[0].labels))
     assert request.messages[-1].content.endswith("should be separated by a comma.")
     assert fixed.requests(item)[0] == request
+    with pytest.raises(InputError, match="option 'k' is 21, and there are 20 seed examples"):
+        make_cd(data=str(folder), k=21)
+    with pytest.raises(InputError, match="option 'examples' is 'best'"):
+        make_cd(data=str(folder), k=2, examples="best")
 
 
 @pytest.mark.shared
+@pytest.mark.skipif(find_spec("faiss") is None, reason="faiss is not installed")
 def test_nearest_seeds_come_through_retrieval(folder):
     nearest = make_pc(data=str(folder), k=2, examples="nearest", embedder=WordEmbedder())
     for example in read_examples(folder, TASKS["pc"])[:5]:
@@ -191,6 +197,7 @@ def test_nearest_seeds_come_through_retrieval(folder):
         assert example.thoughts not in "".join(m.content for m in request.messages[:-1])
 
 
+@pytest.mark.skipif(find_spec("faiss") is None, reason="faiss is not installed")
 def test_the_item_itself_is_never_its_own_example():
     pool = [
         Example(f"s{n}", "At work.", f"Thought number {n} of mine.", ("helpless",))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examine.preferences import PreferenceCell, Preferences
+    from voirdire.schema import Severity
     from voirdire.stats import Estimate
 
 _SHOWN = 20
@@ -45,63 +46,56 @@ def preference_sections(found: Preferences) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.rows)
 
 
+#: Kind of finding -> severity, what was found, what follows.
+_FINDINGS: dict[str, tuple[Severity, str, str]] = {
+    "preferences_missing": (
+        "note",
+        "{n} of {all} comparisons have no score.",
+        "They are in no number; a comparison of which one order is missing counts among them.",
+    ),
+    "inconsistent_orders": (
+        "serious",
+        "{n} of {all} comparisons have another winner when the responses change places.",
+        "They are counted as inconsistent, not as ties, and stay out of means and shares.",
+    ),
+    "one_order": (
+        "serious",
+        "In {n} pairs of systems a rater saw the same one first in every comparison.",
+        "What the first place gains cannot be told from what the system is worth.",
+    ),
+    "order_unknown": (
+        "note",
+        "{n} of {rows} judgements do not say which response was shown first.",
+        "They count for preferences and cannot tell of a position bias.",
+    ),
+}
+
+
 def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple[Finding, ...]:
     """What is odd in a table of preferences: missing scores, orders that disagree, one order.
 
     `table` is one of `preference_table`; `name` is what findings call it.
     """
-    settled, shown = settle(table), table.filter(pl.col("shown_first").is_not_null())
-    missing = settled.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
-    torn = settled.filter(pl.col("outcome") == "inconsistent")
-    sides = shown.group_by("rater", "system_a", "system_b", maintain_order=True).agg(
-        pl.col("shown_first").n_unique().alias("sides"), pl.len()
+    settled, first = settle(table), pl.col("shown_first")
+    sides = (
+        table.filter(first.is_not_null())
+        .group_by("rater", "system_a", "system_b", maintain_order=True)
+        .agg(first.n_unique().alias("sides"), pl.len())
     )
-    fixed = sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1))
-    unknown = table.filter(pl.col("shown_first").is_null())
-    parts = (
-        (
-            "preferences_missing",
-            "note",
-            missing,
-            "{n} of {all} comparisons have no score.",
-            "They are in no number; a comparison of which one order is missing counts among them.",
-        ),
-        (
-            "inconsistent_orders",
-            "serious",
-            torn,
-            "{n} of {all} comparisons have another winner when the responses change places.",
-            "They are counted as inconsistent, not as ties, and stay out of means and shares.",
-        ),
-        (
-            "one_order",
-            "serious",
-            fixed,
-            "{n} raters saw the same system first in every comparison of a pair.",
-            "What the first place gains cannot be told from what the system is worth.",
-        ),
-        (
-            "order_unknown",
-            "note",
-            unknown,
-            "{n} of {rows} judgements do not say which response was shown first.",
-            "They count for preferences and cannot tell of a position bias.",
-        ),
-    )
-    counts = {"all": settled.height, "rows": table.height}
-    return tuple(
-        Finding(
-            kind,
-            severity,  # type: ignore[arg-type]
-            name,
-            rows.height,
-            _places(rows),
-            message.format(n=rows.height, **counts),
-            consequence,
-        )
-        for kind, severity, rows, message, consequence in parts
-        if rows.height
-    )
+    odd = {
+        "inconsistent_orders": settled.filter(pl.col("outcome") == "inconsistent"),
+        "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1)),
+        "preferences_missing": settled.filter(pl.col("outcome").is_in(["missing", "half_missing"])),
+        "order_unknown": table.filter(first.is_null()),
+    }
+    found = []
+    for kind, rows in odd.items():
+        severity, message, consequence = _FINDINGS[kind]
+        said = message.format(n=rows.height, all=settled.height, rows=table.height)
+        if rows.height:
+            places = _places(rows)
+            found.append(Finding(kind, severity, name, rows.height, places, said, consequence))
+    return tuple(found)
 
 
 def _places(rows: pl.DataFrame) -> tuple[str, ...]:

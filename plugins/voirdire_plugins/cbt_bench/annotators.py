@@ -97,7 +97,8 @@ def make_task(  # noqa: PLR0913 - each is an option that a study may give
     Raises
     ------
     InputError
-        k > 0 without `data`, another way to choose, or a seed that stands in the test set.
+        k > 0 without `data`, or beyond the number of seeds; another way to choose; a seed that
+        stands in the test set.
     """
     return ChoiceJudge(
         prompt=_PROMPTS[task.key],
@@ -105,7 +106,7 @@ def make_task(  # noqa: PLR0913 - each is an option that a study may give
         shown={label: plain(label) for label in task.labels},
         several=True,
         at_most=task.at_most,
-        examples=_selector(task, data, examples, embedder) if k else None,
+        examples=_selector(task, data, k, examples, embedder) if k else None,
         k=k,
         temperature=temperature,
         top_p=top_p,
@@ -114,12 +115,18 @@ def make_task(  # noqa: PLR0913 - each is an option that a study may give
     )
 
 
-def _selector(task: LabelTask, data: str, how: str, embedder: str | Embedder) -> ExampleSelector:
+def _selector(
+    task: LabelTask, data: str, k: int, how: str, embedder: str | Embedder
+) -> ExampleSelector:
     if not data:
         raise InputError(f"{task.name}: option 'data' must name the folder of the seed examples")
     if how not in _HOW:
         raise InputError(f"{task.name}: option 'examples' is {how!r} (allowed: fixed, nearest)")
     seeds = read_seeds(Path(data), task)
+    if not 0 < k <= len(seeds):
+        raise InputError(
+            f"{task.name}: option 'k' is {k}, and there are {len(seeds)} seed examples"
+        )
     if how == "fixed":
         return FirstExamples(seeds)
     return nearest_examples(seeds, embedder, read_examples(Path(data), task))

@@ -229,10 +229,10 @@ def analyse(
     """Divergence of classes, and validation against other corpora."""
     frame = read_raw(posts).frame
     if label not in frame.columns:
-        frame = read_posts(posts, {"text": text})
-        label, text = "class", "text"
-    vectors = None if embedder is None else _vectors(embedder, frame[text].to_list())
-    table = class_divergences(frame, text=text, label=label, vectors=vectors, seed=seed)
+        label, frame = "class", read_posts(posts, {"text": text})
+    column = text if text in frame.columns else "text"
+    vectors = None if embedder is None else _vectors(embedder, frame[column].to_list())
+    table = class_divergences(frame, text=column, label=label, vectors=vectors, seed=seed)
     caption = (
         "JSD to base 2 of add-one smoothed n-grams (the divergence, not its root); MMD^2 unbiased, "
         "Gaussian kernel, one bandwidth by the median heuristic; pairings are our reading of the "
@@ -242,7 +242,7 @@ def analyse(
     rows = tuple(table.iter_rows())
     found = [Section("Classes (as Table 2)", caption, tuple(table.columns), rows)]
     if against:
-        found.append(_validation(frame[text].to_list(), against, seed))
+        found.append(_validation(frame[column].to_list(), against, seed, text))
     return found
 
 
@@ -252,16 +252,16 @@ def _vectors(name: str, texts: list[str]) -> Any:
     return embed_texts(open_embedder(name), texts).vectors
 
 
-def _validation(target: list[str], against: Sequence[str], seed: int) -> Section:
+def _validation(target: list[str], against: Sequence[str], seed: int, text: str) -> Section:
     rows = []
     for one in against:
         name, equals, file = one.partition("=")
         if not equals:
             raise InputError(f"--against {one!r}: write NAME=FILE")
         frame = read_raw(file).frame
-        if "text" not in frame.columns:
-            raise TableError(f"{file}: no column 'text'; the columns are {frame.columns}")
-        found = adversarial_validation(frame["text"].to_list(), target, seed=seed)
+        if text not in frame.columns:
+            raise TableError(f"{file}: no column {text!r}; the columns are {frame.columns}")
+        found = adversarial_validation(frame[text].to_list(), target, seed=seed)
         scores = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
         rest = (found.auc_of_labels, found.share_target, found.repeated)
         rows.append((name, *(s.value for s in scores), *rest))

@@ -27,7 +27,9 @@ PATTERNS = {
     ),
 }
 _DENIED = re.compile(
-    r"\b(?:no|not|without|rather than|instead of|absence of)\s+(?:\w+\s+){0,3}$", re.IGNORECASE
+    r"\b(?:no|not(?!\s+(?:only|just|merely))|without|rather than|instead of|absence of)"
+    r"\s+(?:\w+\s+){0,3}$",
+    re.IGNORECASE,
 )
 
 
@@ -62,6 +64,8 @@ def labels_named(text: str) -> dict[str, bool]:
     {'depression': True, 'anxiety': True}
     >>> labels_named("Bipolar depression, no anxiety")
     {'depression': False, 'anxiety': False}
+    >>> labels_named("Not only depression but anxiety")
+    {'depression': True, 'anxiety': True}
     """
     return {
         label: any(

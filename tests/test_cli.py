@@ -95,6 +95,15 @@ def test_init_drafts_a_study_that_examine_takes(ratings):
     assert "judge" in done.stdout
 
 
+def test_init_takes_the_reference_and_says_it(tmp_path):
+    (tmp_path / "wide.csv").write_text("item,ann,bob\n1,2,3\n2,4,4\n3,5,4\n")
+    done = voirdire("init", "wide.csv", "--reference", "ann", cwd=tmp_path)
+    assert done.stdout.startswith("Wrote study.toml (reference: ann).")
+    assert voirdire("examine", "study.toml", cwd=tmp_path).returncode == 0
+    done = voirdire("init", "wide.csv", "--force", cwd=tmp_path)
+    assert "no reference was found: name one under [data]" in done.stdout
+
+
 def test_audit_prints_and_gives_json(ratings):
     (ratings / "odd.csv").write_text(GOOD + "99,a,judge,Empathy,9\n")
     (ratings / "study.toml").write_text(STUDY)

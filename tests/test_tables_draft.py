@@ -136,3 +136,23 @@ def test_where_the_reference_is_a_column_the_other_columns_of_scores_are_raters(
     study, tables = from_frame(frame, reference=["anna"])
     assert [rater.name for rater in study.panel] == ["anna", "ben"]
     assert tables.ratings["rater"].unique(maintain_order=True).to_list() == ["anna", "ben"]
+
+
+@pytest.mark.parametrize("header", ["human", "Humans", "expert_2", "Annotator A", "gold"])
+def test_a_column_named_after_a_person_makes_its_neighbours_raters(header):
+    frame = pl.DataFrame({"item": [1, 2, 3], header: [1, 4, 5], "J1": [2, 4, 4]})
+    study, tables = from_frame(frame)
+    assert study.data.reference == (header,)
+    assert tables.raters["rater"].to_list() == [header, "J1"]
+
+
+@pytest.mark.parametrize("header", ["humanity", "gold_standard_length", "expertise"])
+def test_a_column_named_otherwise_is_an_attribute(header):
+    frame = pl.DataFrame({"item": [1, 2, 3], header: [1, 4, 5], "tone": [2, 4, 4]})
+    assert [a.name for a in from_frame(frame)[0].rubric.attributes] == [header, "tone"]
+
+
+def test_columns_that_play_no_part_are_named():
+    frame = pl.DataFrame({"item": [1, 2], "human": [1, 4], "J1": [2, 4], "remark": ["a", "b"]})
+    (said,) = [f for f in from_frame(frame)[1].findings if f.kind == "study_drafted"]
+    assert "Columns not read: 'remark'." in said.message

@@ -206,6 +206,22 @@ def test_missing_files_and_folders(tmp_path):
         read_raw(tmp_path)
 
 
+def test_a_title_above_the_header_is_left_out_aloud(tmp_path):
+    rows = [["Ratings of March", None], [None, None], ["item", "score"], [1, 4], [2, 5]]
+    raw = read_raw(workbook(tmp_path / "a.xlsx", rows))
+    assert raw.frame.columns == ["item", "score"]
+    assert raw.place(0) == "row 4"
+    (note,) = raw.findings
+    assert (note.kind, note.places) == ("rows_above_header", ("Ratings of March",))
+
+
+def test_an_empty_first_sheet_names_the_others(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", [["Read me"]], sheets=("About", "Data"))
+    message = r"a\.xlsx: sheet 'About' has a header but no rows \(sheets: 'About', 'Data'; name one"
+    with pytest.raises(TableError, match=message):
+        read_raw(path)
+
+
 def test_empty_workbooks(tmp_path):
     with pytest.raises(TableError, match="sheet 'Sheet1' is empty"):
         read_raw(workbook(tmp_path / "a.xlsx", []))

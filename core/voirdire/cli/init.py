@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from voirdire.cli._options import ReferenceOption
+
 EPILOG = """
 Examples:
 
   voirdire init ratings.xlsx
 
-  voirdire init ratings.csv --out my_study.toml
+  voirdire init ratings.csv --reference human --out my_study.toml
 """
 
 
@@ -26,6 +28,13 @@ def init(
     out: Annotated[Path, typer.Option("--out", "-o", help="The study to write.")] = Path(
         "study.toml"
     ),
+    reference: ReferenceOption = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--sheet", help="The sheet of a workbook; by default the first.", show_default=False
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.")] = False,
 ) -> None:
     """Draft a study.toml from the columns of a file of ratings; read it, then edit it."""
@@ -33,9 +42,11 @@ def init(
     from voirdire.study import study_to_toml
     from voirdire.tables import draft_study
 
-    study = draft_study(ratings, folder=out.parent)
+    study = draft_study(ratings, sheet=sheet, reference=tuple(reference or ()), folder=out.parent)
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
     out.write_text(study_to_toml(study), encoding="utf-8")
-    typer.echo(f"Wrote {out}. Check the reference, the scale and the systems, then run:")
+    who = ", ".join(study.data.reference)
+    said = f"reference: {who}" if who else "no reference was found: name one under [data]"
+    typer.echo(f"Wrote {out} ({said}). Check it, the scale and the systems, then run:")
     typer.echo(f"  voirdire examine {out} --out out")

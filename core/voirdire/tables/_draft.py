@@ -149,7 +149,7 @@ def _draft(
         },
         raw.name,
     )
-    return study, (_said(raw.name, how, study), _scale_note(raw.name, scale))
+    return study, (_said(raw, how, study), _scale_note(raw.name, scale))
 
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:
@@ -180,18 +180,27 @@ def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _said(table: str, how: Plan, study: Study) -> Finding:
+def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
     reference = listed(study.data.reference) if study.data.reference else "none was found"
+    unread = _unread(raw, how)
+    left = f" Columns not read: {listed(unread)}." if unread else ""
     return finding(
         "study_drafted",
         "note",
-        table,
+        raw.name,
         [f"{rater.name}: {rater.kind}" for rater in study.panel],
         f"No study was given. Layout: {_LAYOUTS.get(how.kind, how.kind)}; reference: {reference}; "
         f"raters: {listed([rater.name for rater in study.panel])}; "
-        f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}.",
+        f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}.{left}",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
     )
+
+
+def _unread(raw: RawTable, how: Plan) -> list[str]:
+    """Columns that play no part."""
+    parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
+    played = {*parts, how.status, *how.values}
+    return [column for column in raw.frame.columns if column not in played]
 
 
 def _scale_note(table: str, scale: Scale) -> Finding:

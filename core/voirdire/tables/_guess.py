@@ -18,6 +18,11 @@ _HUMAN = re.compile(
     r"human|annotator|expert|clinician|therapist|psycholog|crowd|coder|worker|gold|person|student",
     re.IGNORECASE,
 )
+#: A header that is one human rater, as it stands.
+_PERSON = re.compile(
+    r"(?:human|expert|clinician|therapist|psychologist|annotator|gold)s?[ _-]?(?:\d+|[a-z])?",
+    re.IGNORECASE,
+)
 _JUDGE = re.compile(
     r"judge|rater|reviewer|llm|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok"
     r"|sonnet|haiku|opus|\bo[134]\b|\bo[134]-",
@@ -36,13 +41,14 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     """Raters that columns of numbers are named after, the reference's own among them.
 
     A grid of columns such as ``human_Empathy`` and ``judge_Empathy`` names raters by its prefixes.
-    Where the reference is a column, every other column of scores is a rater, whatever its name.
+    Where the reference (or ``human``, ``expert_2``) is a column, every other column of scores is
+    a rater, whatever its name.
     """
     grid = _grid_raters(raw, reference)
     if grid:
         return grid
     columns = raw.frame.columns
-    known = [name for name in reference if name in columns]
+    known = [name for name in columns if name in reference or _is_person(raw, name)]
     named = [
         column
         for column in columns
@@ -51,6 +57,15 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     ]
     found = dict.fromkeys((*known, *named))
     return tuple(found) if known or len(found) > 1 else ()
+
+
+def _is_person(raw: RawTable, column: str) -> bool:
+    """Whether a column holds the scores of the person, or the people, it is named after."""
+    return (
+        bool(_PERSON.fullmatch(column))
+        and not is_usual(column)
+        and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
+    )
 
 
 def _rates(name: str) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._tables import finding, listed
+from voirdire.tables._tables import finding, listed, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ _HEAD = 50
 
 
 def read_excel(path: Path, sheet: str | None = None) -> RawTable:
-    """One sheet; the first non-empty row is its header.
+    """One sheet; its header is the first row with more than one cell filled.
 
     Raises
     ------
@@ -31,11 +31,16 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
 
     try:
         book = fastexcel.read_excel(path)
-        name, notes = _choose(path.name, list(book.sheet_names), sheet)
-        return _sheet(path.name, book, name, notes)
+        sheets = list(book.sheet_names)
+        name, notes = _choose(path.name, sheets, sheet)
+        found = _sheet(path.name, book, name, notes)
     except fastexcel.FastExcelError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
+    if isinstance(found, str):
+        hint = f" (sheets: {listed(sheets)}; name one with `sheet`)" if len(sheets) > 1 else ""
+        raise TableError(f"{path.name}: sheet {name!r} {found}{hint}")
+    return found
 
 
 def _choose(file: str, sheets: list[str], wanted: str | None) -> tuple[str, tuple[Finding, ...]]:
@@ -58,26 +63,41 @@ def _choose(file: str, sheets: list[str], wanted: str | None) -> tuple[str, tupl
     return sheets[0], (note,)
 
 
-def _sheet(file: str, book: Any, sheet: str, notes: tuple[Finding, ...]) -> RawTable:
-    head = _load(book, sheet, skip_rows=0, n_rows=_HEAD)
-    filled = [index for index, row in enumerate(head.rows()) if any(_text(v) for v in row)]
+def _sheet(file: str, book: Any, sheet: str, notes: tuple[Finding, ...]) -> RawTable | str:
+    """The sheet, or what it lacks."""
+    head = [[_text(value) for value in row] for row in _load(book, sheet, n_rows=_HEAD).rows()]
+    filled = [index for index, row in enumerate(head) if any(row)]
     if not filled:
-        raise TableError(f"{file}: sheet {sheet!r} is empty")
-    top = filled[0]
-    header = [_text(value) for value in head.row(top)]
+        return "is empty"
+    top = next((index for index in filled if sum(map(bool, head[index])) > 1), filled[0])
     body = _load(book, sheet, skip_rows=top + 1, schema_sample_rows=None)
-    if body.height == 0:
-        raise TableError(f"{file}: sheet {sheet!r} has a header but no rows")
     blank = body.select(pl.all_horizontal(pl.all().is_null())).to_series()
     numbers = pl.int_range(top + 2, top + 2 + body.height, eager=True).alias("row")
+    if body.height == 0 or blank.all():
+        return "has a header but no rows"
     kept, lines = body.filter(~blank), numbers.filter(~blank)
-    if kept.height == 0:
-        raise TableError(f"{file}: sheet {sheet!r} has a header but no rows")
-    return build(file, header, kept.get_columns(), lines=lines, findings=notes)
+    above = [head[index] for index in filled if index < top]
+    notes = (*notes, *_above(file, above))
+    return build(file, head[top], kept.get_columns(), lines=lines, findings=notes)
+
+
+def _above(file: str, rows: list[list[str]]) -> tuple[Finding, ...]:
+    if not rows:
+        return ()
+    texts = [text for row in rows for text in row if text]
+    note = finding(
+        "rows_above_header",
+        "note",
+        file,
+        texts,
+        f"{plural(len(rows), 'row')} with one cell above the header: {listed(texts)}.",
+        "Taken for a title and left out.",
+    )
+    return (note,)
 
 
 def _load(book: Any, sheet: str, **options: Any) -> pl.DataFrame:
-    frame = book.load_sheet(sheet, header_row=None, **options).to_polars()
+    frame = book.load_sheet(sheet, header_row=None, **{"skip_rows": 0, **options}).to_polars()
     return frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
 
 

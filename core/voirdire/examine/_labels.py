@@ -64,6 +64,9 @@ def label_part(study: Study, found: Tables) -> LabelPart:
     if not names:
         return LabelPart()
     sections: list[Section] = []
+    if study.data.reference and found.ratings["run"].n_unique() == 1:
+        # Held against a key, and asked once: there is nothing to be consistent with.
+        return LabelPart((), temperature_notes(found.raters, tuple(names)))
     groups = label_runs_of(study, found.ratings, names)
     for labelling, runs in groups:
         made = consistency_sections(

@@ -27,13 +27,16 @@ def variation_findings(tables: Tables, study: Study) -> list[Finding]:
         .sort("rater", "attribute")
         .collect()
     )
-    return [*_one(tables), *_constant(summary), *_few(summary, study)]
+    labelling = {"annotator", "classifier"}
+    labellers = set(tables.raters.filter(pl.col("kind").is_in(labelling))["rater"])
+    return [*_one(tables, labellers), *_constant(summary, labellers), *_few(summary, study)]
 
 
-def _one(tables: Tables) -> list[Finding]:
-    if tables.raters.height > 1:
-        return []
+def _one(tables: Tables, labellers: set[str]) -> list[Finding]:
+    """An annotator can be held against its own runs; anyone else needs another rater."""
     name = tables.raters["rater"][0]
+    if tables.raters.height > 1 or name in labellers:
+        return []
     return [
         finding(
             "one_rater",
@@ -47,7 +50,8 @@ def _one(tables: Tables) -> list[Finding]:
     ]
 
 
-def _constant(summary: pl.DataFrame) -> list[Finding]:
+def _constant(summary: pl.DataFrame, labellers: set[str]) -> list[Finding]:
+    """One score throughout; for a label that is rare, not odd."""
     same = summary.filter((pl.col("low") == pl.col("high")) & (pl.col("n") >= _PATTERN))
     found = []
     for (rater,), block in same.group_by("rater", maintain_order=True):
@@ -55,7 +59,7 @@ def _constant(summary: pl.DataFrame) -> list[Finding]:
         found.append(
             finding(
                 "constant_rater",
-                "serious",
+                "note" if rater in labellers else "serious",
                 str(rater),
                 where,
                 f"The same score throughout on {listed(block['attribute'].to_list())}.",

@@ -20,20 +20,48 @@ if TYPE_CHECKING:
     from voirdire.examine._cube import Cube
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
-    from voirdire.study import Study
+    from voirdire.study import Analysis, Study
 
     Levels = list[float] | None
-    Coefficient = Callable[[NDArray[np.float64], Levels], Estimate]
+    Coefficient = Callable[[NDArray[np.float64], Levels, Analysis], Estimate]
+    Pairwise = Callable[[Any, Any, Levels, Analysis], Estimate]
 
 
 def _icc(form: str) -> Coefficient:
-    return lambda R, _: stats.icc(R, form, ci="f")
+    return lambda R, _, analysis: stats.icc(R, form, ci="f", level=analysis.level)
+
+
+def _kappa(statistic: Callable[..., Estimate], **fixed: Any) -> Coefficient:
+    return lambda R, levels, analysis: statistic(
+        R, levels=levels, ci="t", level=analysis.level, **fixed
+    )
 
 
 def _alpha(metric: str) -> Coefficient:
-    return lambda R, levels: stats.krippendorff_alpha(
-        R, metric, levels=levels if metric in ("nominal", "ordinal") else None
+    """With a bootstrap where there are levels: real values would be drawn one by one."""
+
+    def coefficient(R: NDArray[np.float64], levels: Levels, analysis: Analysis) -> Estimate:
+        return stats.krippendorff_alpha(
+            R,
+            metric,
+            levels=levels if metric in ("nominal", "ordinal") else None,
+            ci="percentile" if levels and analysis.resamples else None,
+            level=analysis.level,
+            n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
+            seed=analysis.seed,
+        )
+
+    return coefficient
+
+
+def _cohen(weights: str | None) -> Pairwise:
+    return lambda a, b, levels, analysis: stats.cohen_kappa(
+        a, b, weights=weights, levels=levels, ci="wald", level=analysis.level
     )
+
+
+def _score(statistic: Callable[..., Estimate]) -> Pairwise:
+    return lambda a, b, _, analysis: statistic(a, b, level=analysis.level)
 
 
 #: Name -> coefficient of a (responses, raters) matrix on declared levels.
@@ -50,21 +78,21 @@ MEASURES: dict[str, Coefficient] = {
     "alpha_ordinal": _alpha("ordinal"),
     "alpha_interval": _alpha("interval"),
     "alpha_ratio": _alpha("ratio"),
-    "fleiss": lambda R, levels: stats.fleiss_kappa(R, levels=levels),
-    "ac1": lambda R, levels: stats.gwet_ac(R, levels=levels),
-    "ac2": lambda R, levels: stats.gwet_ac(R, weights="quadratic", levels=levels),
-    "bp": lambda R, levels: stats.brennan_prediger(R, levels=levels),
-    "agreement": lambda R, levels: stats.joint_agreement(R, levels=levels),
+    "fleiss": _kappa(stats.fleiss_kappa),
+    "ac1": _kappa(stats.gwet_ac),
+    "ac2": _kappa(stats.gwet_ac, weights="quadratic"),
+    "bp": _kappa(stats.brennan_prediger),
+    "agreement": _kappa(stats.joint_agreement),
 }
 
 #: Name -> coefficient of two raters' scores.
-PAIRWISE: dict[str, Callable[[Any, Any, Levels], Estimate]] = {
-    "cohen": lambda a, b, levels: stats.cohen_kappa(a, b, levels=levels),
-    "qwk": lambda a, b, levels: stats.cohen_kappa(a, b, weights="quadratic", levels=levels),
-    "ccc": lambda a, b, _: stats.ccc(a, b),
-    "pearson": lambda a, b, _: stats.pearson(a, b),
-    "spearman": lambda a, b, _: stats.spearman(a, b),
-    "kendall": lambda a, b, _: stats.kendall(a, b),
+PAIRWISE: dict[str, Pairwise] = {
+    "cohen": _cohen(None),
+    "qwk": _cohen("quadratic"),
+    "ccc": _score(stats.ccc),
+    "pearson": _score(stats.pearson),
+    "spearman": _score(stats.spearman),
+    "kendall": _score(stats.kendall),
 }
 
 
@@ -85,7 +113,9 @@ def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
         measure
         for name in names
         for at, attribute in enumerate(cube.attributes)
-        for measure in _measure(name, attribute, cube.scores[:, at], cube.raters, scale)
+        for measure in _measure(
+            name, attribute, cube.scores[:, at], cube.raters, scale, study.analysis
+        )
     )
 
 
@@ -95,12 +125,13 @@ def _measure(
     scores: NDArray[np.float64],
     raters: Sequence[str],
     scale: Scale,
+    analysis: Analysis,
 ) -> list[Measure]:
     """One coefficient over all raters, or one for each pair of them."""
     present = scores[~np.isnan(scores)]
     levels = levels_of(scale, present)
     if name in MEASURES:
-        estimate = MEASURES[name](scores.T, levels)
+        estimate = MEASURES[name](scores.T, levels, analysis)
         return [Measure(name, attribute, "response", tuple(raters), estimate)]
     return [
         Measure(
@@ -108,7 +139,7 @@ def _measure(
             attribute,
             "response",
             (raters[a], raters[b]),
-            PAIRWISE[name](scores[b], scores[a], levels),
+            PAIRWISE[name](scores[b], scores[a], levels, analysis),
         )
         for a in range(len(raters))
         for b in range(a + 1, len(raters))

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -110,6 +111,53 @@ class Classifier(Protocol):
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One row a text, one column a label: scores in [0, 1], NaN where there is none."""
+        ...
+
+
+@runtime_checkable
+class Trainable(Classifier, Protocol):
+    """A classifier that learns with a validation set, goes on after a kill, and is saved.
+
+    `notes` are sentences that a report must not leave out (texts cut, epochs trained).
+    """
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its results must know."""
+        ...
+
+    def fit(
+        self,
+        texts: Sequence[str],
+        labels: NDArray[np.int8],
+        *,
+        validation: tuple[Sequence[str], NDArray[np.int8]] | None = None,
+        folder: Path | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Trainable:
+        """Learn; `folder` holds what it needs to go on, `progress` takes (what, done, of)."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the trained classifier."""
+        ...
+
+    def load(self, folder: Path) -> Trainable:
+        """The trained classifier that `save` wrote."""
+        ...
+
+
+class ClassifierFactory(Protocol):
+    """Makes a classifier (`use = "tfidf"` in a study's `classify.models`).
+
+    Classes stand in the order of the columns of `fit` and `predict`. The task is ``"binary"`` (two
+    classes, the negative one first), ``"multi-class"`` (one class an item) or ``"multi-label"``.
+    """
+
+    def __call__(
+        self, classes: Sequence[str], *, task: str, seed: int = 0, **options: Any
+    ) -> Classifier:
+        """The untrained classifier."""
         ...
 
 

@@ -43,3 +43,19 @@ def voirdire_register_annotators(register: Any) -> None:
 def voirdire_register_generators(register: Any) -> None:
     """Generators of responses."""
     register("chat", "voirdire_judges.chat:make")
+
+
+@hookimpl
+def voirdire_register_classifiers(register: Any) -> None:
+    """Classifiers: a fast baseline, fine-tuned encoders, annotators used as classifiers."""
+    register("tfidf", "voirdire_judges.classifiers.tfidf:make")
+    register("hf", "voirdire_judges.classifiers.hf:make")
+    register("llm", "voirdire_judges.classifiers.llm:make")
+
+
+@hookimpl
+def voirdire_register_commands(app: Any) -> None:
+    """`voirdire classify`."""
+    from voirdire_judges.classifiers._commands import register
+
+    register(app)

@@ -1,5 +1,12 @@
 """A study file: TOML to a frozen Study that resolves nothing."""
 
+from voirdire.study._classify import (
+    ClassifierSpec,
+    ClassifySpec,
+    ClassifyTask,
+    LabelledData,
+    LabelSetSpec,
+)
 from voirdire.study._load import build_study, load_study, study_hash, thresholds_hash
 from voirdire.study._model import (
     Analysis,
@@ -30,10 +37,15 @@ __all__ = [
     "STAGES",
     "Analysis",
     "AttributeSpec",
+    "ClassifierSpec",
+    "ClassifySpec",
+    "ClassifyTask",
     "Comparisons",
     "Data",
     "GeneratorSpec",
     "ItemsSpec",
+    "LabelSetSpec",
+    "LabelledData",
     "ModelLimits",
     "Part",
     "Prices",

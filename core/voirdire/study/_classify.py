@@ -1,0 +1,149 @@
+"""The part of a study that says which classifiers are trained on which labels, and tested."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from voirdire.study._run import no_secrets
+
+Names = tuple[str, ...]
+ClassifyTask = Literal["binary", "multi-class", "multi-label"]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+_SLACK = 1e-9
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LabelledData(_Part):
+    """A table of texts and labels, and optionally another that serves as the test set.
+
+    With `test`, every row of that file is tested on and the first file gives train and dev.
+    """
+
+    name: str
+    path: str
+    sheet: str | None = None
+    test: str = ""
+
+
+class LabelSetSpec(_Part):
+    """One set of labels of the same texts.
+
+    `column` holds lists of labels, the dominant one first; or `columns` maps a label to a column
+    of 0 and 1. `classes` makes one class an item of exact sets of labels
+    (``comorbid = ["depression", "anxiety"]``). `labels` and `none` stand in for those of
+    `[classify]`; `positive` names the positive class of binary tasks.
+    """
+
+    name: str
+    column: str = ""
+    columns: dict[str, str] = Field(default_factory=dict)
+    labels: Names = ()
+    none: str | None = None
+    positive: str = ""
+    classes: dict[str, Names] = Field(default_factory=dict)
+    tasks: Annotated[tuple[ClassifyTask, ...], Field(min_length=1)] = ("multi-label",)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> LabelSetSpec:
+        if bool(self.column) == bool(self.columns):
+            raise ValueError(f"label set {self.name!r} needs either column or columns")
+        if self.classes and self.tasks != ("multi-class",):
+            raise ValueError(
+                f"label set {self.name!r} declares classes, so its tasks must be "
+                f"['multi-class'], got {list(self.tasks)}"
+            )
+        return self
+
+
+class ClassifierSpec(_Part):
+    """A registered classifier and its options; `grid` gives an option several values."""
+
+    name: str
+    use: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    grid: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+
+    _no_keys = field_validator("options")(no_secrets)
+
+    def variants(self) -> list[tuple[str, dict[str, Any]]]:
+        """Names and options of all combinations of the grid.
+
+        >>> spec = ClassifierSpec(name="a", use="hf", grid={"batch_size": [4, 8]})
+        >>> spec.variants()
+        [('a batch_size=4', {'batch_size': 4}), ('a batch_size=8', {'batch_size': 8})]
+        """
+        found = []
+        for values in product(*self.grid.values()):
+            chosen = dict(zip(self.grid, values, strict=True))
+            name = " ".join([self.name, *(f"{key}={value}" for key, value in chosen.items())])
+            found.append((name, {**self.options, **chosen}))
+        return found
+
+
+class ClassifySpec(_Part):
+    """A grid: models x data x label sets x tasks x seeds.
+
+    Attributes
+    ----------
+    labels, none : tuple of str, str
+        The declared labels, and the one that says that no other applies.
+    split : str
+        Column that holds train, dev or test. Without it rows are split by `fractions` (train, dev,
+        test), stratified on the label set `stratify` (the first one by default).
+    separator : str
+        Between the labels of one cell, where it is no list.
+    complete : bool
+        Leave a row out of every label set where it has no labels in one of them (section 4.2 of
+        Sharma et al.).
+    threshold : {"shared", "each", "fixed"}
+        Multi-label: one threshold for all labels or one a label, chosen on dev; or 0.5.
+    keep_models : bool
+        Whether trained models stay on disk; predictions always do.
+    """
+
+    data: Annotated[tuple[LabelledData, ...], Field(min_length=1)]
+    label_sets: Annotated[tuple[LabelSetSpec, ...], Field(min_length=1)]
+    models: Annotated[tuple[ClassifierSpec, ...], Field(min_length=1)]
+    labels: Names = ()
+    none: str = ""
+    id: str = "id"
+    text: str = "text"
+    separator: str = ";"
+    split: str = ""
+    fractions: tuple[Fraction, Fraction, Fraction] = (0.70, 0.15, 0.15)
+    split_seed: Annotated[int, Field(ge=0)] = 0
+    stratify: str = ""
+    complete: bool = False
+    threshold: Literal["shared", "each", "fixed"] = "shared"
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (0, 1, 2, 3, 4)
+    keep_models: bool = True
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ClassifySpec:
+        models = [name for model in self.models for name, _ in model.variants()]
+        for kind, names in (
+            ("data", [one.name for one in self.data]),
+            ("label_sets", [one.name for one in self.label_sets]),
+            ("models", models),
+            ("seeds", list(map(str, self.seeds))),
+        ):
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            if repeated:
+                raise ValueError(f"classify.{kind} names {repeated} twice")
+        if self.stratify and self.stratify not in [one.name for one in self.label_sets]:
+            raise ValueError(f"classify.stratify must name a label set, got {self.stratify!r}")
+        if abs(sum(self.fractions) - 1) > _SLACK:
+            raise ValueError(f"classify.fractions must add up to 1, got {list(self.fractions)}")
+        return self
+
+    def labels_of(self, chosen: LabelSetSpec) -> tuple[Names, str]:
+        """The declared labels of a set, and the one among them that says that none applies."""
+        labels = chosen.labels or tuple(chosen.columns) or self.labels
+        none = self.none if chosen.none is None else chosen.none
+        return labels, none if none in labels else ""

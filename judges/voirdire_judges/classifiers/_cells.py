@@ -1,0 +1,137 @@
+"""The grid of a study as cells, each with a key that follows from all that decides its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire._errors import StudyError
+from voirdire.tables._files._read import file_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.study import ClassifySpec, LabelledData, Study
+
+State = Literal["finished", "begun", "open", "no data"]
+#: Files of a cell, and of the whole grid.
+RESULT, CARD, TESTED = "result.json", "cell.json", "tested.parquet"
+TRAINING, MODEL = "training", "model"
+GRID = "grid.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model to train: what, on which data and labels, for which task, from which seed."""
+
+    data: str
+    label_set: str
+    task: str
+    model: str
+    use: str
+    options: Mapping[str, Any]
+    seed: int
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """The cell in words."""
+        return f"{self.model} | {self.data} | {self.label_set} | {self.task} | seed {self.seed}"
+
+    def folder(self, out: Path) -> Path:
+        """Where its files lie."""
+        return out / "cells" / self.key
+
+    def state(self, out: Path) -> State:
+        """What has become of it; a cell without a key has no data."""
+        if not self.key:
+            return "no data"
+        folder = self.folder(out)
+        if (folder / RESULT).is_file():
+            return "finished"
+        return "begun" if (folder / TRAINING).exists() else "open"
+
+
+def cells_of(study: Study, only: str = "") -> list[Cell]:
+    """All cells of a study, data by data; `only` keeps those whose name holds every word of it.
+
+    A cell whose data file is not there has an empty key.
+
+    Raises
+    ------
+    StudyError
+        The study has no part `classify`, or no cell is left.
+    """
+    spec = classify_part(study)
+    keys = {data.name: _data_key(spec, data, Path(study.folder)) for data in spec.data}
+    found = [
+        _keyed(
+            Cell(data.name, labels.name, task, model, chosen.use, options, seed),
+            spec,
+            keys[data.name],
+        )
+        for data in spec.data
+        for chosen in spec.models
+        for model, options in chosen.variants()
+        for labels in spec.label_sets
+        for task in labels.tasks
+        for seed in spec.seeds
+    ]
+    kept = [cell for cell in found if all(word in cell.name for word in only.split())]
+    if not kept:
+        raise StudyError(f"no cell of study {study.name!r} has {only!r} in its name")
+    return kept
+
+
+def classify_part(study: Study) -> ClassifySpec:
+    """The part `classify` of a study, or a `StudyError` that it is missing."""
+    if study.classify is None:
+        raise StudyError(
+            f"study {study.name!r} has no part [classify]: it says what is trained on what"
+        )
+    return study.classify
+
+
+def cell_of(card: Mapping[str, Any]) -> Cell:
+    """The cell that a card (`cell.json`) describes."""
+    return Cell(**card)
+
+
+def card_of(cell: Cell) -> dict[str, Any]:
+    """A cell as JSON."""
+    return asdict(cell)
+
+
+def _data_key(spec: ClassifySpec, data: LabelledData, folder: Path) -> str:
+    """A hash of the files of one data set; empty where one of them is not there."""
+    files = [folder / name for name in (data.path, data.test) if name]
+    if not all(file.is_file() for file in files):
+        return ""
+    reading = spec.model_dump(
+        include={"id", "text", "separator", "split", "fractions", "split_seed", "stratify",
+                 "complete", "threshold"}
+    )  # fmt: skip
+    around = [one.model_dump() for one in spec.label_sets] if spec.complete else []
+    first = [one.model_dump() for one in spec.label_sets if one.name == _stratum(spec)]
+    return _hash([reading, around, first, data.sheet, [file_hash(file) for file in files]])
+
+
+def _stratum(spec: ClassifySpec) -> str:
+    return spec.stratify or spec.label_sets[0].name
+
+
+def _keyed(cell: Cell, spec: ClassifySpec, data: str) -> Cell:
+    if not data:
+        return cell
+    labels = next(one for one in spec.label_sets if one.name == cell.label_set)
+    declared = [labels.model_dump(exclude={"tasks"}), spec.labels_of(labels)]
+    card = {name: value for name, value in asdict(cell).items() if name != "key"}
+    return Cell(**card, key=_hash([card, declared, data])[:16])
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,134 @@
+"""What a training keeps so that it can go on: the state after each epoch, and the best weights."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_STATE, _BEST = "checkpoint.pt", "best.pt"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """How a training went.
+
+    Attributes
+    ----------
+    f1, loss : tuple of float
+        Validation F1 and mean training loss of each epoch.
+    best : int
+        The epoch whose weights are kept, counted from 1; 0 before the first.
+    stopped : str
+        ``"early"`` (no better F1 for `patience` epochs), ``"epochs"`` (all done), or empty.
+    """
+
+    f1: tuple[float, ...] = ()
+    loss: tuple[float, ...] = ()
+    best: int = 0
+    stopped: str = ""
+
+    @property
+    def epochs(self) -> int:
+        """Epochs trained."""
+        return len(self.f1)
+
+    @property
+    def best_f1(self) -> float:
+        """Validation F1 of the weights kept."""
+        return self.f1[self.best - 1] if self.best else float("-inf")
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """Keeps states in a folder, or in memory where there is none.
+
+    Files are written beside and moved into place, so that a kill leaves the last whole one.
+    Only tensors and plain values are read back (``weights_only``): no pickled code is ever run.
+    """
+
+    folder: Path | None
+    print_: str
+    held: dict[str, Any] = field(default_factory=dict)
+
+    def keep_best(self, model: Any) -> None:
+        """Keep the weights as they are now."""
+        self._write(_BEST, {name: part.detach().cpu().clone() for name, part in _parts(model)})
+
+    def keep_state(self, parts: Mapping[str, Any], history: History) -> None:
+        """Keep everything that the next epoch begins from."""
+        if self.folder is not None:
+            states = {name: part.state_dict() for name, part in parts.items()}
+            self._write(_STATE, {**states, "history": asdict(history), "fingerprint": self.print_})
+
+    def restore_best(self, model: Any) -> None:
+        """Put the best weights back."""
+        model.load_state_dict(self._read(_BEST))
+
+    def resume(self, parts: Mapping[str, Any]) -> History:
+        """Load the last state into model and optimizer; an empty history where there is none.
+
+        Raises
+        ------
+        InputError
+            The folder holds a training with other settings or data.
+        """
+        if self.folder is None or not (self.folder / _STATE).is_file():
+            return History()
+        found = self._read(_STATE)
+        if found["fingerprint"] != self.print_:
+            raise InputError(
+                f"{self.folder}: holds a training with other settings, texts or labels; give "
+                "another folder or delete it"
+            )
+        for name, part in parts.items():
+            part.load_state_dict(found[name])
+        kept = found["history"]
+        return History(tuple(kept["f1"]), tuple(kept["loss"]), kept["best"], kept["stopped"])
+
+    def _write(self, name: str, value: Any) -> None:
+        import torch  # noqa: PLC0415
+
+        if self.folder is None:
+            self.held[name] = value
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        draft = self.folder / f"{name}.draft"
+        torch.save(value, draft)
+        draft.replace(self.folder / name)
+
+    def _read(self, name: str) -> Any:
+        import torch  # noqa: PLC0415
+
+        if self.folder is None:
+            return self.held[name]
+        return torch.load(self.folder / name, map_location="cpu", weights_only=True)
+
+
+def fingerprint(
+    learning: Mapping[str, Any], task: str, *parts: tuple[Sequence[str], NDArray[np.int8]] | None
+) -> str:
+    """SHA-256 over settings, texts and labels."""
+    whole = hashlib.sha256(json.dumps([dict(learning), task], sort_keys=True).encode())
+    for part in parts:
+        if part is not None:
+            texts, labels = part
+            whole.update(json.dumps(list(texts)).encode())
+            whole.update(np.ascontiguousarray(labels, dtype=np.int8).tobytes())
+        whole.update(b"|")
+    return whole.hexdigest()
+
+
+def _parts(model: Any) -> list[tuple[str, Any]]:
+    return list(model.state_dict().items())

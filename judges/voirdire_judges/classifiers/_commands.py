@@ -1,0 +1,206 @@
+"""`voirdire classify fit|predict|evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from voirdire.study import Study
+
+FIT = """
+Examples:
+
+  voirdire classify fit grid.toml --dry-run
+
+  voirdire classify fit grid.toml --out models --only "MentalRoBERTa binary"
+
+  voirdire classify fit grid.toml --out models --device cuda
+
+Finished cells are skipped, and one that was killed goes on from its last epoch: run it again.
+"""
+
+PREDICT = """
+Examples:
+
+  voirdire classify predict models --texts posts.csv --out labels.parquet
+
+  voirdire classify predict models --texts posts.csv --only "multi-label seed 0"
+"""
+
+EVALUATE = """
+Examples:
+
+  voirdire classify evaluate models
+
+  voirdire classify evaluate models --json
+
+  voirdire compare models
+"""
+
+StudyArgument = Annotated[
+    Path, typer.Argument(help="A study.toml with a part \\[classify].", show_default=False)
+]
+FolderArgument = Annotated[
+    Path, typer.Argument(help="Folder of a grid.", metavar="FOLDER", show_default=False)
+]
+OnlyOption = Annotated[
+    str, typer.Option("--only", help="Words that a cell's name must hold.", show_default=False)
+]
+DeviceOption = Annotated[
+    Literal["auto", "cpu", "cuda"], typer.Option("--device", help="Where encoders run.")
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads of torch.", show_default="torch's choice"),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        name="classify",
+        help="Train classifiers on labels, test them, and predict.",
+        no_args_is_help=True,
+    )
+    group.command("fit", epilog=FIT)(fit)
+    group.command("predict", epilog=PREDICT)(predict)
+    group.command("evaluate", epilog=EVALUATE)(evaluate)
+    app.add_typer(group)
+
+
+def fit(
+    study: StudyArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the grid.", show_default=False)
+    ] = None,
+    only: OnlyOption = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells; train none.")] = False,
+    device: DeviceOption = "auto",
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16", "fp16"],
+        typer.Option("--precision", help="auto: mixed precision on a GPU."),
+    ] = "auto",
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Train and test every cell of a grid: models x data x label sets x tasks x seeds."""
+    from voirdire._errors import InputError  # noqa: PLC0415 - slow
+    from voirdire.study import load_study  # noqa: PLC0415 - slow
+    from voirdire_judges.classifiers._grid import fit_grid  # noqa: PLC0415 - slow
+
+    known = load_study(study)
+    if dry_run:
+        _print_cells(known, out or Path(), only)
+        return
+    if out is None:
+        raise InputError("classify fit: give the grid's folder by --out (or --dry-run)")
+    machine = {"device": device, "precision": precision, "threads": threads}
+    try:
+        done = fit_grid(known, out, only=only, machine=machine, quiet=quiet)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted. Run the same command again to go on from the last epoch.")
+        raise typer.Exit(130) from None
+    typer.echo(f"{done['trained']} cells trained, {done['skipped']} were finished before.")
+    typer.echo(f"Score them with: voirdire classify evaluate {out}")
+
+
+def predict(
+    folder: FolderArgument,
+    texts: Annotated[
+        Path, typer.Option("--texts", help="File with ids and texts.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="CSV or Parquet to write.", show_default="print CSV"),
+    ] = None,
+    only: OnlyOption = "",
+    item: Annotated[str, typer.Option("--id", help="Column of ids.")] = "id",
+    text: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+) -> None:
+    """Predict the labels of new texts with the trained models of a grid."""
+    from voirdire_judges.classifiers._predict import predict_texts, read_texts  # noqa: PLC0415
+
+    items, words = read_texts(texts, item, text)
+    machine = {"device": device, "threads": threads}
+    found = predict_texts(folder, items, words, only=only, machine=machine)
+    if out is None:
+        typer.echo(found.write_csv(), nl=False)
+    elif out.suffix == ".parquet":
+        found.write_parquet(out)
+    else:
+        found.write_csv(out)
+    blank = sum(not word for word in words)
+    if blank:
+        typer.echo(f"{blank} of {len(words)} texts are blank and have no prediction.", err=True)
+
+
+def evaluate(
+    folder: FolderArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for the tables.", show_default="the grid's folder"
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Score the finished cells: mean and deviation over seeds, and what chance scores.
+
+    Writes scores.csv, summary.csv, by_label.csv and predictions.parquet; the last is what
+    `voirdire compare` reads.
+    """
+    from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
+
+    found = evaluate_grid(folder)
+    found.write(out or folder)
+    if as_json:
+        typer.echo(found.summary.write_json())
+    else:
+        _print_summary(found.summary)
+    if found.unfinished:
+        count, first = len(found.unfinished), found.unfinished[0]
+        typer.echo(f"{count} cells are not finished, the first: {first}", err=True)
+
+
+def _print_cells(study: Study, out: Path, only: str) -> None:
+    """One line a cell, and how many there are."""
+    from collections import Counter  # noqa: PLC0415
+
+    from voirdire_judges.classifiers._grid import dry_run  # noqa: PLC0415 - slow
+
+    found = dry_run(study, out, only)
+    for cell, state in found:
+        typer.echo(f"{state:<9} {cell.name}")
+    counts = Counter(state for _, state in found)
+    listed = ", ".join(f"{count} {state}" for state, count in counts.items())
+    typer.echo(f"{len(found)} cells: {listed}")
+    if counts["no data"]:
+        typer.echo("no data: the file that the study names is not there yet")
+
+
+def _print_summary(summary: pl.DataFrame) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    heads = ("seeds", "n", "missing", "F1", "sd", "random", "constant", "kappa")
+    table = Table("configuration", "labels", "task", box=None, title="Weighted F1 on the test sets")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in summary.iter_rows(named=True):
+        where = [str(row[name]) for name in ("configuration", "labels", "task")]
+        counts = [str(row[name]) for name in ("seeds", "n", "missing")]
+        names = ("f1_weighted", "f1_weighted_sd", "f1_random", "f1_constant", "kappa")
+        table.add_row(*where, *counts, *(_shown(row[name]) for name in names))
+    Console().print(table)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None or value != value else f"{value:.3f}"  # noqa: PLR0124 - NaN

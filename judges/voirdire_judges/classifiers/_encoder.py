@@ -1,0 +1,181 @@
+"""Loading an encoder with a fresh classification head, and running it; torch is imported on use."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import InputError
+from voirdire_judges.classifiers._batches import padded, reading_order, tokenise
+from voirdire_judges.models._imports import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from voirdire_judges.classifiers._batches import Tokens
+    from voirdire_judges.classifiers._settings import Settings
+
+#: Longest input of a tokenizer that declares none is a number far beyond this one.
+_UNDECLARED = 1_000_000
+_READ_BATCH = {"cpu": 32, "cuda": 256}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoder:
+    """A model with its tokenizer, on its device."""
+
+    model: Any
+    tokenizer: Any
+    limit: int
+    device: str
+    precision: str
+
+    @property
+    def multiple(self) -> int:
+        """Widths of batches are multiples of this: tensor cores like eights."""
+        return 8 if self.device == "cuda" else 1
+
+    def batch(self, tokens: Tokens, places: NDArray[np.int64]) -> dict[str, Any]:
+        """One batch as tensors on the device."""
+        import torch  # noqa: PLC0415
+
+        arrays = padded(tokens, places, self.tokenizer, self.multiple)
+        return {name: torch.from_numpy(block).to(self.device) for name, block in arrays.items()}
+
+    def autocast(self) -> Any:
+        """Mixed precision, where it is used."""
+        import torch  # noqa: PLC0415
+
+        if self.precision == "fp32":
+            return nullcontext()
+        kind = torch.bfloat16 if self.precision == "bf16" else torch.float16
+        return torch.autocast(self.device, dtype=kind)
+
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """Token ids of texts."""
+        return tokenise(self.tokenizer, texts, self.limit)
+
+    def scores(self, tokens: Tokens, task: str) -> NDArray[np.float64]:
+        """Softmax over classes, or a sigmoid a label: one row a text."""
+        import torch  # noqa: PLC0415
+
+        self.model.eval()
+        out = np.full((len(tokens), self.model.config.num_labels), np.nan)
+        with torch.inference_mode():
+            for places in reading_order(tokens.lengths, _READ_BATCH[self.device]):
+                with self.autocast():
+                    logits = self.model(**self.batch(tokens, places)).logits
+                logits = logits.double()
+                shares = logits.sigmoid() if task == "multi-label" else logits.softmax(dim=-1)
+                out[places] = shares.cpu().numpy()
+        return out
+
+
+def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: str = "") -> Encoder:
+    """The encoder named in the settings (or the trained one at `path`).
+
+    The head's first weights are drawn from torch's global generator: seed it before.
+
+    Raises
+    ------
+    InputError
+        There is no such encoder here, or no such device.
+    MissingExtraError
+        Torch or transformers is not installed.
+    """
+    torch = require("torch", "the classifier 'hf'", "hf")
+    transformers = require("transformers", "the classifier 'hf'", "hf")
+    device = _device(settings.device, torch)
+    source = path or settings.source
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    names = dict(enumerate(classes))
+    kind = "multi_label_classification" if task == "multi-label" else "single_label_classification"
+    with _quiet(transformers), _explained(source):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+            source,
+            num_labels=len(classes),
+            id2label=names,
+            label2id={name: place for place, name in names.items()},
+            problem_type=kind,
+            dtype=torch.float32,
+        )
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    model.config.pad_token_id = tokenizer.pad_token_id
+    limit = min(settings.max_length, _room(model.config, tokenizer))
+    return Encoder(
+        model.to(device), tokenizer, limit, device, _precision(settings.precision, device, torch)
+    )
+
+
+def save_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write weights (safetensors), configuration and tokenizer, as transformers reads them."""
+    import transformers  # noqa: PLC0415
+
+    with _quiet(transformers):
+        encoder.model.save_pretrained(folder)
+        encoder.tokenizer.save_pretrained(folder)
+
+
+def _device(asked: str, torch: Any) -> str:
+    there = torch.cuda.is_available()
+    if asked == "cuda" and not there:
+        raise InputError("hf classifier: device is 'cuda', and torch sees no GPU here; use 'auto'")
+    return "cuda" if there and asked != "cpu" else "cpu"
+
+
+def _precision(asked: str, device: str, torch: Any) -> str:
+    if asked == "fp16" and device == "cpu":
+        raise InputError("hf classifier: precision 'fp16' needs a GPU; use 'auto'")
+    if asked != "auto":
+        return asked
+    if device == "cpu":
+        return "fp32"
+    return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
+
+
+def _room(config: Any, tokenizer: Any) -> int:
+    """Tokens that the encoder reads: the smaller of what tokenizer and positions bear."""
+    positions = getattr(config, "max_position_embeddings", None) or _UNDECLARED
+    if getattr(config, "model_type", "") in ("roberta", "longformer", "xlm-roberta", "camembert"):
+        positions -= 2  # their positions begin after the padding's
+    declared = tokenizer.model_max_length
+    return int(min(positions, declared, _UNDECLARED))
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """No bars, and no word on the fresh head, which is meant to be fresh."""
+    logging = transformers.utils.logging
+    before, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if shown:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def _explained(source: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        hint = "HF_HUB_OFFLINE is set, so only folders and cached models are found; " * offline
+        raise InputError(
+            f"hf classifier: the encoder {source!r} cannot be loaded; {hint}give a folder with an "
+            f"encoder and its tokenizer, or a hub name where there is a network ({why})"
+        ) from error

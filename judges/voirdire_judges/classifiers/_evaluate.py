@@ -1,0 +1,162 @@
+"""Scores of finished cells: one row a cell, mean and deviation over seeds, all predictions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import SessionError
+from voirdire.stats import (
+    best_constant_f1,
+    classification_scores,
+    kappa_f1,
+    random_f1,
+)
+from voirdire_judges.classifiers._cells import GRID, RESULT, TESTED, Cell, cell_of
+
+_SCORES = (
+    "f1_weighted", "f1_macro", "precision_weighted", "recall_weighted", "accuracy", "hamming_loss",
+)  # fmt: skip
+_WHERE = ("configuration", "labels", "task")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """Tables of a grid.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        One row a cell: ``configuration`` (model and data), ``labels``, ``task``, ``model``,
+        ``data``, ``seed``, ``n``, ``missing`` (test items without a prediction), the scores,
+        ``f1_random``, ``f1_constant``, ``kappa`` and ``validation_f1``.
+    summary : DataFrame
+        One row a configuration, label set and task: mean and standard deviation (n - 1) over seeds.
+    by_label : DataFrame
+        Precision, recall, F1 and support of each class in each cell.
+    predictions : DataFrame
+        One row an item and class: what `voirdire compare` reads.
+    unfinished : tuple of str
+        Cells of the study that have no result yet.
+    """
+
+    scores: pl.DataFrame
+    summary: pl.DataFrame
+    by_label: pl.DataFrame
+    predictions: pl.DataFrame
+    unfinished: tuple[str, ...]
+
+    def write(self, folder: str | Path) -> None:
+        """Write ``scores.csv``, ``summary.csv``, ``by_label.csv`` and ``predictions.parquet``."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("scores", "summary", "by_label"):
+            getattr(self, name).write_csv(folder / f"{name}.csv")
+        self.predictions.write_parquet(folder / "predictions.parquet")
+
+
+def evaluate_grid(out: str | Path) -> Evaluation:
+    """Score the finished cells in the folder of a grid.
+
+    Raises
+    ------
+    SessionError
+        The folder holds no finished cell.
+    """
+    done = finished_cells(Path(out))
+    if not done:
+        raise SessionError(f"{out}: holds no finished cell; train with: voirdire classify fit")
+    names = _configurations([cell for cell, _ in done])
+    rows: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    frames: list[pl.DataFrame] = []
+    for cell, folder in done:
+        tested = pl.read_parquet(folder / TESTED)
+        where = _where(cell, names)
+        row, classes = _scored(cell, tested, json.loads((folder / RESULT).read_text("utf-8")))
+        rows.append({**where, **row})
+        labels += [{**where, **one} for one in classes]
+        frames.append(tested.select(*(pl.lit(v).alias(k) for k, v in where.items()), pl.all()))
+    scores = pl.DataFrame(rows, infer_schema_length=None)
+    left = tuple(cell.name for cell in _planned(Path(out)) if cell.state(Path(out)) != "finished")
+    by_label = pl.DataFrame(labels, infer_schema_length=None)
+    return Evaluation(scores, _summary(scores), by_label, pl.concat(frames), left)
+
+
+def finished_cells(out: Path) -> list[tuple[Cell, Path]]:
+    """The cells of the grid's study that have a result, each with its folder."""
+    return [(cell, cell.folder(out)) for cell in _planned(out) if cell.state(out) == "finished"]
+
+
+def _planned(out: Path) -> list[Cell]:
+    """The cells of the study that was trained last, by model, data, label set, task and seed."""
+    path = out / GRID
+    if not path.is_file():
+        raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
+    found = [cell_of(card) for card in json.loads(path.read_text(encoding="utf-8"))]
+    return sorted(found, key=lambda cell: (*cell.name.split(" | ")[:4], cell.seed))
+
+
+def _configurations(cells: list[Cell]) -> dict[str, str]:
+    """How reports name model and data: the data's name only where there are several."""
+    data = {cell.data for cell in cells}
+    alone = len(data) == 1
+    return {cell.key: cell.model if alone else f"{cell.model}, {cell.data}" for cell in cells}
+
+
+def _where(cell: Cell, names: dict[str, str]) -> dict[str, Any]:
+    return {
+        "configuration": names[cell.key],
+        "labels": cell.label_set,
+        "task": cell.task,
+        "model": cell.model,
+        "data": cell.data,
+        "seed": cell.seed,
+    }
+
+
+def _scored(
+    cell: Cell, tested: pl.DataFrame, result: dict[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Scores of one cell, and of each of its classes."""
+    classes = result["classes"]
+    shape = (-1, len(classes))
+    truth = tested["truth"].to_numpy().reshape(shape)
+    predicted = tested["predicted"].cast(pl.Float64).to_numpy().reshape(shape)
+    if cell.task == "multi-label":
+        found = classification_scores(truth, predicted, labels=classes)
+    else:
+        named = np.where(np.isnan(predicted[:, 0]), np.nan, predicted.argmax(axis=1))
+        places = list(range(len(classes)))
+        found = classification_scores(truth.argmax(axis=1), named, labels=places)
+    support = truth.sum(axis=0, dtype=int)
+    n = len(truth) if cell.task == "multi-label" else None
+    chance = random_f1(support, n)
+    row = {
+        "n": found["f1_weighted"].n,
+        "missing": found["f1_weighted"].left_out,
+        **{name: found[name].value for name in _SCORES},
+        "f1_random": chance.value,
+        "f1_constant": best_constant_f1(support, n).value,
+        "kappa": kappa_f1(found["f1_weighted"], chance).value,
+        "validation_f1": result["validation_f1"],
+    }
+    parts = zip(classes, found.labels.values(), strict=True)
+    by_label = [{"label": label, **scores} for label, scores in parts]
+    return row, by_label
+
+
+def _summary(scores: pl.DataFrame) -> pl.DataFrame:
+    parts = (*_SCORES, "f1_random", "f1_constant", "kappa", "validation_f1")
+    return scores.group_by(*_WHERE, "model", "data", maintain_order=True).agg(
+        seeds=pl.len(),
+        n=pl.col("n").max(),
+        missing=pl.col("missing").max(),
+        **{name: pl.col(name).mean() for name in parts},
+        **{f"{name}_sd": pl.col(name).std() for name in ("f1_weighted", "f1_macro", "kappa")},
+    )

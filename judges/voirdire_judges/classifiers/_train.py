@@ -1,0 +1,188 @@
+"""One cell: train on train, choose thresholds on dev, predict test, and keep all that in files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError
+from voirdire.protocols import Trainable
+from voirdire_judges.classifiers._cells import CARD, MODEL, RESULT, TESTED, TRAINING, card_of
+from voirdire_judges.classifiers._decide import MIDDLE, choose_thresholds, decide, weighted_f1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from voirdire.protocols import Classifier, ClassifierFactory
+    from voirdire.study import ClassifySpec
+    from voirdire_judges.classifiers._cells import Cell
+    from voirdire_judges.classifiers._data import Dataset
+    from voirdire_judges.classifiers._targets import Target
+
+    Floats = NDArray[np.float64]
+    Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows of one split that can be used."""
+
+    items: tuple[str, ...]
+    texts: tuple[str, ...]
+    labels: NDArray[np.int8]
+
+
+def make_classifier(
+    factory: ClassifierFactory, cell: Cell, target: Target, machine: Mapping[str, Any]
+) -> Classifier:
+    """The untrained classifier; of `machine` (device, threads) it is told what it takes.
+
+    Raises
+    ------
+    InputError
+        An option is none of the classifier's.
+    """
+    options = {**_taken(factory, machine), **cell.options}
+    try:
+        return factory(target.classes, task=target.task, seed=cell.seed, **options)
+    except TypeError as error:
+        raise InputError(f"classifier {cell.use!r} ({cell.model}): {error}") from error
+
+
+def train_cell(
+    cell: Cell,
+    data: Dataset,
+    spec: ClassifySpec,
+    factory: ClassifierFactory,
+    out: Path,
+    machine: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Train and test one cell; what it found is its `result.json`, written last.
+
+    Raises
+    ------
+    InputError
+        A split has no usable row.
+    """
+    target = data.targets[cell.label_set, cell.task]
+    parts = {split: sample_of(data, target, split) for split in ("train", "dev", "test")}
+    for split, part in parts.items():
+        if not part.items:
+            raise InputError(f"{cell.name}: no row of {split} has both text and labels")
+    folder = cell.folder(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CARD).write_text(json.dumps(card_of(cell), indent=2), encoding="utf-8")
+    made = make_classifier(factory, cell, target, machine)
+    trained = _fitted(made, parts, folder / TRAINING, progress)
+    thresholds, on_dev = _tuned(trained, parts["dev"], target.task, spec)
+    tested = _predicted(trained, parts["test"], target, thresholds)
+    tested.write_parquet(folder / TESTED)
+    if spec.keep_models and isinstance(trained, Trainable):
+        trained.save(folder / MODEL)
+    result = {
+        "classes": target.classes,
+        "thresholds": thresholds.tolist(),
+        "validation_f1": on_dev,
+        "rows": counts_of(data, target),
+        "notes": [*data.notes, *getattr(trained, "notes", ())],
+    }
+    draft = folder / f"{RESULT}.draft"
+    draft.write_text(json.dumps(result, indent=2), encoding="utf-8")
+    draft.replace(folder / RESULT)
+    if not getattr(trained, "decides", False):  # what was asked and paid for stays
+        shutil.rmtree(folder / TRAINING, ignore_errors=True)
+    return result
+
+
+def sample_of(data: Dataset, target: Target, split: str) -> Sample:
+    """Rows of a split that have labels, and a text too where they are learnt from."""
+    wanted = (data.split == split) & data.usable & target.known
+    if split != "test":
+        wanted &= data.has_text
+    places = np.flatnonzero(wanted)
+    return Sample(
+        tuple(data.items[place] for place in places),
+        tuple(data.texts[place] for place in places),
+        target.matrix[places].astype(np.int8),
+    )
+
+
+def counts_of(data: Dataset, target: Target) -> dict[str, dict[str, int]]:
+    """Rows used and left out, by split and reason."""
+    found = {}
+    for split in ("train", "dev", "test"):
+        here = data.split == split
+        known = here & data.usable & target.known
+        reasons = Counter(target.reasons[here & data.usable & ~target.known].tolist())
+        found[split] = {
+            "used": int((known & (data.has_text | (split == "test"))).sum()),
+            "no text": int((known & ~data.has_text).sum()),
+            "incomplete": int((here & ~data.usable).sum()),
+            **{str(reason): count for reason, count in sorted(reasons.items())},
+        }
+    return found
+
+
+def _taken(factory: ClassifierFactory, machine: Mapping[str, Any]) -> dict[str, Any]:
+    """The machine's options that a factory declares by name."""
+    known = inspect.signature(factory).parameters
+    return {name: value for name, value in machine.items() if name in known and value is not None}
+
+
+def _fitted(
+    made: Classifier, parts: Mapping[str, Sample], folder: Path, progress: Progress | None
+) -> Classifier:
+    learnt, dev = parts["train"], parts["dev"]
+    if isinstance(made, Trainable):
+        return made.fit(
+            learnt.texts,
+            learnt.labels,
+            validation=(dev.texts, dev.labels),
+            folder=folder,
+            progress=progress,
+        )
+    return made.fit(learnt.texts, learnt.labels)
+
+
+def _tuned(
+    trained: Classifier, dev: Sample, task: str, spec: ClassifySpec
+) -> tuple[Floats, float | None]:
+    """Thresholds and the F1 that they reach on dev; a classifier that decides by itself has 0.5."""
+    if getattr(trained, "decides", False):
+        return np.full(dev.labels.shape[1], MIDDLE), None
+    scores = trained.predict(dev.texts)
+    how = spec.threshold if task == "multi-label" else "fixed"
+    thresholds = choose_thresholds(scores, dev.labels, how)
+    return thresholds, weighted_f1(dev.labels, decide(scores, task, thresholds))
+
+
+def _predicted(
+    trained: Classifier, test: Sample, target: Target, thresholds: Floats
+) -> pl.DataFrame:
+    """One row an item and class; an item without a text has no prediction."""
+    there = [place for place, text in enumerate(test.texts) if text]
+    scores = np.full(test.labels.shape, np.nan)
+    if there:
+        scores[there] = trained.predict([test.texts[place] for place in there])
+    q = len(target.classes)
+    predicted = decide(scores, target.task, thresholds)
+    return pl.DataFrame(
+        {
+            "item": np.repeat(test.items, q),
+            "label": list(target.classes) * len(test.items),
+            "truth": test.labels.ravel(),
+            "predicted": pl.Series(predicted.ravel()).fill_nan(None).cast(pl.Int8),
+            "score": pl.Series(scores.ravel()).fill_nan(None),
+        }
+    )

@@ -1,0 +1,206 @@
+"""`hf`: fine-tunes any encoder that transformers knows, by hub name or folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import InputError
+from voirdire_judges.classifiers._checkpoints import Checkpoints, History, fingerprint
+from voirdire_judges.classifiers._encoder import Encoder, load_encoder, save_encoder
+from voirdire_judges.classifiers._loop import Part, train
+from voirdire_judges.classifiers._options import check_task, check_training, fitted
+from voirdire_judges.classifiers._settings import Device, Precision, Settings
+from voirdire_judges.models._imports import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_CARD = "classifier.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HfClassifier:
+    """An encoder with a classification head.
+
+    Attributes
+    ----------
+    classes, task
+        See `voirdire.protocols.ClassifierFactory`.
+    settings : Settings
+    encoder : Encoder or None
+        The trained encoder.
+    history : History
+        Validation F1 and loss by epoch.
+    cut : int
+        Training texts longer than the encoder reads, of which the end was left out.
+    """
+
+    classes: tuple[str, ...]
+    task: str
+    settings: Settings
+    encoder: Encoder | None = None
+    history: History = field(default_factory=History)
+    cut: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How long it trained, on what, and how many texts were cut."""
+        if self.encoder is None:
+            return ()
+        why = {"early": "stopped early", "epochs": "all epochs done"}.get(self.history.stopped, "")
+        found = [
+            f"{self.history.epochs} epochs ({why}), weights of epoch {self.history.best}",
+            f"{self.encoder.device}, {self.encoder.precision}",
+        ]
+        if self.cut:
+            found.append(f"{self.cut} training texts cut to {self.encoder.limit} tokens")
+        return tuple(found)
+
+    def fit(
+        self,
+        texts: Sequence[str],
+        labels: NDArray[np.int8],
+        *,
+        validation: tuple[Sequence[str], NDArray[np.int8]] | None = None,
+        folder: Path | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> HfClassifier:
+        """Fine-tune; with a `folder`, go on from what was trained there before.
+
+        Raises
+        ------
+        InputError
+            The encoder cannot be loaded, shapes do not fit, the loss is not finite, or the folder
+            holds another training.
+        MissingExtraError
+            Torch or transformers is not installed.
+        """
+        check_training(texts, labels, self.classes, "hf classifier")
+        torch = require("torch", "the classifier 'hf'", "hf")
+        learning = self.settings.learning
+        kept = Checkpoints(folder, fingerprint(learning, self.task, (texts, labels), validation))
+        cards = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+        with torch.random.fork_rng(devices=cards):
+            torch.manual_seed(self.settings.seed)
+            encoder = load_encoder(self.settings, self.classes, self.task)
+            learnt = Part(encoder.tokens(texts), np.asarray(labels, dtype=np.int8))
+            watched = None
+            if validation is not None and np.any(validation[1]):
+                words, truth = validation
+                watched = Part(encoder.tokens(words), np.asarray(truth, dtype=np.int8))
+            history = train(encoder, self.task, learnt, watched, self.settings, kept, progress)
+        return replace(self, encoder=encoder, history=history, cut=learnt.tokens.cut)
+
+    def predict(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Probabilities of the classes; NaN for a blank text."""
+        encoder = fitted(self.encoder, "hf classifier")
+        out = np.full((len(texts), len(self.classes)), np.nan)
+        there = [place for place, text in enumerate(texts) if text.strip()]
+        if there:
+            tokens = encoder.tokens([texts[place] for place in there])
+            out[there] = encoder.scores(tokens, self.task)
+        return out
+
+    def save(self, folder: Path) -> None:
+        """Write the model as transformers does, and a JSON card beside it."""
+        save_encoder(fitted(self.encoder, "hf classifier"), folder)
+        card = {
+            "classes": self.classes,
+            "task": self.task,
+            "settings": asdict(self.settings),
+            "history": asdict(self.history),
+            "cut": self.cut,
+        }
+        (folder / _CARD).write_text(json.dumps(card, indent=2), encoding="utf-8")
+
+    def load(self, folder: Path) -> HfClassifier:
+        """What `save` wrote; it runs on this classifier's device.
+
+        Raises
+        ------
+        InputError
+            The folder holds no classifier, or one for other classes.
+        """
+        path = folder / _CARD
+        if not path.is_file():
+            raise InputError(f"{folder}: holds no trained classifier (no {_CARD})")
+        card = json.loads(path.read_text(encoding="utf-8"))
+        if card["classes"] != list(self.classes) or card["task"] != self.task:
+            raise InputError(
+                f"{folder}: holds a {card['task']} classifier for {card['classes']}, not a "
+                f"{self.task} one for {list(self.classes)}"
+            )
+        kept: dict[str, Any] = card["history"]
+        history = History(tuple(kept["f1"]), tuple(kept["loss"]), kept["best"], kept["stopped"])
+        encoder = load_encoder(self.settings, self.classes, self.task, str(folder))
+        return replace(self, encoder=encoder, history=history, cut=card["cut"])
+
+
+def make(
+    classes: Sequence[str],
+    *,
+    task: str,
+    seed: int = 0,
+    device: Device = "auto",
+    precision: Precision = "auto",
+    threads: int | None = None,
+    folder: str = ".",
+    **options: Any,
+) -> HfClassifier:
+    """A classifier to be fine-tuned (`use = "hf"`).
+
+    Parameters
+    ----------
+    classes, task, seed
+        See `voirdire.protocols.ClassifierFactory`. The seed draws the head's first weights, the
+        order of texts and the dropout.
+    model : str
+        The encoder: a hub name (``mental/mental-roberta-base``) or a folder. ``HF_HUB_OFFLINE`` is
+        respected.
+    learning_rate, weight_decay, batch_size, clip
+        Of AdamW; 2e-5, 0.01, 16, and the largest norm of a gradient, 1.
+    max_epochs, patience : int
+        At most so many epochs (100); stop after so many without a better validation F1 (10).
+    max_length : int
+        Longest text in tokens (512), where the encoder bears it; longer ones are cut and counted.
+    warmup, schedule
+        Share of all steps in which the learning rate rises (0), then ``"linear"`` to 0 over
+        `max_epochs`, or ``"constant"``.
+    device : {"auto", "cpu", "cuda"}
+    precision : {"auto", "fp32", "bf16", "fp16"}
+        ``auto`` is 32 bits on a CPU, mixed on a GPU (bf16 where it is supported).
+    threads : int, optional
+        Threads of torch on a CPU.
+    folder : str
+        Where a relative folder of an encoder is looked for: that of the study.
+
+    Raises
+    ------
+    InputError
+        An option is unknown or out of range.
+
+    Examples
+    --------
+    >>> make(["no", "yes"], task="binary", model="bert-base-uncased").settings.max_epochs
+    100
+    """
+    check_task(task, classes, "hf classifier")
+    known = Settings.__slots__
+    strange = sorted(set(options) - set(known))
+    if strange:
+        raise InputError(f"hf classifier: unknown option {strange[0]!r} (allowed: {known})")
+    machine: dict[str, Any] = {
+        "device": device,
+        "precision": precision,
+        "threads": threads,
+        "folder": folder,
+    }
+    settings = Settings(**{"model": "", **options, **machine, "seed": seed})
+    return HfClassifier(tuple(classes), task, settings)

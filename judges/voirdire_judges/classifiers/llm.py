@@ -1,0 +1,188 @@
+"""`llm`: an annotator used as classifier, zero-shot or with examples from the training data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import InputError
+from voirdire._manager import plugins as loaded_plugins
+from voirdire_judges.classifiers._ask import ask_by_name, ask_model
+from voirdire_judges.classifiers._options import check_task, check_training
+from voirdire_judges.classifiers._shots import choose_shots, prompt_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from voirdire.protocols import ChatModel
+
+    Floats = NDArray[np.float64]
+
+_CARD = "llm.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LlmClassifier:
+    """A panel member's answers as scores: the share of runs that name a class.
+
+    `decides`: its answers are decisions, so no threshold is chosen, and nothing is asked about
+    the validation set. Its replies cost money and are kept.
+    """
+
+    classes: tuple[str, ...]
+    task: str
+    model: str | ChatModel
+    rater: Mapping[str, Any]
+    runs: int = 1
+    shots: int = 0
+    seed: int = 0
+    none: str = ""
+    prompt: str = ""
+    examples: tuple[tuple[str, str], ...] = ()
+    folder: Path | None = None
+    decides: bool = field(default=True, init=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How it was asked."""
+        shown = f"{len(self.examples)} examples" if self.examples else "zero-shot"
+        return (f"{shown}, {self.runs} run{'s' * (self.runs != 1)}, threshold 0.5 (not tuned)",)
+
+    def fit(
+        self,
+        texts: Sequence[str],
+        labels: NDArray[np.int8],
+        *,
+        validation: tuple[Sequence[str], NDArray[np.int8]] | None = None,  # noqa: ARG002 - not tuned
+        folder: Path | None = None,
+        progress: Callable[[str, int, int], None] | None = None,  # noqa: ARG002 - nothing to wait for
+    ) -> LlmClassifier:
+        """Choose the examples to show; no weights change. Replies will be kept in `folder`."""
+        check_training(texts, labels, self.classes, "llm classifier")
+        given = np.asarray(labels)
+        chosen = choose_shots(texts, given, self.classes, self.shots, self.seed)
+        return replace(self, examples=tuple(chosen), folder=folder)
+
+    def predict(self, texts: Sequence[str]) -> Floats:
+        """Shares of runs; NaN for a blank text or where no run gave an answer."""
+        out = np.full((len(texts), len(self.classes)), np.nan)
+        there = [place for place, text in enumerate(texts) if text.strip()]
+        if there:
+            scores, ranks = self._asked([texts[place] for place in there])
+            out[there] = _shares(scores, ranks, exclusive=self.task != "multi-label")
+        return out
+
+    def save(self, folder: Path) -> None:
+        """The examples; the model is named in the study."""
+        folder.mkdir(parents=True, exist_ok=True)
+        card = {"classes": self.classes, "examples": self.examples}
+        (folder / _CARD).write_text(json.dumps(card), encoding="utf-8")
+
+    def load(self, folder: Path) -> LlmClassifier:
+        """What `save` wrote; replies will be kept beside it."""
+        card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+        examples = tuple((text, said) for text, said in card["examples"])
+        return replace(self, examples=examples, folder=folder)
+
+    def _asked(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
+        rater = dict(self.rater)
+        if rater["use"] == "labels":
+            rater["options"] = {**self._declared(), **rater["options"]}
+        if isinstance(self.model, str):
+            named = {**rater, "model": self.model, "runs": self.runs}
+            return ask_by_name(named, texts, self.classes, self.folder)
+        make_annotator = loaded_plugins().resolve("annotator", rater["use"])
+        sampling = {
+            name: rater[name] for name in ("temperature", "top_p", "max_tokens") if name in rater
+        }
+        annotator = make_annotator(**rater["options"], **sampling)
+        return ask_model(self.model, annotator, texts, self.classes, self.runs)
+
+    def _declared(self) -> dict[str, Any]:
+        """What the annotator `labels` is told of the classes."""
+        several = self.task == "multi-label"
+        none = self.none or (self.classes[0] if self.task == "binary" else "")
+        text = self.prompt or prompt_of(self.classes, self.task, self.none, self.examples)
+        declared: dict[str, Any] = {"labels": list(self.classes), "prompt": text}
+        declared |= {"kind": "multi"} if several else {"kind": "ranked", "at_most": 1}
+        return {**declared, "none": none} if none else declared
+
+
+def make(  # noqa: PLR0913 - the options are those of a study
+    classes: Sequence[str],
+    *,
+    task: str,
+    seed: int = 0,
+    model: str | ChatModel = "",
+    shots: int = 0,
+    runs: int = 1,
+    none: str = "",
+    prompt: str = "",
+    annotator: str = "labels",
+    annotator_options: Mapping[str, Any] | None = None,
+    **call: Any,
+) -> LlmClassifier:
+    """An LLM as classifier (`use = "llm"`).
+
+    Parameters
+    ----------
+    classes, task, seed
+        See `voirdire.protocols.ClassifierFactory`; the seed draws the examples.
+    model : str or ChatModel
+        As in a panel (``openai:gpt-4o``): asked through the runner, with its limits and retries,
+        every reply kept. Or a chat model at hand.
+    shots : int
+        Examples from the training data shown in the prompt, class by class in turn.
+    runs : int
+        Independent runs; a class's score is the share of runs that answer and name it.
+    none : str
+        The class that says that no other applies.
+    prompt : str
+        Instructions of your own, complete; then no examples are added.
+    annotator, annotator_options
+        Another registered annotator and what it is made with; its labels must bear the names of
+        the classes.
+    **call
+        ``temperature``, ``top_p``, ``max_tokens``, ``model_options``, as in a panel.
+
+    Raises
+    ------
+    InputError
+        No model is named, or an option is unknown.
+    """
+    check_task(task, classes, "llm classifier")
+    if not model:
+        raise InputError("llm classifier: name a model, such as 'openai:gpt-4o'")
+    allowed = ("temperature", "top_p", "max_tokens", "model_options")
+    strange = sorted(set(call) - set(allowed))
+    if strange:
+        raise InputError(f"llm classifier: unknown option {strange[0]!r} (allowed: {allowed})")
+    if shots < 0 or runs < 1 or (shots and prompt):
+        raise InputError(
+            "llm classifier: shots must be 0 or more (0 with a prompt of your own) and runs 1 or "
+            f"more, got {shots} and {runs}"
+        )
+    rater = {"use": annotator, "options": dict(annotator_options or {}), **call}
+    return LlmClassifier(tuple(classes), task, model, rater, runs, shots, seed, none, prompt)
+
+
+def _shares(scores: Floats, ranks: Floats, *, exclusive: bool) -> Floats:
+    """(texts, runs, classes) to the share of answering runs that name each class."""
+    answered = ~np.isnan(scores).any(axis=2, keepdims=True)
+    named = np.where(answered, np.nan_to_num(scores), 0.0)
+    if exclusive:
+        order = np.where(named > 0, np.nan_to_num(ranks, nan=1.0), np.inf)
+        first = np.eye(scores.shape[2])[order.argmin(axis=2)]
+        named = first * named.any(axis=2, keepdims=True)
+        answered &= named.any(axis=2, keepdims=True)
+    count = answered.sum(axis=1, dtype=np.float64)
+    shares: Floats = np.divide(
+        named.sum(axis=1), count, out=np.full(scores.shape[::2], np.nan), where=count > 0
+    )
+    return shares

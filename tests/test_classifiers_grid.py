@@ -1,0 +1,218 @@
+"""A grid of classifiers: its cells, what is skipped, and the tables that come out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tiny_encoder import sentences
+
+from voirdire._errors import InputError, SessionError, StudyError, TableError
+from voirdire._registry import Plugins
+from voirdire.examine.comparing import compare
+from voirdire.stats import f1_above_chance
+from voirdire.study import build_study, load_study, study_to_toml
+from voirdire_judges.classifiers._cells import cells_of
+from voirdire_judges.classifiers._evaluate import evaluate_grid
+from voirdire_judges.classifiers._grid import dry_run, fit_grid
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def voirdire(*args):
+    command = [sys.executable, "-m", "voirdire", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+class Plain:
+    """A classifier of the smallest protocol: says of every text what train says most."""
+
+    def __init__(self, classes, *, task, seed=0):
+        self.share = None
+
+    def fit(self, texts, labels):
+        self.share = labels.mean(axis=0)
+        return self
+
+    def predict(self, texts):
+        return np.tile(self.share, (len(texts), 1))
+
+
+def mild_study(folder, n=240, **changes):
+    texts, labels = sentences(n)
+    texts[n - 1] = ""  # the last item is a test item without a text
+    split = ["train"] * (n - 80) + ["dev"] * 40 + ["test"] * 40
+    frame = pl.DataFrame(
+        {
+            "id": [f"i{i}" for i in range(n)],
+            "text": texts,
+            "gold": ["; ".join(row) for row in labels],
+            "split": split,
+        }
+    )
+    frame.write_csv(folder / "data.csv")
+    part = {
+        "labels": ["garden", "music", "kitchen", "weather"],
+        "data": [{"name": "mild", "path": "data.csv"}],
+        "label_sets": [{"name": "gold", "column": "gold", "tasks": ["multi-class", "multi-label"]}],
+        "models": [{"name": "words", "use": "tfidf", "options": {"c": 10.0}}],
+        "split": "split",
+        "seeds": [0, 1],
+        **changes,
+    }
+    study = build_study({"name": "mild", "classify": part}, folder=str(folder))
+    (folder / "grid.toml").write_text(study_to_toml(study), encoding="utf-8")
+    return study
+
+
+def test_the_grid_of_appendix_h_has_320_models():
+    cells = cells_of(load_study(ROOT / "examples/grid_000.toml"))
+    assert len(cells) == 320
+    # Appendix H: 24 binary + 16 multi-class + 24 multi-label configurations, 5 seeds each.
+    assert Counter(cell.task for cell in cells) == {
+        "binary": 24 * 5, "multi-class": 16 * 5, "multi-label": 24 * 5,
+    }  # fmt: skip
+    assert len({cell.model for cell in cells}) == 2
+    assert not any(cell.label_set == "MLP" and cell.task == "multi-class" for cell in cells)
+
+
+def test_the_grid_of_paper_004():
+    cells = cells_of(load_study(ROOT / "examples/grid_004.toml"))
+    assert len(cells) == 5 * 2 * 4 * 3 * 3
+    assert {cell.options["batch_size"] for cell in cells} == {4, 8, 16, 32}
+    assert {cell.options["learning_rate"] for cell in cells} == {2e-5, 2e-6}
+
+
+def test_the_study_of_the_docs_loads():
+    text = (ROOT / "docs/classifiers.md").read_text().split("```toml")[1].split("```")[0]
+    cells = cells_of(build_study(tomllib.loads(text)))
+    assert len(cells) == (1 + 2) * (3 + 1) * 5
+
+
+def test_a_dry_run_lists_cells_and_needs_no_data():
+    done = voirdire("classify", "fit", ROOT / "examples/grid_000.toml", "--dry-run")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "no data   MentalRoBERTa | GPT4-0.5 | RLP | binary | seed 0"
+    assert lines[-2] == "320 cells: 320 no data"
+
+
+def test_the_whole_way_on_the_command_line(tmp_path):
+    mild_study(tmp_path)
+    out = tmp_path / "models"
+    first = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", out)
+    assert "4 cells trained, 0 were finished before." in first.stdout, first.stderr
+    again = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", out)
+    assert "0 cells trained, 4 were finished before." in again.stdout
+    shown = voirdire("classify", "evaluate", out)
+    assert "Weighted F1 on the test sets" in shown.stdout
+    summary = pl.read_csv(out / "summary.csv")
+    assert summary["task"].to_list() == ["multi-class", "multi-label"]
+    for row in summary.iter_rows(named=True):
+        assert (row["seeds"], row["n"], row["missing"]) == (2, 39, 1)
+        assert row["f1_weighted"] > max(row["f1_constant"], row["f1_random"])
+    wanted = pl.DataFrame({"id": ["p", "q"], "text": ["piano scales after work", None]})
+    wanted.write_csv(tmp_path / "new.csv")
+    said = voirdire("classify", "predict", out, "--texts", tmp_path / "new.csv", "--only", "multi-class seed 0")  # fmt: skip
+    assert "1 of 2 texts are blank" in said.stderr
+    rows = pl.read_csv(said.stdout.encode())
+    assert rows.filter(item="p", predicted=1)["label"].to_list() == ["music"]
+    assert rows.filter(item="q")["predicted"].null_count() == 4
+
+
+def test_compare_reads_what_evaluate_writes(tmp_path):
+    study = mild_study(tmp_path)
+    fit_grid(study, tmp_path / "models", quiet=True)
+    found = evaluate_grid(tmp_path / "models")
+    found.write(tmp_path / "models")
+    compared = compare([tmp_path / "models"], runs=50, resamples=0)
+    assert compared["configuration"].to_list() == ["words", "words"]
+    assert compared["labels"].to_list() == ["gold", "gold"]
+    assert compared["seeds"].to_list() == [2, 2]
+    summary = found.summary
+    assert np.allclose(compared["f1"], summary["f1_weighted"])
+    one = found.predictions.filter(task="multi-label", seed=0)
+    truth = one["truth"].to_numpy().reshape(-1, 4)
+    predicted = one["predicted"].cast(pl.Float64).to_numpy().reshape(1, -1, 4)
+    direct = f1_above_chance(truth, predicted, multilabel=True)
+    assert summary["f1_weighted"][1] == pytest.approx(direct.f1.value)
+
+
+def test_a_changed_cell_is_a_new_one_and_others_are_skipped(tmp_path):
+    out = tmp_path / "models"
+    assert fit_grid(mild_study(tmp_path), out, quiet=True) == {"trained": 4, "skipped": 0}
+    more = mild_study(tmp_path, seeds=[0, 1, 2])
+    assert Counter(state for _, state in dry_run(more, out)) == {"finished": 4, "open": 2}
+    other = mild_study(tmp_path, models=[{"name": "words", "use": "tfidf", "options": {"c": 1.0}}])
+    assert Counter(state for _, state in dry_run(other, out)) == {"open": 4}
+    changed = mild_study(tmp_path, n=241)
+    assert Counter(state for _, state in dry_run(changed, out)) == {"open": 4}
+    # Evaluation knows the cells of the study trained last, and says which are open.
+    fit_grid(more := mild_study(tmp_path, seeds=[0, 1, 2]), out, only="seed 2", quiet=True)
+    assert evaluate_grid(out).scores.height == 6
+    fit_grid(mild_study(tmp_path, seeds=[0, 7]), out, only="multi-class seed 7", quiet=True)
+    found = evaluate_grid(out)
+    assert found.scores["seed"].to_list() == [0, 7, 0]
+    assert found.unfinished == ("words | mild | gold | multi-label | seed 7",)
+
+
+def test_results_say_what_was_left_out_and_how_thresholds_were_chosen(tmp_path):
+    study = mild_study(tmp_path, threshold="each", seeds=[0])
+    fit_grid(study, tmp_path / "models", quiet=True)
+    cell = cells_of(study, "multi-label")[0]
+    result = json.loads((cell.folder(tmp_path / "models") / "result.json").read_text())
+    assert result["rows"]["test"] == {"used": 40, "no text": 1, "incomplete": 0}
+    assert len(set(result["thresholds"])) > 1
+    assert 0 < result["validation_f1"] <= 1
+    assert any("all seeds agree" in note for note in result["notes"])
+    tested = evaluate_grid(tmp_path / "models").predictions
+    assert tested.filter(item="i239")["predicted"].null_count() == 8
+
+
+def test_a_plugins_classifier_of_the_smallest_kind(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plain_classifier", sys.modules[__name__])
+    known = Plugins()
+    known.add("classifier", "tests", "plain", "plain_classifier:Plain")
+    study = mild_study(tmp_path, models=[{"name": "most", "use": "plain"}], threshold="fixed")
+    fit_grid(study, tmp_path / "models", quiet=True, plugins=known)
+    found = evaluate_grid(tmp_path / "models").scores
+    row = found.filter(task="multi-class").row(0, named=True)
+    assert row["f1_weighted"] == pytest.approx(row["f1_constant"], abs=0.02)
+    assert row["kappa"] < 0.1
+
+
+def test_errors_are_plain(tmp_path):
+    study = mild_study(tmp_path)
+    with pytest.raises(StudyError, match="has no part"):
+        cells_of(build_study({"name": "bare"}))
+    with pytest.raises(StudyError, match="no cell of study 'mild' has 'nothing'"):
+        cells_of(study, "nothing")
+    with pytest.raises(SessionError, match="holds no grid"):
+        evaluate_grid(tmp_path)
+    (tmp_path / "data.csv").unlink()
+    with pytest.raises(TableError, match=r"data 'mild': there is no file .*data\.csv"):
+        fit_grid(study, tmp_path / "models", quiet=True)
+    wrong = mild_study(tmp_path, models=[{"name": "w", "use": "tfidf", "options": {"depth": 3}}])
+    with pytest.raises(InputError, match="unexpected keyword argument 'depth'"):
+        fit_grid(wrong, tmp_path / "models", quiet=True)
+    gone = mild_study(tmp_path, split="", fractions=[1.0, 0.0, 0.0])
+    with pytest.raises(InputError, match="no row of dev has both text and labels"):
+        fit_grid(gone, tmp_path / "models", quiet=True)
+    said = voirdire("classify", "fit", tmp_path / "grid.toml")
+    assert said.returncode == 1
+    assert "give the grid's folder by --out" in said.stderr
+
+
+def test_models_that_were_not_kept_cannot_predict(tmp_path):
+    from voirdire_judges.classifiers._predict import predict_texts
+
+    study = mild_study(tmp_path, keep_models=False)
+    fit_grid(study, tmp_path / "models", quiet=True)
+    with pytest.raises(InputError, match="was not kept"):
+        predict_texts(tmp_path / "models", ["a"], ["a quiet song"])

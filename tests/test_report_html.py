@@ -223,3 +223,18 @@ def test_mentalalign_is_a_small_page(shared, tmp_path):
     assert (best.judge, best.attribute) == ("o4-mini", "Guidance")
     assert best.verdict.startswith("ranks")
     assert "one merged human column" in best.component("R").note
+
+
+def test_names_of_any_length_leave_the_page_readable():
+    rows = [
+        (item, system, rater, name, 1 + (item + ord(system) + len(rater)) % 5)
+        for item in range(4)
+        for system in "abc"
+        for rater in ("human", "J" * 10_000)
+        for name in ("Calm", "A" * 3_000)
+    ]
+    columns = ["item", "system", "rater", "attribute", "score"]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    html = render_html(examine(frame, reference=["human"], resamples=20))
+    assert max(len(found) for found in re.findall("J+|A+", html)) <= 1000
+    assert len(html) < 200_000

@@ -11,6 +11,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from voirdire.report._page import build_page
+from voirdire.report._plain import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,7 @@ def render_html(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["brief"] = brief
     html: str = environment.get_template("report.html.j2").render(
         page=build_page(examination, figures, with_text=with_text),
         style=Markup(_template("style.css")),  # noqa: S704 - our own file

@@ -69,3 +69,12 @@ def share(value: float) -> str:
     ('99.9 %', '100.0 %')
     """
     return f"{math.floor(value * 1000) / 10:.1f} %" if math.isfinite(value) else "–"
+
+
+def brief(text: str, most: int = 80) -> str:
+    """A name or sentence, cut where no page could hold it; files of numbers hold it whole.
+
+    >>> brief("o4-mini"), brief("a name beyond all measure", 10)
+    ('o4-mini', 'a name be…')
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.report._display import for_display
-from voirdire.report._plain import number, share, signed, span
+from voirdire.report._plain import brief, number, share, signed, span
 from voirdire.report._tables import measures_table
 from voirdire.report._words import SEVERITIES, VERDICTS, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
@@ -175,15 +175,13 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         sign, style, _ = SEVERITIES[found.severity]
         line = Text(f"{sign} {found.severity}: ", style=style)
         place = f"{found.table}: " if found.table else ""
-        line.append(_cut(f"{place}{found.message} {found.consequence}".strip()), style="none")
+        line.append(
+            brief(f"{place}{found.message} {found.consequence}".strip(), _SENTENCE), style="none"
+        )
         console.print(line)
     more = len(findings) - _TOP_FINDINGS
     if more > 0:
         console.print(f"and {more} more: see the report or audit.json")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SENTENCE else text[: _SENTENCE - 1] + "…"
 
 
 def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:

@@ -193,6 +193,7 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
         f"raters: {listed([rater.name for rater in study.panel])}; "
         f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}.{left}",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
+        count=1,
     )
 
 

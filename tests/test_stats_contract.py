@@ -302,6 +302,13 @@ def test_a_standard_error_that_supposes_no_null_hypothesis(name):
     assert 0 < case.of(ratings(case), **case.error).details["se"] < 0.2
 
 
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.levels and c.error is not None])
+def test_prevalence_stands_beside(name):
+    details = CASES[name].of(ratings(CASES[name])).details
+    assert list(details["levels"]) == LEVELS
+    assert sum(details["prevalence"]) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("name", those(bootstrap=True))
 def test_bootstrap_over_items_is_named_bounded_and_seeded(name):
     case = CASES[name]

@@ -191,6 +191,46 @@ def test_padding_changes_no_score(encoder):
     assert np.allclose(known.predict(test[0][:12]), alone, atol=1e-6)
 
 
+SMALL = {
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "side", "limit"),
+    [
+        ("Roberta", {**SMALL, "max_position_embeddings": 34}, "right", 32),
+        (
+            "Longformer",
+            {**SMALL, "max_position_embeddings": 34, "attention_window": 8},
+            "right",
+            32,
+        ),
+        ("XLNet", {"d_model": 32, "n_layer": 1, "n_head": 2, "d_inner": 64}, "left", 64),
+    ],
+)
+def test_the_other_encoders_of_the_papers(tmp_path, encoder, family, options, side, limit):
+    import transformers
+
+    vocab = str(Path(encoder) / "vocab.txt")
+    tokenizer = transformers.BertTokenizerFast(vocab=vocab, model_max_length=64, padding_side=side)
+    tokenizer.save_pretrained(tmp_path)
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=tokenizer.vocab_size, pad_token_id=0, bos_token_id=2, eos_token_id=3, **options
+    )
+    getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
+    learnt, dev, test = split_of(one_hot, 210)
+    made = hf.make(LABELS, task="multi-class", model=str(tmp_path), max_epochs=2, **QUICK)
+    known = made.fit(*learnt, validation=dev)
+    assert known.encoder.limit == limit
+    assert known.history.loss[1] < known.history.loss[0]
+    alone = np.vstack([known.predict([text]) for text in test[0][:6]])
+    assert np.allclose(known.predict(test[0][:6]), alone, atol=1e-5)  # padding changes no score
+
+
 def test_a_relative_folder_is_looked_for_beside_the_study(tmp_path, encoder):
     whole = Path(encoder)
     made = hf.make(LABELS, task="multi-class", model=whole.name, folder=str(whole.parent))

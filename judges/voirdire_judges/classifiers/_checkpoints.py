@@ -59,7 +59,7 @@ class Checkpoints:
     """
 
     folder: Path | None
-    print_: str
+    identity: str
     held: dict[str, Any] = field(default_factory=dict)
 
     def keep_best(self, model: Any) -> None:
@@ -70,7 +70,7 @@ class Checkpoints:
         """Keep everything that the next epoch begins from."""
         if self.folder is not None:
             states = {name: part.state_dict() for name, part in parts.items()}
-            self._write(_STATE, {**states, "history": asdict(history), "fingerprint": self.print_})
+            self._write(_STATE, {**states, "history": asdict(history), "identity": self.identity})
 
     def restore_best(self, model: Any) -> None:
         """Put the best weights back."""
@@ -87,7 +87,7 @@ class Checkpoints:
         if self.folder is None or not (self.folder / _STATE).is_file():
             return History()
         found = self._read(_STATE)
-        if found["fingerprint"] != self.print_:
+        if found["identity"] != self.identity:
             raise InputError(
                 f"{self.folder}: holds a training with other settings, texts or labels; give "
                 "another folder or delete it"

@@ -190,16 +190,19 @@ def _print_summary(summary: pl.DataFrame) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    heads = ("seeds", "n", "missing", "F1", "sd", "random", "constant", "kappa")
-    table = Table("configuration", "labels", "task", box=None, title="Weighted F1 on the test sets")
+    heads = ("task", "seeds", "n", "lost", "F1", "sd", "random", "const.", "kappa")
+    table = Table(box=None, pad_edge=False, title="Weighted F1 on the test sets")
+    for head in ("configuration", "labels"):
+        table.add_column(head, overflow="fold")
     for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(head, justify="left" if head == "task" else "right", no_wrap=True)
     for row in summary.iter_rows(named=True):
         where = [str(row[name]) for name in ("configuration", "labels", "task")]
         counts = [str(row[name]) for name in ("seeds", "n", "missing")]
         names = ("f1_weighted", "f1_weighted_sd", "f1_random", "f1_constant", "kappa")
         table.add_row(*where, *counts, *(_shown(row[name]) for name in names))
     Console().print(table)
+    typer.echo("lost: test items without a prediction. const.: the best constant predictor.")
 
 
 def _shown(value: float | None) -> str:

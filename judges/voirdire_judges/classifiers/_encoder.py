@@ -145,7 +145,9 @@ def _precision(asked: str, device: str, torch: Any) -> str:
 
 def _room(config: Any, tokenizer: Any) -> int:
     """Tokens that the encoder reads: the smaller of what tokenizer and positions bear."""
-    positions = getattr(config, "max_position_embeddings", None) or _UNDECLARED
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions <= 0:  # XLNet says -1: its positions are relative
+        positions = _UNDECLARED
     if getattr(config, "model_type", "") in ("roberta", "longformer", "xlm-roberta", "camembert"):
         positions -= 2  # their positions begin after the padding's
     declared = tokenizer.model_max_length

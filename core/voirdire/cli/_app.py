@@ -10,9 +10,9 @@ import typer
 
 from voirdire import __version__
 from voirdire._manager import GROUP, load
-from voirdire.cli import audit, compare, demo, examine, init, plugins, run, session
+from voirdire.cli import audit, compare, demo, examine, humans, init, plugins, run, session
 
-COMMANDS = (demo, run, session, examine, compare, audit, init, plugins)
+COMMANDS = (demo, run, session, examine, compare, humans, audit, init, plugins)
 
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.

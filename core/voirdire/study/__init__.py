@@ -7,6 +7,7 @@ from voirdire.study._classify import (
     LabelledData,
     LabelSetSpec,
 )
+from voirdire.study._humans import Criterion, Humans, HumanTask, Step
 from voirdire.study._load import build_study, load_study, study_hash, thresholds_hash
 from voirdire.study._model import (
     Analysis,
@@ -41,8 +42,11 @@ __all__ = [
     "ClassifySpec",
     "ClassifyTask",
     "Comparisons",
+    "Criterion",
     "Data",
     "GeneratorSpec",
+    "HumanTask",
+    "Humans",
     "ItemsSpec",
     "LabelSetSpec",
     "LabelledData",
@@ -55,6 +59,7 @@ __all__ = [
     "RunSpec",
     "Source",
     "Stage",
+    "Step",
     "Study",
     "System",
     "Thresholds",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
+from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
 from voirdire.study._run import (
     Comparisons,
     GeneratorSpec,
@@ -186,6 +187,7 @@ class Study(Part):
     analysis: Analysis = Analysis()
     thresholds: Thresholds = Thresholds()
     classify: ClassifySpec | None = None
+    humans: Humans | None = None
     folder: str = Field(default=".", exclude=True)
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: How many rows are searched for the header.
 _HEAD = 50
+# Without a handler Python prints what fastexcel logs: a line for each column without a value.
+logging.getLogger("fastexcel").addHandler(logging.NullHandler())
 
 
 def read_excel(path: Path, sheet: str | None = None) -> RawTable:

@@ -1,0 +1,195 @@
+"""Questions that a person answers, built from a study's `[humans]`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire._errors import StudyError, TableError
+from voirdire.schema import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from voirdire.schema import Item
+    from voirdire.study import Humans, Step, Study
+
+#: The five levels of a comparison (Zhang et al. 2025, 5.2), worth 2, 1, 0, -1, -2 for A.
+LEVELS = (
+    "A is much better than B",
+    "A is slightly better than B",
+    "A and B are about the same",
+    "B is slightly better than A",
+    "B is much better than A",
+)
+OVERALL, OPTIONS = "Overall", "Options"
+_MOST_LEVELS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to answer.
+
+    Attributes
+    ----------
+    kind : {"one", "many", "text"}
+        One of the options, up to `at_most` of them, or words of one's own.
+    asked : str
+        What is asked, where the name does not say it all.
+    hints : tuple of str
+        What each option means; empty where nothing is said.
+    none : str
+        A further option of kind ``many`` that stands alone: no other one applies.
+    parent, label : str
+        The question is asked only where `label` is among the answers to `parent`.
+    """
+
+    name: str
+    kind: Literal["one", "many", "text"]
+    options: tuple[str, ...] = ()
+    asked: str = ""
+    hints: tuple[str, ...] = ()
+    at_most: int = 1
+    none: str = ""
+    parent: str = ""
+    label: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Everything that may be chosen."""
+        return (*self.options, self.none) if self.none else self.options
+
+
+Form = tuple[Question, ...]
+
+
+def form_of(study: Study, humans: Humans, item: Item) -> Form:
+    """The questions about one item.
+
+    Raises
+    ------
+    StudyError
+        What is asked is not declared, or two questions, options or labels share a name.
+    TableError
+        The item has no criteria or no options; the message names it.
+    """
+    form = _built(study, humans, item)
+    _check(form, humans.task)
+    return form
+
+
+def options_of(humans: Humans, item: Item) -> dict[str, str]:
+    """Letter -> text of the options that an item brings; empty where the study declares them."""
+    if not humans.options_from:
+        return {}
+    raw = _plain(item.extra.get(humans.options_from))
+    texts = list(raw.values()) if isinstance(raw, dict) else raw
+    if not isinstance(texts, list) or not 2 <= len(texts) <= len(ascii_uppercase):
+        raise TableError(
+            f"item {item.id!r}, column {humans.options_from!r}: two to 26 options are needed "
+            f"(a list, or one a line), got {item.extra.get(humans.options_from)!r}"
+        )
+    return {letter: str(text) for letter, text in zip(ascii_uppercase, texts, strict=False)}
+
+
+def _built(study: Study, humans: Humans, item: Item) -> Form:
+    if humans.task == "pointwise":
+        return _pointwise(study, humans)
+    if humans.task == "pairwise":
+        return _pairwise(humans, item)
+    if humans.task == "choice":
+        return _choice(humans, item)
+    if humans.task == "labels":
+        return (_labels(humans),)
+    return tuple(question for step in humans.steps for question in _step(step))
+
+
+def _plain(raw: Any) -> Any:
+    """A list or mapping, also where a file holds it as JSON or as lines."""
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return [line for line in raw.splitlines() if line.strip()]
+
+
+def _pointwise(study: Study, humans: Humans) -> Form:
+    declared = {attribute.name: attribute for attribute in study.rubric.attributes}
+    names = humans.attributes or tuple(declared)
+    unknown = [name for name in names if name not in declared]
+    if unknown or not names:
+        raise StudyError(
+            f"humans.attributes: {unknown[0]!r} is not among rubric.attributes ({list(declared)})"
+            if unknown
+            else "humans: a pointwise task needs rubric.attributes in the study"
+        )
+    scale = Scale(*study.rubric.scale, study.rubric.step)
+    if scale.count > _MOST_LEVELS:
+        raise StudyError(f"rubric.scale has {scale.count} levels; people choose among 1,000")
+    levels = tuple(format(level, ".10g") for level in scale.levels)
+    return tuple(
+        Question(name, "one", levels, declared[name].description, _hints(declared[name], scale))
+        for name in names
+    )
+
+
+def _hints(attribute: Any, scale: Scale) -> tuple[str, ...]:
+    said = {float(level): text for level, text in attribute.levels.items()}
+    return tuple(said.get(level, "") for level in scale.levels) if said else ()
+
+
+def _labels(humans: Humans) -> Question:
+    most = min(humans.at_most or len(humans.labels), len(humans.labels))
+    return Question("Labels", "many", humans.labels, at_most=most, none=humans.none)
+
+
+def _pairwise(humans: Humans, item: Item) -> Form:
+    found = [Question(c.name, "one", LEVELS, c.description) for c in humans.criteria]
+    if humans.criteria_by:
+        value = str(item.extra.get(humans.criteria_by) or "")
+        if value not in humans.criteria_of:
+            raise TableError(
+                f"item {item.id!r}: {humans.criteria_by} {value!r} has no criteria "
+                f"(humans.criteria_of: {list(humans.criteria_of)})"
+            )
+        texts = enumerate(humans.criteria_of[value], start=1)
+        found = [Question(f"Criteria {number}", "one", LEVELS, text) for number, text in texts]
+    if humans.overall:
+        found.append(Question(OVERALL, "one", LEVELS, "Which response is the better one in all?"))
+    return tuple(found)
+
+
+def _step(step: Step) -> Iterator[Question]:
+    if not step.labels:
+        yield Question(step.name, "text", asked=step.description)
+        return
+    most = min(step.at_most or len(step.labels), len(step.labels))
+    yield Question(step.name, "many", step.labels, step.description, at_most=most, none=step.none)
+    for label, finer in step.under.items():
+        most = min(step.under_at_most or len(finer), len(finer))
+        yield Question(
+            f"{step.name}: {label}", "many", finer, at_most=most, parent=step.name, label=label
+        )
+
+
+def _choice(humans: Humans, item: Item) -> Form:
+    letters = options_of(humans, item)
+    return (Question("Choice", "one", tuple(letters) or humans.options),)
+
+
+def _check(form: Form, task: str) -> None:
+    _unique([question.name for question in form], "questions")
+    for question in form:
+        _unique(list(question.choices), f"options of {question.name!r}")
+    if task in ("labels", "nested"):
+        _unique([label for question in form for label in question.options], "labels")
+
+
+def _unique(names: list[str], what: str) -> None:
+    plain = [" ".join(name.split()).casefold().rstrip(".") for name in names]
+    for name, folded in zip(names, plain, strict=True):
+        if not folded or plain.count(folded) > 1:
+            raise StudyError(f"humans: {what} need different names, got {name!r} in {names}")

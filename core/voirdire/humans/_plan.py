@@ -1,0 +1,229 @@
+"""A plan: who judges what, in which order, with every text that is shown; and the key to it.
+
+The plan is blind: it names no system. The key says what stands behind each judgement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.humans._form import Form, Question
+from voirdire.humans._guard import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PLAN, KEY, VERSION = "plan.json", "key.json", 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One thing that one rater is shown and asked about.
+
+    Attributes
+    ----------
+    id : str
+        Opaque, and different for each rater.
+    shown : tuple of (title, text)
+    form : tuple of Question
+    """
+
+    id: str
+    shown: tuple[tuple[str, str], ...]
+    form: Form
+
+    @property
+    def check(self) -> str:
+        """A checksum over the id, the texts shown and the questions asked."""
+        asked = (part for q in self.form for part in (q.name, q.asked, *q.choices))
+        return digest((self.id, *(text for _, text in self.shown), *asked), 8)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who judges what.
+
+    Attributes
+    ----------
+    raters : mapping of str to tuple of str
+        Rater -> ids of judgements in the order in which they are shown.
+    judgements : mapping of str to Judgement
+    hash : str
+        SHA-256 over everything else.
+    """
+
+    name: str
+    title: str
+    task: str
+    instructions: str
+    seed: int
+    raters: Mapping[str, tuple[str, ...]]
+    judgements: Mapping[str, Judgement]
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 over everything that is shown and to whom."""
+        return _hash(_packed(self))
+
+    @cached_property
+    def owners(self) -> dict[str, str]:
+        """Judgement -> its rater."""
+        return {ident: rater for rater, ids in self.raters.items() for ident in ids}
+
+    @property
+    def form(self) -> Form:
+        """That of the first judgement: all have questions of the same names."""
+        return next(iter(self.judgements.values())).form
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What stands behind a judgement; `first` was shown first where two are compared.
+
+    `system_a` and `system_b` are a pair as declared; `system_a` alone is a response's system.
+    """
+
+    item: str
+    system_a: str = ""
+    system_b: str = ""
+    first: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key to a plan."""
+
+    plan: str
+    origins: Mapping[str, Origin]
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write the plan with its hash."""
+    text = json.dumps({**_packed(plan), "hash": plan.hash}, ensure_ascii=False)
+    _write(path, text)
+
+
+def write_key(key: Key, path: Path) -> None:
+    """Write the key, readable by its owner only."""
+    origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
+    _write(path, json.dumps({"plan": key.plan, "origins": origins}, ensure_ascii=False), 0o600)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file.
+
+    Raises
+    ------
+    InputError
+        No such file, no plan, or one that was changed after it was drawn.
+    """
+    raw = _read(path, "plan")
+    try:
+        stated = raw.pop("hash")
+        plan = _unpacked(raw)
+    except (KeyError, TypeError, IndexError, AttributeError):
+        raise InputError(f"{path}: not a plan of voirdire (version {VERSION})") from None
+    if plan.hash != stated:
+        raise InputError(f"{path}: the plan was changed after it was drawn: its hash does not fit")
+    return plan
+
+
+def read_key(path: Path, plan: Plan) -> Key:
+    """The key to a plan.
+
+    Raises
+    ------
+    InputError
+        No such file, or the key to another plan.
+    """
+    raw = _read(path, "key")
+    try:
+        origins = {ident: Origin(**origin) for ident, origin in raw["origins"].items()}
+        key = Key(raw["plan"], origins)
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: not a key of voirdire") from None
+    if key.plan != plan.hash or set(key.origins) != set(plan.judgements):
+        raise InputError(f"{path}: the key to another plan")
+    return key
+
+
+def _packed(plan: Plan) -> dict[str, Any]:
+    """Plain values, each text and form once."""
+    texts: dict[str, int] = {}
+    forms: dict[Form, int] = {}
+    judgements = [
+        {
+            "id": judgement.id,
+            "form": forms.setdefault(judgement.form, len(forms)),
+            "shown": [[t, texts.setdefault(x, len(texts))] for t, x in judgement.shown],
+        }
+        for judgement in plan.judgements.values()
+    ]
+    return {
+        "version": VERSION,
+        "name": plan.name,
+        "title": plan.title,
+        "task": plan.task,
+        "instructions": plan.instructions,
+        "seed": plan.seed,
+        "raters": {rater: list(ids) for rater, ids in plan.raters.items()},
+        "forms": [[asdict(question) for question in form] for form in forms],
+        "texts": list(texts),
+        "judgements": judgements,
+    }
+
+
+def _unpacked(raw: dict[str, Any]) -> Plan:
+    if raw["version"] != VERSION:
+        raise KeyError(raw["version"])
+    forms = [tuple(_question(one) for one in form) for form in raw["forms"]]
+    texts = raw["texts"]
+    judgements = {
+        one["id"]: Judgement(
+            one["id"], tuple((title, texts[at]) for title, at in one["shown"]), forms[one["form"]]
+        )
+        for one in raw["judgements"]
+    }
+    raters = {rater: tuple(ids) for rater, ids in raw["raters"].items()}
+    head = {name: raw[name] for name in ("name", "title", "task", "instructions", "seed")}
+    return Plan(**head, raters=raters, judgements=judgements)
+
+
+def _question(raw: dict[str, Any]) -> Question:
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
+    return Question(**plain)
+
+
+def _hash(packed: dict[str, Any]) -> str:
+    text = json.dumps(packed, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(path: Path, what: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: there is no such {what} (voirdire humans export draws it)"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as a {what} ({error})") from None
+    if not isinstance(raw, dict):
+        raise InputError(f"{path}: not a {what} of voirdire")
+    return raw
+
+
+def _write(path: Path, text: str, mode: int = 0o644) -> None:
+    """Whole or not at all."""
+    draft = path.with_name(path.name + ".draft")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+        file.write(text)
+    draft.replace(path)

@@ -1,0 +1,148 @@
+"""A rater's sheet as a workbook: choices as drop-down lists, everything else locked."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import MissingExtraError, TableError
+from voirdire.humans._layout import Column, columns, sheet_rows
+from voirdire.tables._xlsx import CELL_LIMIT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voirdire.humans._form import Question
+    from voirdire.humans._plan import Plan
+
+SHEET, GUIDE, CHOICES = "Judgements", "Guide", "Choices"
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+_WIDTHS = {"id": 16, "shown": 60, "asked": 30, "answer": 26, "check": 11}
+
+
+def write_workbook(plan: Plan, rater: str, path: Path) -> int:
+    """Write the sheet of one rater; returns how many texts a cell could not hold in full.
+
+    Raises
+    ------
+    MissingExtraError
+        The package xlsxwriter is not installed.
+    TableError
+        The file cannot be written.
+    """
+    try:
+        import xlsxwriter  # noqa: PLC0415 - an extra, and only exports need it
+    except ModuleNotFoundError:
+        raise MissingExtraError("writing workbooks", "excel", "xlsxwriter") from None
+    book = xlsxwriter.Workbook(str(path))
+    layout = columns(plan)
+    cut = _rows(book, plan, rater, layout)
+    _guide(book, plan)
+    _lists(book, plan, rater, layout)
+    try:
+        book.close()
+    except (OSError, xlsxwriter.exceptions.FileCreateError) as error:
+        raise TableError(f"{path}: cannot be written ({error})") from None
+    return cut
+
+
+def _rows(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> int:
+    sheet = book.add_worksheet(SHEET)
+    looks = {"text_wrap": True, "valign": "top"}
+    locked = book.add_format(looks)
+    free = book.add_format({**looks, "locked": False, "bg_color": "#FFF9E5"})
+    head = book.add_format({**looks, "bold": True, "bottom": 1})
+    for at, column in enumerate(layout):
+        sheet.set_column(at, at, _WIDTHS[column.role])
+        sheet.write_string(0, at, column.header, head)
+    cut = 0
+    for number, cells in enumerate(sheet_rows(plan, rater, {}, guarded=False), start=1):
+        for at, (column, text) in enumerate(zip(layout, cells, strict=True)):
+            if column.role == "answer":
+                sheet.write_blank(number, at, None, free)
+                continue
+            fitted = _fit(text)
+            cut += len(fitted) < len(_CONTROL.sub("", text))
+            sheet.write_string(number, at, fitted, locked)
+    sheet.freeze_panes(1, 1)
+    sheet.protect("", {"format_columns": True, "format_rows": True})
+    return cut
+
+
+def _fit(text: str) -> str:
+    """What a cell can hold."""
+    units = _CONTROL.sub("", text).encode("utf-16-le")
+    return units[: 2 * CELL_LIMIT].decode("utf-16-le", errors="ignore")
+
+
+def _guide(book: Any, plan: Plan) -> None:
+    """Every question with what is asked and what the answers mean."""
+    sheet = book.add_worksheet(GUIDE)
+    wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+    for at, (width, header) in enumerate(
+        ((30, "Question"), (60, "Asked"), (40, "Answer"), (60, "Meaning"))
+    ):
+        sheet.set_column(at, at, width)
+        sheet.write_string(0, at, header, book.add_format({"bold": True}))
+    rows = [("Instructions", plan.instructions, "", "")] if plan.instructions else []
+    for question in dict.fromkeys(q for j in plan.judgements.values() for q in j.form):
+        rows += _explained(question)
+    for number, cells in enumerate(rows, start=1):
+        for at, text in enumerate(cells):
+            sheet.write_string(number, at, _fit(text), wrapped)
+    sheet.protect()
+
+
+def _explained(question: Question) -> list[tuple[str, str, str, str]]:
+    asked = question.asked
+    if question.parent:
+        asked = f"Only where {question.parent} holds {question.label!r}. {asked}".strip()
+    if question.kind == "many":
+        asked = f"{asked} At most {question.at_most}.".strip()
+    hints = question.hints or ("",) * len(question.options)
+    rows = list(zip(question.choices, (*hints, ""), strict=False)) or [("your own words", "")]
+    return [
+        (question.name if at == 0 else "", asked if at == 0 else "", option, hint)
+        for at, (option, hint) in enumerate(rows)
+    ]
+
+
+def _lists(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> None:
+    """Drop-down lists; they stand in a sheet of their own, since Excel takes 255 characters."""
+    sheet, lists = book.get_worksheet_by_name(SHEET), book.add_worksheet(CHOICES)
+    lists.hide()
+    ranges: dict[tuple[str, ...], str] = {}
+    judgements = [plan.judgements[ident] for ident in plan.raters[rater]]
+    for at, column in enumerate(layout):
+        if column.role != "answer":
+            continue
+        first = 1
+        for choices, run in groupby(judgements, key=lambda j: j.form[column.at].choices):
+            last = first + len(list(run)) - 1
+            if choices:
+                source = ranges.get(choices) or _list(lists, choices, len(ranges))
+                ranges[choices] = source
+                sheet.data_validation(first, at, last, at, _validation(source))
+            first = last + 1
+
+
+def _list(lists: Any, choices: tuple[str, ...], at: int) -> str:
+    """Write the choices as a column; numbers as numbers, so that a typed one is among them."""
+    for row, choice in enumerate(choices):
+        try:
+            lists.write_number(row, at, float(choice))
+        except ValueError:
+            lists.write_string(row, at, choice)
+    from xlsxwriter.utility import xl_range_abs  # noqa: PLC0415
+
+    return f"={CHOICES}!{xl_range_abs(0, at, len(choices) - 1, at)}"
+
+
+def _validation(source: str) -> dict[str, Any]:
+    return {
+        "validate": "list",
+        "source": source,
+        "error_title": "Not a choice",
+        "error_message": "Please choose from the list, or leave the cell empty.",
+    }

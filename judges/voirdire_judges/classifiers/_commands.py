@@ -192,7 +192,7 @@ def _print_summary(summary: pl.DataFrame) -> None:
 
     heads = ("task", "seeds", "n", "lost", "F1", "sd", "random", "const.", "kappa")
     table = Table(box=None, pad_edge=False, title="Weighted F1 on the test sets")
-    for head in ("configuration", "labels"):
+    for head in ("model", "labels"):
         table.add_column(head, overflow="fold")
     for head in heads:
         table.add_column(head, justify="left" if head == "task" else "right", no_wrap=True)

@@ -96,6 +96,10 @@ def test_arrays_that_cannot_be_taken():
         icc([1, 2, 3])
     with pytest.raises(StatisticsError, match=r"infinite at \(1, 0\)"):
         icc([[1, 2], [math.inf, 2]])
+    with pytest.raises(
+        StatisticsError, match=r"1e\+200 at \(1, 0\); missing values are NaN, others"
+    ):
+        icc([[1, 2], [1e200, 2]])
     with pytest.raises(StatisticsError, match="at most 10 subjects, not 11"):
         icc(np.arange(22.0).reshape(11, 2) ** 2 % 7, ci="exact")
 

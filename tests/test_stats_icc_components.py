@@ -266,3 +266,13 @@ def test_subjects_needed_in_a_simulation():
 def test_subjects_needed_names_what_is_allowed(arguments, message):
     with pytest.raises(StatisticsError, match=message):
         stats.subjects_needed(*arguments)
+
+
+@pytest.mark.parametrize("offset", [[1, 2], [0.1, 0.3], [1e-200, 3e-200]])
+@pytest.mark.parametrize("form", ["C,1", "C,k"])
+def test_raters_that_differ_and_subjects_that_do_not(offset, form):
+    """0 / 0 by definition, also where round-off would leave a little of each."""
+    found = stats.icc_reml([offset] * 3, form)
+    assert (math.isnan(found.value), found.reason) == (True, "zero_variance")
+    agreement = stats.icc_reml([[1, 2], [1, 2], [1, 2]], "A" + form[1:])
+    assert (agreement.value, agreement.reason) == (0.0, None)

@@ -11,6 +11,9 @@ from voirdire._errors import StatisticsError
 
 Floats = NDArray[np.float64]
 
+#: The largest magnitude of which squares can be summed.
+_LARGEST = 1e150
+
 
 def floats(values: Any, name: str, ndim: int) -> Floats:
     """`values` as float64 of `ndim` dimensions; None, NaN and masked cells are missing.
@@ -18,7 +21,8 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
     Raises
     ------
     StatisticsError
-        For text, infinite values and any other number of dimensions.
+        For text, infinite values, those whose squares would be, and any other number of
+        dimensions.
     """
     try:
         if isinstance(values, np.ma.MaskedArray):
@@ -28,9 +32,13 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
         raise StatisticsError(f"{name} must hold numbers or NaN only: {error}") from error
     if found.ndim != ndim:
         raise StatisticsError(f"{name} must have {ndim} dimension(s), not shape {found.shape}")
-    if np.isinf(found).any():
-        where = tuple(int(axis[0]) for axis in np.nonzero(np.isinf(found)))
-        raise StatisticsError(f"{name} is infinite at {where}; missing values are NaN")
+    unfit = np.abs(found) > _LARGEST
+    if unfit.any():
+        where = tuple(int(axis[0]) for axis in np.nonzero(unfit))
+        what = "infinite" if np.isinf(found[where]) else f"{found[where]:g}"
+        raise StatisticsError(
+            f"{name} is {what} at {where}; missing values are NaN, others at most {_LARGEST:g}"
+        )
     return found
 
 

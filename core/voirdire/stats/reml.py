@@ -132,10 +132,16 @@ def _without_error(
     ci: str | None,
 ) -> Estimate:
     """Subjects plus raters explain every rating: their variances are those of the effects."""
+    zero = _ZERO * float(np.nanmax(np.abs(Y)))
     subjects = np.nanmean(Y - effects, axis=1)
-    components = (float(subjects.var(ddof=1)), float(effects.var(ddof=1)), 0.0)
+    components = (_variance(subjects, zero), _variance(effects, zero), 0.0)
     n_ratings = float((~np.isnan(Y)).sum())
     return _estimate(kind, components, size, _empty(ci, level), (), n_ratings)
+
+
+def _variance(values: Floats, zero: float) -> float:
+    """Their variance; exactly 0 where they differ by round-off only."""
+    return float(values.var(ddof=1)) if float(np.ptp(values)) > zero else 0.0
 
 
 def _estimate(
@@ -148,7 +154,8 @@ def _estimate(
 ) -> Estimate:
     subjects, raters, error = components
     noise = error + (raters if kind[0] == "A" else 0.0)
-    single = subjects / (subjects + noise)
+    total = subjects + noise
+    single = subjects / total if total > 0 else math.nan
     details = {
         "var_subjects": subjects,
         "var_raters": raters if kind[0] != "1" else math.nan,
@@ -156,7 +163,8 @@ def _estimate(
         "n_ratings": int(n_ratings),
     }
     value = _averaged(single, kind, size[1])
-    return Estimate(f"ICC({kind})", value, intervals, *size, flags=flags, details=details)
+    reason = None if total > 0 else "zero_variance"
+    return Estimate(f"ICC({kind})", value, intervals, *size, reason, flags, details)
 
 
 def _averaged(single: float, kind: str, k: int) -> float:

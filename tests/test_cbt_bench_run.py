@@ -185,6 +185,7 @@ def test_questions_through_the_whole_path(tmp_path):
     assert basic[1:4] == ("basic", 19, 1)
     assert case[1:4] == ("case", 20, 1)
     assert len(errors.rows) == 10
+    assert accuracy.figure.labels == ("all", "basic", "case")
 
 
 @pytest.mark.parametrize(
@@ -338,6 +339,10 @@ def test_tables_of_level_three(compared):
     assert len(section(found, "Mean preference by exercise").rows) == 2 * 10 * 5
     wins = section(found, "Win, tie, loss by difficulty")
     assert [row[0] for row in wins.rows[::2]] == list(DIFFICULTIES)
+    assert wins.figure.labels[0] == f"{DIFFICULTIES[0]}: {wins.rows[0][2].split(' vs ')[0]}"
+    figure = section(found, "Mean preference by difficulty").figure
+    assert figure.labels == tuple(DIFFICULTIES)
+    assert {name for name, _ in figure.series} == {"weak", "strong"}
     ranked = [row[3] for row in section(found, "Ranking of systems (Bradley-Terry)").rows]
     assert ranked.index("strong") < ranked.index("weak")
     lengths = section(found, "Length of responses against the reference")

@@ -211,6 +211,8 @@ def test_sections_show_the_baselines_as_rows():
     assert weighted.rows[3][-2] == pytest.approx(0)
     assert by_label.columns == ("Label", "True", "model", "Always named", "Chance")
     assert len(by_label.rows) == len(full.rows) == 3
+    assert [name for name, _ in by_label.figure.series] == ["model", "Always named"]
+    assert by_label.figure.series[0][1] == tuple(row[2] for row in by_label.rows)
     assert label_sections([]) == ()
 
 

@@ -314,6 +314,10 @@ def test_sections_hold_numbers_and_say_what_they_rest_on():
     ]  # fmt: skip
     assert "at least 4 of 5 runs" in sections[3].text
     assert all(len(row) == len(part.columns) for part in sections for row in part.rows)
+    figure = sections[1].figure
+    assert figure.labels == ("0", "1", "2", "3", "4", "5")
+    # One item with one label in all five runs; the other names none twice.
+    assert figure.series == (("m", (0.0, 0.5, 0.0, 0.0, 0.0, 0.5)),)
 
 
 def ratings_file(folder, score=lambda label, run: float(label == "A")):

@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from voirdire._errors import PluginError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 State = Literal["pass", "fail", "undecided", "not tested"]
+FigureKind = Literal["bars", "grouped_bars", "lines"]
 VerdictName = Literal[
     "no verdict",
     "not trusted",
@@ -209,13 +212,54 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionFigure:
+    """What a section's figure shows; `report` draws it.
+
+    Attributes
+    ----------
+    kind : {"bars", "grouped_bars", "lines"}
+        `bars` stacks the series on each label, `grouped_bars` sets them side by side, `lines` joins
+        each series from label to label.
+    labels : tuple of str
+        Along the horizontal axis.
+    series : tuple of (str, tuple of float)
+        A name and a value for each label; NaN is left blank.
+    x, y : str
+        What the axes are.
+    caption : str
+        How to read it; the section's text where it is empty.
+
+    Raises
+    ------
+    PluginError
+        A series without exactly one value for each label.
+    """
+
+    kind: FigureKind
+    labels: tuple[str, ...]
+    series: tuple[tuple[str, tuple[float, ...]], ...]
+    x: str = ""
+    y: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        for name, values in self.series:
+            if len(values) != len(self.labels):
+                raise PluginError(
+                    f"figure: series {name!r} has {len(values)} values for "
+                    f"{len(self.labels)} labels"
+                )
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A plugin's own part of the report: a table, its caption and remarks."""
+    """A plugin's own part of the report: a table, its caption and remarks, and a figure of it."""
 
     title: str
     text: str = ""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
+    figure: SectionFigure | None = None
 
 
 @dataclass(frozen=True, slots=True)

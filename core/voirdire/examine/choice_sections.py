@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from voirdire.examine._examination import Section
+from voirdire.examine._examination import Section, SectionFigure
 from voirdire.stats import kappa_f1
 
 if TYPE_CHECKING:
@@ -73,6 +74,19 @@ def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Sect
             )
             for part in found
         ),
+        _accuracy_figure(found),
+    )
+
+
+def _accuracy_figure(found: Sequence[Accuracy]) -> SectionFigure:
+    parts = list(dict.fromkeys(one.part for one in found))
+    values = {(one.name, one.part): one.answered.value for one in found}
+    names = dict.fromkeys(one.name for one in found)
+    return SectionFigure(
+        kind="grouped_bars",
+        labels=tuple(part or "all" for part in parts),
+        series=tuple((n, tuple(values.get((n, p), math.nan) for p in parts)) for n in names),
+        y="Accuracy",
     )
 
 
@@ -170,6 +184,15 @@ def _by_label(found: Sequence[LabelScores], title: str) -> Section:
         "Beside the raters: the F1 of naming the label for every item, and that of chance.",
         ("Label", "True", *(part.name for part in found), "Always named", "Chance"),
         rows,
+        SectionFigure(
+            kind="grouped_bars",
+            labels=tuple(label.label for label in found[0].labels),
+            series=(
+                *((part.name, tuple(label.f1.value for label in part.labels)) for part in found),
+                ("Always named", tuple(map(float, constant))),
+            ),
+            y="F1",
+        ),
     )
 
 

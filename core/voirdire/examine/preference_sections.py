@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examine._examination import Section
+from voirdire.examine._preference_figures import means_figure, overall_cells, shares_figure
 from voirdire.examine._preference_table import settle
 from voirdire.schema import Finding
 
@@ -117,7 +118,8 @@ def _means(found: Preferences) -> Section:
 def _by(name: str, cells: Sequence[PreferenceCell]) -> Section:
     rows = tuple((cell.part, *_row(cell)) for cell in cells)
     text = "As the table of mean preferences, over the items of each part."
-    return Section(f"Mean preference by {name}", text, (name.capitalize(), *_CELL), rows)
+    head, figure = (name.capitalize(), *_CELL), means_figure(overall_cells(cells))
+    return Section(f"Mean preference by {name}", text, head, rows, figure)
 
 
 def _row(cell: PreferenceCell) -> tuple[object, ...]:
@@ -139,7 +141,7 @@ def _row(cell: PreferenceCell) -> tuple[object, ...]:
 
 def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
     """Shares of comparisons won, tied and lost, on the overall attribute where there is one."""
-    overall = [cell for cell in cells if cell.attribute.casefold() == "overall"] or list(cells)
+    overall = overall_cells(cells)
     method = {i.method for c in overall for i in c.outcome.win.intervals}
     rows = tuple(
         (
@@ -163,6 +165,7 @@ def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
         f"Intervals: {' or '.join(sorted(method)) or 'none'}.",
         (*((name.capitalize(),) if name else ()), *columns, "Interval"),
         rows,
+        shares_figure(overall),
     )
 
 

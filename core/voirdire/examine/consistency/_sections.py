@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from voirdire.examine._examination import Section
+from voirdire.examine._examination import Section, SectionFigure
 from voirdire.examine.consistency._agreement import (
     agreement_frame,
     joint_agreement_frame,
@@ -99,14 +101,30 @@ def _replies(runs: LabelRuns) -> Section:
 
 
 def _largest(runs: LabelRuns) -> Section:
-    return _section(
+    frame = largest_counts(runs)
+    section = _section(
         "Largest label count per item",
         "In how many runs the most often named label of an item was named: the distribution of "
         "figure 2 of Sharma et al. Incomplete items have a run that says nothing.",
-        largest_counts(runs),
+        frame,
         {"rater": "Annotator", "largest": "Largest count", "items": "Items", "share": "Share",
          "at_least": "This or more", "incomplete": "Incomplete"},
     )  # fmt: skip
+    return replace(section, figure=_largest_figure(frame))
+
+
+def _largest_figure(largest: pl.DataFrame) -> SectionFigure:
+    """Shares of items by largest count; an annotator with fewer runs ends earlier."""
+    counts = range(cast("int", largest["largest"].max()) + 1)
+    shares = {(r, n): s for r, n, s in largest.select("rater", "largest", "share").iter_rows()}
+    raters = largest["rater"].unique(maintain_order=True)
+    return SectionFigure(
+        kind="grouped_bars",
+        labels=tuple(map(str, counts)),
+        series=tuple((r, tuple(shares.get((r, n), math.nan) for n in counts)) for r in raters),
+        x="Runs that name the most often named label",
+        y="Share of items",
+    )
 
 
 def _kappas(runs: LabelRuns, level: float) -> Section:

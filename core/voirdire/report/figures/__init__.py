@@ -11,6 +11,7 @@ from voirdire.report.figures import (
     _exclusion,
     _forest,
     _heatmaps,
+    _sections,
     _strips,
 )
 
@@ -24,8 +25,8 @@ __all__ = ["draw_figures"]
 
 
 def draw_figures(examination: Examination) -> tuple[Drawing, ...]:
-    """All figures that the examination has data for."""
-    if not examination.results:
-        return ()
-    drawn = (figure.draw(examination) for figure in _ALL)
-    return tuple(drawing for drawing in drawn if drawing is not None)
+    """All figures that the examination has data for, those of its sections last."""
+    figures = _ALL if examination.results else ()
+    drawn = (figure.draw(examination) for figure in figures)
+    own = tuple(drawing for drawing in drawn if drawing is not None)
+    return (*own, *_sections.draw_all(examination.sections))

@@ -36,6 +36,7 @@ _RC = {
     "font.family": "DejaVu Sans",
     "font.size": 8.0,
     "text.color": INK,
+    "text.parse_math": False,
     "axes.edgecolor": RULE,
     "axes.labelcolor": MUTED,
     "axes.facecolor": PAPER,

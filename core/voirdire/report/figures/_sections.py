@@ -1,0 +1,138 @@
+"""Figures of sections, from their specifications: bars stacked or side by side, and lines."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.figures._style import (
+    MUTED,
+    WIDTH,
+    Drawing,
+    colour_of,
+    finish,
+    label_width,
+    margins,
+    marker_of,
+    new_figure,
+    shorten,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examine._examination import Section, SectionFigure
+
+_HATCHES = ("", "", "", "", "////", "....", "xxxx", "----")
+_ROW = 0.17
+_PLAIN = 4  # characters up to which labels stand upright
+_SLANT = math.radians(35)
+
+
+def draw_all(sections: Sequence[Section]) -> tuple[Drawing, ...]:
+    """The figures that sections specify, each named as the section's table is."""
+    drawn = (draw(section, f"section_{at}") for at, section in enumerate(sections, start=1))
+    return tuple(drawing for drawing in drawn if drawing is not None)
+
+
+def draw(section: Section, name: str) -> Drawing | None:
+    """The figure of one section; None where it specifies none or no value is known."""
+    spec = section.figure
+    if spec is None or not spec.labels or not spec.series:
+        return None
+    values = np.array([own for _, own in spec.series], dtype=float)
+    if not np.isfinite(values).any():
+        return None
+    labels = [shorten(label, 26) for label in spec.labels]
+    slanted = max(map(len, labels)) > _PLAIN
+    names = [_legible(own) for own, _ in spec.series]
+    left, columns = _left(labels, slanted=slanted), _columns(names)
+    rows = math.ceil(len(names) / columns) if any(names) else 0
+    top, bottom = 0.15 + _ROW * rows, _depth(labels, slanted=slanted) + (0.2 if spec.x else 0)
+    with styled():
+        figure = new_figure(1.9 + top + bottom)
+        axes = figure.subplots()
+        margins(figure, left=left, top=top, bottom=bottom)
+        _PAINT[spec.kind](axes, values, names)
+        _finish_axes(axes, spec, values)
+        _set_labels(axes, labels, slanted=slanted)
+        if rows:
+            axes.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=columns,
+                        handlelength=1.0, columnspacing=1.2, borderaxespad=0.3)  # fmt: skip
+    return finish(figure, name, section.title, spec.caption or section.text)
+
+
+def _stacked(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
+    known = np.nan_to_num(values)
+    bottoms = np.vstack([np.zeros(values.shape[1]), known.cumsum(axis=0)[:-1]])
+    for at, (own, bottom) in enumerate(zip(known, bottoms, strict=True)):
+        _bars(axes, np.arange(len(own)), own, _band(len(own)), at, names[at], bottom=bottom)
+
+
+def _grouped(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
+    width = _band(values.shape[1]) / len(values)
+    for at, own in enumerate(values):
+        x = np.arange(len(own)) + (at - (len(values) - 1) / 2) * width
+        _bars(axes, x, own, width * 0.92, at, names[at])
+
+
+def _band(labels: int) -> float:
+    """Share of a label's place that its bars take: a single bar does not fill the page."""
+    return min(0.82, 0.2 + 0.16 * labels)
+
+
+def _bars(axes: Any, x: Any, heights: Any, width: float, at: int, name: str, **more: Any) -> None:
+    axes.bar(x, heights, width, color=colour_of(at), lw=0, label=name,
+             hatch=_HATCHES[at % len(_HATCHES)], **more)  # fmt: skip
+
+
+def _lines(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
+    for at, own in enumerate(values):
+        axes.plot(range(len(own)), own, marker_of(at), color=colour_of(at), ls="-", lw=1.2,
+                  ms=4.2, label=names[at])  # fmt: skip
+
+
+_PAINT = {"bars": _stacked, "grouped_bars": _grouped, "lines": _lines}
+
+
+def _finish_axes(axes: Any, spec: SectionFigure, values: NDArray[np.float64]) -> None:
+    if np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        axes.set_ylim(0, 1)
+    axes.axhline(0, color=MUTED, lw=0.7)
+    axes.grid(axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(spec.x)
+    axes.set_ylabel(spec.y)
+
+
+def _set_labels(axes: Any, labels: list[str], *, slanted: bool) -> None:
+    turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    axes.set_xticks(range(len(labels)), labels, **turned)
+    axes.set_xlim(-0.6, len(labels) - 0.4)
+
+
+def _columns(names: list[str]) -> int:
+    """Columns of the legend that the figure's width holds."""
+    return max(1, min(5, len(names), int((WIDTH - 0.4) / (label_width(names) + 0.1))))
+
+
+def _depth(labels: list[str], *, slanted: bool) -> float:
+    """Inches under the axis."""
+    return 0.2 + math.sin(_SLANT) * label_width(labels) if slanted else 0.3
+
+
+def _left(labels: list[str], *, slanted: bool) -> float:
+    """Inches left of the axis: a slanted label reaches back beyond its own place."""
+    step = (WIDTH - 2) / len(labels)
+    back = (math.cos(_SLANT) * label_width([s]) - at * step for at, s in enumerate(labels))
+    return max(0.6, *back) if slanted else 0.6
+
+
+def _legible(name: str) -> str:
+    """A name for the legend, which leaves out names that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else shorten(name, 26)

@@ -185,3 +185,12 @@ def test_a_strange_result_prints_dashes(example):
     result = pair_result(matrix(9, 0.9), loa_low=NAN, bias_interval=None)
     table = next(t for t in evidence_tables(example.replace(results=(result,))) if t.name == "bias")
     assert "–" in table.rows[0]
+
+
+def test_the_published_class_stands_beside_the_exact_one(example):
+    (table,) = [t for t in evidence_tables(example) if t.name == "icc"]
+    shown = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    for row, result in zip(shown, example.results, strict=False):
+        star = "*" if result.class_borderline else ""
+        assert row["Class"] == result.reliability_class + star
+        assert row["Exact class"] == (result.class_exact or "–")

@@ -53,7 +53,7 @@ def evidence_tables(examination: Examination) -> tuple[Table, ...]:
 
 def verdict_table(examination: Examination) -> Table:
     """A row a judge and attribute: the verdict, its components, the published class."""
-    classes = {(r.judge, r.attribute): r.reliability_class for r in examination.results}
+    classes = {(r.judge, r.attribute): _class(r) for r in examination.results}
     letters = [part.letter for verdict in examination.verdicts[:1] for part in verdict.components]
     rows = (
         (
@@ -69,7 +69,7 @@ def verdict_table(examination: Examination) -> Table:
         "verdicts",
         "Verdicts",
         "One verdict a judge and attribute, with the components it rests on and, beside it, the "
-        "published class by interval width (GR, MR, PR).",
+        "published class by interval width (GR, MR, PR; * the bootstrap's seed decides it).",
         ("Judge", "Attribute", "Verdict", "Class", *letters),
         tuple(rows),
     )
@@ -83,6 +83,7 @@ def icc_table(examination: Examination) -> Table:
             result.judge,
             result.attribute,
             _class(result),
+            result.class_exact or "–",
             result.band,
             str(result.n_units),
             number(result.icc_c1),
@@ -99,11 +100,12 @@ def icc_table(examination: Examination) -> Table:
         "Consistency and agreement",
         f"{_unit(examination)} C is ICC(C,1), "
         f"consistency; A is ICC(A,1), absolute agreement. Intervals are {level} ones, by the F "
-        f"distribution and by the percentile bootstrap over systems. * marks a class that the "
-        f"seed decides.",
+        f"distribution and by the percentile bootstrap over systems. The class goes by the width "
+        f"of C's bootstrap interval; * marks one that the seed decides. The exact class goes by "
+        f"every resample there is, and has no seed.",
         (
-            "Judge", "Attribute", "Class", "Band", "Units", "C", "C, F", "C, bootstrap", "A",
-            "A, F", "A, bootstrap",
+            "Judge", "Attribute", "Class", "Exact class", "Band", "Units", "C", "C, F",
+            "C, bootstrap", "A", "A, F", "A, bootstrap",
         ),
         tuple(rows),
         numeric=7,

@@ -155,6 +155,19 @@ def those(**wanted):
     return [n for n, c in CASES.items() if all(getattr(c, k) == v for k, v in wanted.items())]
 
 
+#: Two columns each, repeated for coefficients of more raters.
+HOSTILE = {
+    "raters differ, items do not": [[0.1, 0.3]] * 3,
+    "opposite order": [[1, 5], [2, 4], [3, 3], [4, 2], [5, 1]],
+    "one pair left": [[1, NAN], [2, 2], [NAN, 3]],
+    "far from zero": [[1e15, 1e15 + 1], [1e15 + 2, 1e15], [1e15 + 1, 1e15 + 1]],
+    "nearly nothing": [[1e-200, 3e-200], [2e-200, 2e-200], [4e-200, 1e-200]],
+    "subnormal": [[5e-324, 0], [0, 0], [5e-324, 5e-324]],
+    "large": [[1e70, 1], [2, -1e70], [3, 3]],
+    "wide integers": [[2**62, 2**62 + 10], [1, 5], [7, 2**61]],
+}
+
+
 @pytest.fixture(params=CASES)
 def case(request) -> Case:
     return CASES[request.param]
@@ -264,6 +277,15 @@ def test_masked_and_none_are_missing(case):
     empty = np.where(np.isnan(R), None, R)
     assert same(case.of(masked).value, case.of(R).value)
     assert same(case.of(empty).value, case.of(R).value)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_numbers_give_a_value_or_a_reason(case, name):
+    R = np.tile(np.array(HOSTILE[name]), case.raters // 2)
+    found = case.of(R, None)
+    assert math.isnan(found.value) == (found.reason is not None)
+    assert not math.isinf(found.value)
+    assert str(found)
 
 
 def test_one_item(case):

@@ -11,8 +11,8 @@ from voirdire._errors import StatisticsError
 
 Floats = NDArray[np.float64]
 
-#: The largest magnitude of which squares can be summed.
-_LARGEST = 1e150
+#: The largest magnitude of which fourth powers (variances of squares) can be summed.
+_LARGEST = 1e70
 
 
 def floats(values: Any, name: str, ndim: int) -> Floats:
@@ -21,7 +21,7 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
     Raises
     ------
     StatisticsError
-        For text, infinite values, those whose squares would be, and any other number of
+        For text, infinite values, those whose fourth power would be, and any other number of
         dimensions.
     """
     try:

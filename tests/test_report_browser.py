@@ -99,15 +99,15 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
     from selenium.webdriver.common.keys import Keys
 
     browser.get(f"{site[0]}/plain/report.html")
-    head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(6)")
+    head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(7)")
     assert (head.text, head.get_attribute("aria-sort")) == ("C", "none")
     head.find_element(By.TAG_NAME, "button").click()
     assert head.get_attribute("aria-sort") == "ascending"
-    values = [float(text) for text in column(browser, "#table-icc", 5)]
+    values = [float(text) for text in column(browser, "#table-icc", 6)]
     assert values == sorted(values)
     head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
     assert head.get_attribute("aria-sort") == "descending"
-    assert [float(text) for text in column(browser, "#table-icc", 5)] == sorted(
+    assert [float(text) for text in column(browser, "#table-icc", 6)] == sorted(
         values, reverse=True
     )
     other = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(2)")
@@ -120,13 +120,13 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
 def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site):
     browser.get(f"{site[0]}/plain/report.html")
     browser.execute_script(
-        "document.querySelector('#table-icc tbody tr').cells[6].textContent = '–'"
+        "document.querySelector('#table-icc tbody tr').cells[7].textContent = '–'"
     )
     for _ in range(2):
         browser.execute_script(
-            "document.querySelector('#table-icc thead th:nth-child(7) button').click()"
+            "document.querySelector('#table-icc thead th:nth-child(8) button').click()"
         )
-        cells = column(browser, "#table-icc", 6)
+        cells = column(browser, "#table-icc", 7)
         assert cells[-1] == "–"
         lows = [float(text.strip("[").split(",")[0]) for text in cells[:-1]]
         assert lows in (sorted(lows), sorted(lows, reverse=True))

@@ -238,3 +238,12 @@ def test_names_of_any_length_leave_the_page_readable():
     html = render_html(examine(frame, reference=["human"], resamples=20))
     assert max(len(found) for found in re.findall("J+|A+", html)) <= 1000
     assert len(html) < 200_000
+
+
+def test_places_that_are_all_listed_are_followed_by_nothing(example):
+    kept = {"kind": "out_of_scale", "severity": "serious", "table": "h", "consequence": "So."}
+    few = Finding(message="few", count=8, places=("item 1", "item 2"), **kept)
+    many = Finding(message="many", count=40, places=tuple(f"item {i}" for i in range(20)), **kept)
+    html = render_html(example.replace(findings=(few, many)))
+    assert "item 1; item 2</p>" in html
+    assert "item 11 and others</p>" in html

@@ -137,7 +137,7 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
                 "kind": f.kind.replace("_", " "),
                 "times": "once" if f.count == 1 else f"{f.count:,} times",
                 "places": [cut(place) for place in f.places[:_PLACES]],
-                "more": max(f.count, len(f.places)) - len(f.places[:_PLACES]),
+                "more": len(f.places) > _PLACES,
             }
             for f in found
         ]

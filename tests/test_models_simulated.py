@@ -115,3 +115,18 @@ def test_no_module_of_models_or_judges_imports_an_sdk():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_free_text_is_answered_with_the_labels_given():
+    asked = [Request((Message("user", f"Which mood is letter {n} in?"),)) for n in range(60)]
+    moods = ("Anger", "Grief, loss", "Fear")
+    sure, other = (
+        [asyncio.run(make(name, answers=moods, reliability=1).complete(r)).text for r in asked]
+        for name in ("a", "b")
+    )
+    assert sure == other  # of full reliability both say the truth
+    named = [text.split("; ") for text in sure]
+    assert {len(names) for names in named} == {1, 2}
+    assert {name for names in named for name in names} == set(moods)
+    unsure = [asyncio.run(make("a", answers=moods, reliability=0).complete(r)).text for r in asked]
+    assert unsure != sure

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Request
 
 _NORMAL = NormalDist()
+#: Standard deviations above which an answer is named beside the strongest: one in fifteen.
+_NAMED = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,15 @@ def _uniform(text: str) -> float:
     return (int.from_bytes(digest) + 0.5) / 2**64
 
 
-def text(request: Request, draw: Draw, reliability: float, bias: float, label: str) -> str:
-    """A JSON object for the request's schema; one of its options; or a plain sentence."""
+def text(
+    request: Request,
+    draw: Draw,
+    reliability: float,
+    bias: float,
+    label: str,
+    answers: Sequence[str] = (),
+) -> str:
+    """A JSON object for the schema; one of the options; some of `answers`; or a plain sentence."""
     fields = (request.schema or {}).get("properties")
     if isinstance(fields, dict):
         values = {
@@ -58,6 +67,10 @@ def text(request: Request, draw: Draw, reliability: float, bias: float, label: s
     if request.options:
         logprobs = option_logprobs(request.options, draw, reliability, bias)
         return max(logprobs, key=lambda option: logprobs[option])
+    if answers:
+        scores = {answer: draw.score(answer, reliability) for answer in answers}
+        best = max(scores.values())
+        return "; ".join(a for a in answers if scores[a] == best or scores[a] > _NAMED)
     return f"{label} An answer of no one, number {draw.digest}."
 
 

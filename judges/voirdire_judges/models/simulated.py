@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models import _simulated_answer as answers
+from voirdire_judges.models import _simulated_answer as answering
 from voirdire_judges.models._checks import check_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.schema import Request
 
 LABEL = "[simulated]"
@@ -32,6 +34,7 @@ class SimulatedModel:
     drop_out: float = 0.0
     seed: int = 0
     latency: float = 0.0
+    answers: tuple[str, ...] = ()
 
     async def complete(self, request: Request) -> Reply:
         """One simulated reply."""
@@ -39,7 +42,7 @@ class SimulatedModel:
         if self.latency:
             await asyncio.sleep(self.latency)
         asked = "\n".join(f"{m.role}: {m.content}" for m in request.messages)
-        draw = answers.Draw(f"{self.name}|{self.seed}|{request.seed}|{asked}", _truth(request))
+        draw = answering.Draw(f"{self.name}|{self.seed}|{request.seed}|{asked}", _truth(request))
         dropped = draw.noise_uniform("drop-out") < self.drop_out
         text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
         return Reply(
@@ -54,11 +57,11 @@ class SimulatedModel:
             option_logprobs={} if dropped else self._options(request, draw),
         )
 
-    def _text(self, request: Request, draw: answers.Draw) -> str:
-        return answers.text(request, draw, self.reliability, self.bias, LABEL)
+    def _text(self, request: Request, draw: answering.Draw) -> str:
+        return answering.text(request, draw, self.reliability, self.bias, LABEL, self.answers)
 
-    def _options(self, request: Request, draw: answers.Draw) -> dict[str, float]:
-        return answers.option_logprobs(request.options, draw, self.reliability, self.bias)
+    def _options(self, request: Request, draw: answering.Draw) -> dict[str, float]:
+        return answering.option_logprobs(request.options, draw, self.reliability, self.bias)
 
 
 def _truth(request: Request) -> str:
@@ -73,6 +76,7 @@ def make(
     drop_out: float = 0.0,
     seed: int = 0,
     latency: float = 0.0,
+    answers: Sequence[str] = (),
 ) -> SimulatedModel:
     """A simulated judge (`simulated:strict`), for demonstrations and tests.
 
@@ -90,6 +94,9 @@ def make(
         Another seed gives other noise and the same truth.
     latency : float
         Seconds before each reply.
+    answers : sequence of str
+        What free text is answered with, such as the labels of an annotator: the strongest and any
+        that is strong. Without it free text is answered by a sentence, which names no label.
 
     Raises
     ------
@@ -99,4 +106,6 @@ def make(
     for what, value in (("reliability", reliability), ("drop_out", drop_out)):
         if not 0 <= value <= 1:
             raise InputError(f"simulated:{model_name}: {what} must lie in [0, 1], got {value!r}")
-    return SimulatedModel(f"simulated:{model_name}", reliability, bias, drop_out, seed, latency)
+    return SimulatedModel(
+        f"simulated:{model_name}", reliability, bias, drop_out, seed, latency, tuple(answers)
+    )

@@ -8,6 +8,7 @@ import itertools
 import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import polars as pl
@@ -157,6 +158,18 @@ def test_texts_stay_out_unless_asked_for(html, example):
     asked = render_html(example, with_text=True)
     assert "Where judge and humans differ most" in asked
     assert "Clear and kind" in asked
+
+
+@pytest.mark.parametrize("most", [0, 12, 40])
+def test_no_text_is_longer_than_the_study_allows(example, most):
+    long = example.replace(items=example.items.with_columns(text=pl.lit("ab " * 100)))
+    data = long.study.data.model_copy(update={"excerpt": most})
+    limited = long.replace(study=long.study.model_copy(update={"data": data}))
+    asked = render_html(limited, with_text=True)
+    quoted = re.findall("<blockquote>(.*?)</blockquote>", asked, re.DOTALL)
+    assert bool(quoted) == (most > 0)
+    assert all(len(unescape(text)) <= most for text in quoted)
+    assert ("none is shown" in asked) == (most == 0)
 
 
 def hostile(example):

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.examine.choices import label_matrices
 from voirdire.examine.label_errors import label_errors, with_texts
 from voirdire.report._comparison_texts import lost_comparisons
-from voirdire.report._texts import Text, cut, disagreements
+from voirdire.report._texts import Text, allowed, cut, disagreements
 
 if TYPE_CHECKING:
     from voirdire.examine._examination import Examination
@@ -18,7 +18,14 @@ _SHOWN = 12
 
 
 def shown_texts(examination: Examination) -> tuple[Text, ...]:
-    """Error cases of labels with one key, lost comparisons, or where judge and humans differ."""
+    """Error cases of labels with one key, lost comparisons, or where judge and humans differ.
+
+    None is longer than the study allows.
+    """
+    return allowed(_worst(examination), examination.study)
+
+
+def _worst(examination: Examination) -> tuple[Text, ...]:
     if _compares(examination):
         return lost_comparisons(examination)
     key = _key(examination)

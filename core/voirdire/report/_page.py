@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from voirdire.examine._examination import Examination
 
 _PLACES = 12
+_NO_TEXTS = (
+    "Texts were asked for and none is shown: there are none, or the study sets data.excerpt = 0."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ def build_page(
     """The content of the report."""
     study, verdicts = examination.study, examination.verdicts
     counted = state_multiplicity(examination.results, verdicts, study) if verdicts else ""
+    texts = shown_texts(examination) if with_text else ()
+    untold = (_NO_TEXTS,) if with_text and not texts else ()
     return Page(
         title=study.title or study.name,
         version=examination.versions.get("voirdire", ""),
@@ -66,7 +71,7 @@ def build_page(
         summary=summary(examination),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
-        notes=(*examination.choices, *examination.notes),
+        notes=(*examination.choices, *examination.notes, *untold),
         grid=_grid(examination),
         legend=tuple(_legend(examination)),
         multiplicity=str(counted),
@@ -75,7 +80,7 @@ def build_page(
         judges=judge_pages(examination),
         drawings=tuple(drawings),
         tables=tuple(t for t in evidence_tables(examination) if t.name != "verdicts"),
-        texts=shown_texts(examination) if with_text else (),
+        texts=texts,
         texts_title=texts_title(examination),
         methods=methods(examination),
         thresholds=thresholds_table(examination),

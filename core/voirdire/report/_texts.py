@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +11,7 @@ from voirdire.report._pairs import KEYS, reference_scores, single_scores
 
 if TYPE_CHECKING:
     from voirdire.examine._examination import Examination
+    from voirdire.study import Study
 
 _SHOWN = 12
 _LONGEST = 600
@@ -56,6 +57,27 @@ def cut(text: str | None) -> str:
     words = (text or "").split(" ")
     short = " ".join(w if len(w) <= _LONGEST_WORD else f"{w[:_LONGEST_WORD]}…" for w in words)
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST].rstrip()}…"
+
+
+def allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
+    """The texts, no longer than the study's `data.excerpt` where it sets one; none at 0."""
+    if "excerpt" not in study.data.model_fields_set:
+        return texts
+    most = study.data.excerpt
+    return tuple(
+        replace(
+            text,
+            item=_shortened(text.item, most),
+            reply=_shortened(text.reply, most),
+            beside=_shortened(text.beside, most),
+        )
+        for text in texts
+        if most
+    )
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _text(

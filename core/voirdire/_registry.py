@@ -13,6 +13,7 @@ EXTRAS = {
     "accelerate": "hf",
     "aiohttp": "openai",
     "anthropic": "anthropic",
+    "datasets": "datasets",
     "faiss": "faiss-cpu",
     "gguf": "hf",
     "google": "google",

@@ -88,7 +88,7 @@ def _from_datasets(name: str) -> pl.DataFrame:
     try:
         from datasets import load_dataset  # noqa: PLC0415 - optional
     except ModuleNotFoundError as error:
-        raise MissingExtraError(f"posts by name ({name})", "hf", "datasets") from error
+        raise MissingExtraError(f"posts by name ({name})", "datasets", "datasets") from error
     path, _, split = name.partition(":")
     try:
         found = load_dataset(path, split=split or "test")

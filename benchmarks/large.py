@@ -9,6 +9,7 @@ its own, whose wall time and peak memory, imports included, are those of a user'
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -95,7 +96,8 @@ def report(size: float, rows: list[dict[str, float]]) -> str:
     ]
     head = (
         f"`python benchmarks/large.py`, {machine()}, {versions('numpy', 'polars', 'numba')}. "
-        f"{len(rows)} runs, each in a new process; imports count, compiled kernels are cached."
+        f"{len(rows)} runs, each in a new process; imports count, compiled kernels are cached. "
+        f"The load average was {os.getloadavg()[0]:.1f} (other work ran where it is above 2)."
     )
     columns = ["", "median", "worst", "asked: below"]
     return f"# From file to verdict\n\n{head}\n\n{what}\n\n{table(columns, body)}\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from voirdire.examine._agreement import response_level, system_level
 from voirdire.examine._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
 from voirdire.examine._examination import FormInterval, PairResult, SystemPair
 from voirdire.examine._pairing import Pairing, family_systems, pair_up
-from voirdire.stats import icc_batch
+from voirdire.stats import icc_batch, icc_systems_batch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from voirdire.examine._cube import Cube
     from voirdire.schema import Scale
@@ -26,6 +28,9 @@ FORMS = ("C,1", "A,1")
 
 #: More subjects than this have too many resamples to enumerate.
 EXACT_LIMIT = 10
+
+#: Scores that are held by item at a time (128 MiB); pairs held together share their draws.
+CELLS_AT_ONCE = 1 << 24
 
 #: Seeds that are tried to see whether the seed decides the published class.
 SEEDS_TRIED = 100
@@ -42,7 +47,7 @@ class Context:
 
 def pair_results(found: Sequence[Pairing], context: Context) -> tuple[PairResult, ...]:
     """Results in the order given. Matrices of one shape share their bootstrap counts."""
-    estimates = _icc(found, context.study)
+    estimates = _with_items_drawn(found, _icc(found, context.study), context)
     borderline = _borderline(found, context.study)
     without = _leave_one_out(found)
     return tuple(
@@ -70,6 +75,40 @@ def _icc(found: Sequence[Pairing], study: Study) -> list[tuple[Estimate, ...]]:
         for i, estimates in zip(members, batch, strict=True):
             results[i] = estimates
     return results
+
+
+def _with_items_drawn(
+    found: Sequence[Pairing], estimates: list[tuple[Estimate, ...]], context: Context
+) -> list[tuple[Estimate, ...]]:
+    """The same with the interval over items ("cluster") last, at system level."""
+    analysis, n_items = context.study.analysis, len(context.cube.items)
+    results = list(estimates)
+    systems = [i for i, p in enumerate(found) if p.level == "system" and analysis.resamples]
+    together = max(1, CELLS_AT_ONCE // (2 * n_items * len(context.cube.systems)))
+    for start in range(0, len(systems), together):
+        members = systems[start : start + together]
+        batch = icc_systems_batch(
+            [_by_item(found[i], n_items) for i in members],
+            FORMS,
+            level=analysis.level,
+            n_resamples=analysis.resamples,
+            seed=analysis.seed,
+        )
+        for i, drawn in zip(members, batch, strict=True):
+            results[i] = tuple(
+                replace(one, intervals=(*one.intervals, *other.intervals))
+                for one, other in zip(estimates[i], drawn, strict=True)
+            )
+    return results
+
+
+def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
+    """(items, systems, 2) scores of reference and judge; NaN where either is missing."""
+    scores = np.full((n_items, len(pairing.systems), 2), np.nan)
+    column = np.unique(pairing.system, return_inverse=True)[1]
+    scores[pairing.item, column, 0] = pairing.reference
+    scores[pairing.item, column, 1] = pairing.judge_scores
+    return scores
 
 
 def _borderline(found: Sequence[Pairing], study: Study) -> list[bool]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voirdire.humans import export, import_answers
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    import polars as pl
 
 LEVELS = {
     2: "A is much better than B",
@@ -128,3 +133,50 @@ def fill_book(source: Path, target: Path, rows: list[list[str]]) -> Path:
     book.save(target)
     book.close()
     return target
+
+
+def sheets(folder: Path, suffix: str) -> dict[str, Path]:
+    return {rater: folder / "sheets" / f"{rater}.{suffix}" for rater in ("ann", "ben")}
+
+
+def columns_of(header: list[str], name: str) -> list[int]:
+    return [at for at, column in enumerate(header) if re.fullmatch(rf"{name}( \d)?(: .*)?", column)]
+
+
+def filled(folder, suffix, fill) -> list[Path]:
+    """Every sheet with `fill(rater, header, row)` done to each row, as files beside the plan."""
+    target, done = Path(tempfile.mkdtemp()), []
+    for rater, path in sheets(folder, suffix).items():
+        header, *rows = read_csv(path) if suffix == "csv" else read_book(path)
+        rows = [list(row) for row in rows]
+        for row in rows:
+            fill(rater, header, row)
+        name = target / f"{rater}.{suffix}"
+        write = write_csv if suffix == "csv" else lambda to, r, of=path: fill_book(of, to, r)
+        done.append(write(name, [header, *rows]))
+    return done
+
+
+def imported(folder, files) -> dict[str, pl.DataFrame]:
+    return import_answers(folder, files, Path(tempfile.mkdtemp()) / "answers").tables
+
+
+def filled_all(folder, fill):
+    """Workbooks as they are read back by openpyxl, each row filled."""
+    target, done = Path(tempfile.mkdtemp()), []
+    for rater, path in sheets(folder, "xlsx").items():
+        header, *rows = [list(row) for row in read_book(path)]
+        for row in rows:
+            fill(rater, header, row)
+        done.append(fill_book(path, target / f"{rater}.xlsx", [header, *rows]))
+    return done
+
+
+def exported(tmp_path_factory) -> dict[str, Path]:
+    """Task -> the folder of its plan and sheets."""
+    made = {}
+    for task in PARTS:
+        folder = tmp_path_factory.mktemp(task)
+        export(write_study(folder, task), folder / "work")
+        made[task] = folder / "work"
+    return made

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 from urllib.parse import urlsplit
@@ -270,3 +273,44 @@ def test_a_thousand_tasks_stay_quick(tmp_path):
         assert each < 0.05, f"{each:.4f} s"
     finally:
         served.close()
+
+
+def test_the_commands_from_export_to_report(tmp_path):
+    write_study(tmp_path, "pairwise")
+    command = [sys.executable, "-m", "voirdire"]
+
+    def run(*options):
+        done = subprocess.run(
+            [*command, *options], check=False, capture_output=True, text=True, cwd=tmp_path
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    code, out, _ = run("humans", "export", "study.toml", "--out", "work", "--key", "safe/key.json")
+    assert (code, "ann: 8 judgements" in out, "safe/key.json says what they hide" in out) == (
+        0,
+        True,
+        True,
+    )
+    assert not (tmp_path / "work" / "key.json").exists()
+    serve = [*command, "humans", "serve", "work", "--port", "0"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as serving:
+        lines = iter(serving.stdout.readline, "")
+        link = urlsplit(next(line.split(": ", 1)[1].strip() for line in lines if "ben: " in line))
+        line = http.client.HTTPConnection(link.hostname, link.port, timeout=10)
+        head = {"Authorization": f"Bearer {link.fragment}"}
+        line.request("GET", "/api/work", headers=head)
+        ident = json.loads(line.getresponse().read())["ids"][0]
+        body = json.dumps({"question": "Overall", "answer": "A is much better than B"})
+        line.request("PUT", f"/api/judgement/{ident}", body, head)
+        assert json.loads(line.getresponse().read()) == {"open": 2}
+        line.close()
+        serving.send_signal(signal.SIGINT)
+        assert "Every answer is kept" in serving.stdout.read()
+    code, out, _ = run("humans", "import", "work", "--out", "answers", "--key", "safe/key.json")
+    assert (code, "ben: 0 complete, 1 in part, 7 missing" in out) == (0, True)
+    code, out, error = run("examine", "answers", "--no-figures")
+    assert code == 0, error
+    code, _, error = run("humans", "serve", "work", "--host", "0.0.0.0")
+    assert (code, "add --network" in error) == (1, True)
+    code, _, error = run("humans", "import", "work", "--out", "work")
+    assert (code, "key.json: there is no such key" in error) == (1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sqlite3
 import threading
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
     from voirdire.humans._plan import Plan
 
 DATABASE = "answers.sqlite"
-_TABLES = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE tokens (rater TEXT PRIMARY KEY, token TEXT NOT NULL);
-CREATE TABLE answers (id INTEGER PRIMARY KEY, judgement TEXT NOT NULL, question TEXT NOT NULL,
-  value TEXT, at REAL NOT NULL);
-CREATE INDEX answers_of ON answers (judgement, question, id);
-"""
+_TABLES = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE tokens (rater TEXT PRIMARY KEY, token TEXT NOT NULL)",
+    """CREATE TABLE answers (id INTEGER PRIMARY KEY, judgement TEXT NOT NULL,
+    question TEXT NOT NULL, value TEXT, at REAL NOT NULL)""",
+    "CREATE INDEX answers_of ON answers (judgement, question, id)",
+)
 _LATEST = """SELECT judgement, question, value FROM answers WHERE id IN
-(SELECT max(id) FROM answers WHERE ?1 IS NULL OR judgement = ?1 GROUP BY judgement, question)"""
+(SELECT max(id) FROM answers GROUP BY judgement, question)"""
+_LATEST_OF = """SELECT judgement, question, value FROM answers WHERE id IN
+(SELECT max(id) FROM answers WHERE judgement = ? GROUP BY question)"""
 
 
 class AnswerBook:
@@ -46,6 +49,11 @@ class AnswerBook:
             The file is no such database, or belongs to another plan.
         """
         self._lock = threading.Lock()
+        try:
+            # It holds the tokens of all raters: nobody else on this machine may read them.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise SessionError(f"{path}: cannot be opened ({error.strerror})") from None
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             self._begin(plan.hash)
@@ -60,9 +68,12 @@ class AnswerBook:
         self._connection.execute("PRAGMA busy_timeout = 10000")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("BEGIN IMMEDIATE")
         if self._connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
-            self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+            for statement in _TABLES:
+                self._connection.execute(statement)
             self._connection.execute("INSERT INTO meta VALUES ('plan', ?)", (plan,))
+        self._connection.execute("COMMIT")
 
     def tokens(self, raters: Iterable[str]) -> dict[str, str]:
         """Rater -> token; one is drawn for each rater that has none."""
@@ -83,12 +94,13 @@ class AnswerBook:
     def answers(self) -> dict[str, Answered]:
         """The latest answers: judgement -> question -> answer."""
         with self._lock:
-            return _latest(self._connection)
+            return _latest(self._connection.execute(_LATEST))
 
     def answered(self, judgement: str) -> Answered:
         """The latest answers to one judgement."""
         with self._lock:
-            return _latest(self._connection, judgement).get(judgement, {})
+            rows = self._connection.execute(_LATEST_OF, (judgement,))
+            return _latest(rows).get(judgement, {})
 
     def last(self, judgements: Container[str]) -> str | None:
         """The judgement, of those given, that was answered last."""
@@ -129,9 +141,9 @@ def _meta(connection: sqlite3.Connection) -> str:
     return str(row[0]) if row else ""
 
 
-def _latest(connection: sqlite3.Connection, only: str | None = None) -> dict[str, Answered]:
+def _latest(rows: Iterable[tuple[str, str, str | None]]) -> dict[str, Answered]:
     found: dict[str, Answered] = defaultdict(dict)
-    for judgement, question, value in connection.execute(_LATEST, (only,)):
+    for judgement, question, value in rows:
         if value is not None:
             answer = json.loads(value)
             found[judgement][question] = answer if isinstance(answer, str) else tuple(answer)

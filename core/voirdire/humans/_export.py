@@ -120,7 +120,7 @@ def export(
             if suffix == "xlsx":
                 cut += write_workbook(plan, rater, path)
             else:
-                with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+                with path.open("w", encoding="utf-8", errors="ignore", newline="") as file:
                     write_csv(plan, rater, file)
             sheets.append(path)
     return Exported(Path(out), plan, tuple(sheets), cut, tell_tales(plan, origins))

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
+_LABELS = ("alpha_nominal", "ac1")
+#: How people alone are examined where the study does not say: by how far they agree.
+_MEASURES = {"pointwise": ("icc", "alpha"), "labels": _LABELS, "nested": _LABELS, "choice": _LABELS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,17 @@ def gather(plan: Plan, files: Sequence[Path]) -> dict[str, Answered]:
 
 
 def human_study(study: Study, plan: Plan) -> Study:
-    """The study of the answers alone: its panel are the people who judged."""
+    """The study of the answers alone: its panel are the people who judged.
+
+    What it says of thresholds and analysis stands; without measures, those of agreement are asked.
+    """
     raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     for key in ("data", "items", "responses", "generators", "run", "classify", "humans"):
         raw.pop(key, None)
     declared = {rater["name"]: rater for rater in raw.get("panel", ())}
     raw["panel"] = [declared.get(name, {"name": name, "kind": "human"}) for name in plan.raters]
+    if plan.task in _MEASURES and not study.analysis.measures:
+        raw["analysis"] = {**raw.get("analysis", {}), "measures": _MEASURES[plan.task]}
     if plan.task in ("labels", "nested", "choice"):
         raw["rubric"] = {"scale": [0, 1], "attributes": [_named(n) for n in attributes_of(plan)]}
     return build_study(raw)

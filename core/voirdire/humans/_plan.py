@@ -106,14 +106,13 @@ class Key:
 
 def write_plan(plan: Plan, path: Path) -> None:
     """Write the plan with its hash."""
-    text = json.dumps({**_packed(plan), "hash": plan.hash}, ensure_ascii=False)
-    _write(path, text)
+    _write(path, json.dumps({**_packed(plan), "hash": plan.hash}))
 
 
 def write_key(key: Key, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
-    _write(path, json.dumps({"plan": key.plan, "origins": origins}, ensure_ascii=False), 0o600)
+    _write(path, json.dumps({"plan": key.plan, "origins": origins}), 0o600)
 
 
 def read_plan(path: Path) -> Plan:
@@ -224,6 +223,6 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
     """Whole or not at all."""
     draft = path.with_name(path.name + ".draft")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     draft.replace(path)

@@ -187,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/api/work":
             return _json(desk.work(rater))
         if path == "/api/answers.csv":
-            return "text/csv; charset=utf-8", desk.sheet(rater).encode("utf-8", "replace")
+            return "text/csv; charset=utf-8", desk.sheet(rater).encode("utf-8", "ignore")
         return _json(desk.show(rater, self._ident(path)))
 
     def _put(self) -> tuple[str, bytes]:

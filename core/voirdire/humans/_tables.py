@@ -41,12 +41,6 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
     Every judgement of the plan has its rows; one without an answer has null and status ``blank``.
     """
     rows: dict[str, list[tuple[Any, ...]]] = {"ratings": []}
-    schemas = {
-        "ratings": dict(RATINGS),
-        "preferences": PREFERENCES,
-        "choices": CHOICES,
-        "texts": TEXTS,
-    }
     write = {
         "pointwise": _scores, "labels": _labels, "nested": _labels, "pairwise": _preferences,
         "choice": _choices,
@@ -57,7 +51,7 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
         for table, row in write(form, origin, rater, answers.get(ident, {}), letters):
             rows.setdefault(table, []).append(row)
     return {
-        name: pl.DataFrame(found, schema=schemas[name], orient="row")
+        name: pl.DataFrame(found, schema=_SCHEMAS[name], orient="row")
         for name, found in rows.items()
     }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHEET, GUIDE, CHOICES = "Judgements", "Guide", "Choices"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _WIDTHS = {"id": 16, "shown": 60, "asked": 30, "answer": 26, "check": 11}
 
 
@@ -130,9 +131,9 @@ def _lists(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> Non
 def _list(lists: Any, choices: tuple[str, ...], at: int) -> str:
     """Write the choices as a column; numbers as numbers, so that a typed one is among them."""
     for row, choice in enumerate(choices):
-        try:
+        if _NUMBER.fullmatch(choice):
             lists.write_number(row, at, float(choice))
-        except ValueError:
+        else:
             lists.write_string(row, at, choice)
     from xlsxwriter.utility import xl_range_abs  # noqa: PLC0415
 

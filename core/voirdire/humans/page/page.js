@@ -128,7 +128,9 @@
   const textOf = ([title, text]) => {
     const side = work.task === "pairwise" && shown.shown.slice(-2).some((pair) => pair[0] === title);
     const article = make("article", side ? "side" : "");
-    article.append(make("h3", "", title), make("p", text ? "text" : "text none", text || "(no text)"));
+    const words = make("p", text ? "text" : "text none", text || "(no text)");
+    words.dir = "auto";
+    article.append(make("h3", "", title), words);
     return article;
   };
 
@@ -140,13 +142,14 @@
     set.append(legend);
     if (q.kind === "text") set.append(wordsOf(q, index, legend));
     else set.append(optionsOf(q, index));
-    if (q.kind === "one") legend.append(clearOf(q, index));
+    if (q.kind === "one") set.append(clearOf(q, index));
     return set;
   };
   const wordsOf = (q, index, legend) => {
     legend.id = `legend-${index}`;
     const words = make("textarea");
     words.setAttribute("aria-labelledby", legend.id);
+    words.dir = "auto";
     words.maxLength = work.most_words;
     words.value = answers[q.name] || "";
     words.addEventListener("input", () => { later(q, words); });
@@ -178,7 +181,7 @@
     return box;
   };
   const clearOf = (q, index) => {
-    const clear = make("button", "", "clear");
+    const clear = make("button", "clear", "clear");
     clear.type = "button";
     clear.setAttribute("aria-label", `Clear the answer to ${q.name}`);
     clear.hidden = answers[q.name] === undefined;
@@ -239,7 +242,7 @@
   const mark = () => {
     form().forEach((q, index) => {
       fieldset(index).hidden = !applies(q);
-      const clear = fieldset(index).querySelector("legend button");
+      const clear = fieldset(index).querySelector(".clear");
       if (clear) clear.hidden = answers[q.name] === undefined;
     });
     const current = currentIndex();

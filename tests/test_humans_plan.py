@@ -1,0 +1,281 @@
+"""Plans, and what the sheets drawn from them show: blind, even, and guarded."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+
+import pytest
+from humans_work import (
+    DISTORTIONS,
+    FINER,
+    ITEMS,
+    LEVELS,
+    SYSTEMS,
+    columns_of,
+    exported,
+    filled,
+    filled_all,
+    imported,
+    read_book,
+    read_csv,
+    response,
+    sheets,
+    write_csv,
+    write_study,
+)
+
+from voirdire import InputError, StudyError, TableError
+from voirdire.examine import examine
+from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    return exported(tmp_path_factory)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_sheets_do_not_hint_at_the_source(work, suffix):
+    for task in ("pairwise", "pointwise"):
+        for path in sheets(work[task], suffix).values():
+            rows = read_csv(path) if suffix == "csv" else read_book(path)
+            text = json.dumps(rows)
+            assert not [name for name in SYSTEMS if name in text]
+            assert not [name for name in ("item", "system", "reference") if name in rows[0]]
+            assert all(re.fullmatch("j[a-z2-7]{12}", row[0]) for row in rows[1:])
+    ann, ben = (
+        {row[0] for row in read_csv(path)[1:]} for path in sheets(work["pairwise"], "csv").values()
+    )
+    assert not ann & ben
+    if suffix == "xlsx":
+        import zipfile
+
+        with zipfile.ZipFile(sheets(work["pairwise"], "xlsx")["ann"]) as archive:
+            whole = b"".join(archive.read(name) for name in archive.namelist())
+        assert not [name for name in SYSTEMS if name.encode() in whole]
+
+
+def test_no_cell_of_plain_text_is_a_formula(work):
+    for row in read_csv(sheets(work["pairwise"], "csv")["ann"]):
+        assert not [cell for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
+
+
+def test_workbooks_offer_the_choices_and_lock_the_rest(work):
+    import openpyxl
+
+    book = openpyxl.load_workbook(sheets(work["nested"], "xlsx")["ann"])
+    sheet = book["Judgements"]
+    header = [cell.value for cell in sheet[1]]
+    lists = {}
+    for rule in sheet.data_validations.dataValidation:
+        assert rule.type == "list"
+        first = str(rule.sqref).split(":")[0]
+        name, _, place = rule.formula1.partition("!")
+        cells = book[name][place.replace("$", "")]
+        choices = tuple(
+            c.value for line in (cells if isinstance(cells, tuple) else ((cells,),)) for c in line
+        )
+        lists[header[sheet[first].column - 1]] = choices
+    assert lists["Distortions 2"] == (*DISTORTIONS, "No distortion")
+    assert lists["Beliefs: Helpless 1"] == FINER["Helpless"]
+    assert "Situation" not in lists
+    assert book["Choices"].sheet_state == "hidden"
+    assert sheet.protection.sheet
+    free = [cell.value is None for cell in sheet[2] if not cell.protection.locked]
+    assert len(free) == 1 + 3 + 2 + 2 + 1
+    assert all(free)
+
+
+def test_another_plan_and_a_changed_plan_are_refused(work, tmp_path):
+    import shutil
+
+    mixed = tmp_path / "mixed"
+    shutil.copytree(work["pairwise"], mixed)
+    shutil.copy(work["nested"] / "key.json", mixed / "key.json")
+    with pytest.raises(InputError, match=r"key\.json: the key to another plan"):
+        import_answers(mixed, [], tmp_path / "answers")
+    text = (mixed / "plan.json").read_text(encoding="utf-8").replace("Is warm", "Is cold")
+    (mixed / "plan.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="plan was changed after it was drawn"):
+        import_answers(mixed, [], tmp_path / "answers")
+
+
+def test_exporting_again_gives_the_same_sheets_and_changed_texts_are_refused(tmp_path):
+    study = write_study(tmp_path, "pairwise")
+    before = export(study, tmp_path / "work", formats=["csv"])
+    first = [path.read_bytes() for path in before.sheets]
+    assert [
+        path.read_bytes()
+        for path in export(study, tmp_path / "work").sheets
+        if path.suffix == ".csv"
+    ] == first
+    responses = (tmp_path / "responses.csv").read_text(encoding="utf-8")
+    (tmp_path / "responses.csv").write_text(
+        responses.replace("number 20", "number 99"), encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="have changed since this plan was drawn"):
+        export(study, tmp_path / "work")
+
+
+def test_a_text_that_names_its_system_is_told(tmp_path):
+    study = write_study(tmp_path, "pairwise")
+    responses = (tmp_path / "responses.csv").read_text(encoding="utf-8")
+    told = responses.replace("Response number 11,", "As South-Wind I say,")
+    (tmp_path / "responses.csv").write_text(told, encoding="utf-8")
+    assert len(export(study, tmp_path / "work", formats=["csv"]).named) == 2  # one a rater
+
+
+def test_long_texts_are_cut_in_workbooks_alone_and_still_known(tmp_path):
+    study = write_study(tmp_path, "pointwise")
+    responses = (tmp_path / "responses.csv").read_text(encoding="utf-8")
+    (tmp_path / "responses.csv").write_text(
+        responses.replace("number 12,", "la " * 20_000), encoding="utf-8"
+    )
+    done = export(study, tmp_path / "work")
+    assert done.cut == 2
+
+    def fill(rater, header, row):
+        row[columns_of(header, "Empathy")[0]] = "2"
+
+    files = filled_all(tmp_path / "work", fill)
+    scores = imported(tmp_path / "work", files)["ratings"].filter(attribute="Empathy")["score"]
+    assert scores.to_list() == [2.0] * 24
+
+
+@pytest.mark.parametrize(
+    ("task", "extra", "error", "message"),
+    [
+        ("pairwise", "", TableError, "category 'Agenda' has no criteria"),
+        ("pointwise", 'attributes = ["Wit"]\n', StudyError, "'Wit' is not among rubric.attributes"),
+        ("pointwise", "per_task = 3\n", StudyError, "per_task is 3, more than the 2 raters"),
+        ("labels", 'show = ["colour"]\n', StudyError, "show names 'colour'"),
+        ("labels", 'item_title = "ID"\n', StudyError, "two columns of the sheet would be called 'id'"),
+        ("labels", 'criteria = ["Warm"]\n', StudyError, "criteria belongs to task 'pairwise'"),
+        ("pointwise", "tempo = 3\n", StudyError, "unknown key 'humans.tempo'"),
+    ],
+)  # fmt: skip
+def test_studies_that_cannot_be_given_out_are_refused(tmp_path, task, extra, error, message):
+    study = write_study(tmp_path, task, extra)
+    if task == "pairwise":
+        text = study.read_text(encoding="utf-8")
+        study.write_text(
+            text.replace('Agenda = ["Keeps a frame", "Is warm"]\n', ""), encoding="utf-8"
+        )
+    with pytest.raises(error, match=message):
+        export(study, tmp_path / "work")
+
+
+def test_excluded_raters_and_even_loads(tmp_path):
+    study = write_study(tmp_path, "pointwise", "per_task = 1\n")
+    panel = '[[panel]]\nname = "ann"\nkind = "human"\nexcludes = ["reference"]\n[[panel]]\nname = "ben"\nkind = "human"\n'
+    study.write_text(study.read_text(encoding="utf-8") + panel, encoding="utf-8")
+    plan = export(study, tmp_path / "work", formats=["csv"]).plan
+    assert {rater: len(ids) for rater, ids in plan.raters.items()} == {"ann": 6, "ben": 6}
+    key = json.loads((tmp_path / "work" / "key.json").read_text(encoding="utf-8"))["origins"]
+    assert all(key[ident]["system_a"] != "reference" for ident in plan.raters["ann"])
+    assert (tmp_path / "work" / "key.json").stat().st_mode & 0o077 == 0
+
+
+def test_each_system_is_shown_first_as_often_and_both_orders_are_two_tasks(tmp_path):
+    study = write_study(tmp_path, "pairwise")
+    plan = export(study, tmp_path / "work", formats=["csv"]).plan
+    key = json.loads((tmp_path / "work" / "key.json").read_text(encoding="utf-8"))["origins"]
+    for ids in plan.raters.values():
+        for system in SYSTEMS[:2]:
+            own = [key[ident] for ident in ids if key[ident]["system_a"] == system]
+            assert sum(origin["first"] == "reference" for origin in own) == 2
+    both = study.read_text(encoding="utf-8").replace(
+        'against = "reference"', 'against = "reference"\norder = "both"'
+    )
+    study.write_text(both, encoding="utf-8")
+    plan = export(study, tmp_path / "both", formats=["csv"]).plan
+    assert len(plan.raters["ann"]) == 16
+
+
+def test_three_models_over_156_exercises_take_under_three_seconds(tmp_path):
+    """468 comparisons on four criteria and overall; export and import, both kinds of sheets."""
+    study = write_study(tmp_path, "pairwise")
+    categories = ("Goals", "Agenda")
+    items = [
+        {
+            "id": f"e{at}",
+            "text": f"Statement {at}. " * 20,
+            "category": categories[at % 2],
+            "options": [],
+        }
+        for at in range(156)
+    ]
+    (tmp_path / "items.jsonl").write_text(
+        "".join(json.dumps(item) + "\n" for item in items), encoding="utf-8"
+    )
+    systems = ("one", "two", "three", "reference")
+    rows = [
+        [f"e{at}", system, f"{at} {number} " + "calm words " * 40]
+        for at in range(156)
+        for number, system in enumerate(systems)
+    ]
+    write_csv(tmp_path / "responses.csv", [["item", "system", "text"], *rows])
+    start = time.perf_counter()
+    export(study, tmp_path / "work")
+    took = time.perf_counter() - start
+
+    def fill(rater, header, row):
+        for name in ("Criteria 1", "Criteria 2", "Overall"):
+            row[columns_of(header, name)[-1]] = LEVELS[len(row[0] + row[3]) % 5 - 2]
+
+    books, plain = filled_all(tmp_path / "work", fill), filled(tmp_path / "work", "csv", fill)
+    start = time.perf_counter()
+    done = import_answers(tmp_path / "work", [books[0], plain[1]], tmp_path / "answers")
+    took += time.perf_counter() - start
+    assert done.counts == {"ann": (468, 0, 0), "ben": (468, 0, 0)}
+    assert took < 3, f"{took:.2f} s"
+    found = examine(tmp_path / "answers", resamples=100)
+    assert any("preference" in section.title.lower() for section in found.sections)
+
+
+def test_the_responses_of_a_session_are_given_out(tmp_path):
+    """Generated responses lie in the session alone."""
+    from voirdire.schema import Item, Response
+    from voirdire.store import open_session, take_items, take_responses
+    from voirdire.study import load_study
+
+    path = write_study(tmp_path, "pairwise")
+    text = path.read_text(encoding="utf-8").replace('[responses]\npath = "responses.csv"\n', "")
+    path.write_text(text, encoding="utf-8")
+    with open_session(tmp_path / "session", load_study(path), text) as session:
+        extra = {"category": "Goals", "options": None}
+        take_items(session.connection, ((Item(i, t, extra), "") for i, t in ITEMS.items()))
+        answers = (Response(i, s, response(i, s)) for i in ITEMS for s in SYSTEMS)
+        take_responses(session.connection, answers, "generated")
+    done = export(tmp_path / "session", tmp_path / "work", formats=["csv"])
+    assert {rater: len(ids) for rater, ids in done.plan.raters.items()} == {"ann": 8, "ben": 8}
+    with pytest.raises(InputError, match="is no session folder"):
+        export(tmp_path / "work", tmp_path / "more")
+
+
+def test_what_people_answered_can_be_examined(work, tmp_path):
+    """Ratings and labels by agreement, comparisons by preference."""
+    for task in ("pointwise", "labels"):
+
+        def fill(rater, header, row, task=task):
+            if task == "labels":
+                row[columns_of(header, "Labels")[0]] = DISTORTIONS[len(row[1]) % 2]
+            else:
+                for name in ("Empathy", "Relevance"):
+                    row[columns_of(header, name)[0]] = str(len(row[2]) % 5 + 1)
+
+        files = filled(work[task], "csv", fill)
+        import_answers(work[task], files, tmp_path / task)
+        found = examine(tmp_path / task, resamples=100)
+        assert found.measures
+        agreed = [m.estimate.value for m in found.measures if not math.isnan(m.estimate.value)]
+        assert agreed == pytest.approx([1.0] * len(agreed))
+
+
+def test_what_is_answered_is_kept_from_others_on_the_machine(tmp_path):
+    plan, _ = make_plan(write_study(tmp_path, "labels"), tmp_path / "work")
+    with PageServer(plan, tmp_path / "work" / DATABASE):
+        assert (tmp_path / "work" / DATABASE).stat().st_mode & 0o077 == 0

@@ -212,6 +212,24 @@ def test_several_humans_give_a_ceiling_and_each_in_turn():
     assert [r.reference for r in each.results if r.attribute == "Empathy"] == reference
 
 
+def test_a_quorum_of_humans_is_needed_for_their_mean():
+    ratings = frame(raters=("h1", "h2", "h3", "judge"), missing=0.3)
+    reference = ["h1", "h2", "h3"]
+    loose = examine(ratings, data={"reference": reference}).results[0]
+    strict = examine(ratings, data={"reference": reference, "quorum": 3}).results[0]
+    of = {
+        (r["rater"], r["item"], r["system"]): r["score"]
+        for r in ratings.iter_rows(named=True)
+        if r["attribute"] == "Empathy"
+    }
+    whole = [
+        (item, system)
+        for item, system in itertools.product(ITEMS, SYSTEMS)
+        if all(of[rater, item, system] is not None for rater in (*reference, "judge"))
+    ]
+    assert strict.n_pairs == len(whole) < loose.n_pairs
+
+
 def test_same_seed_same_result_and_another_seed_moves_only_the_bootstrap():
     ratings = frame()
     one, two = examine(ratings), examine(ratings)

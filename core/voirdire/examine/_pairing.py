@@ -61,14 +61,16 @@ def pair_up(
     excluded: Sequence[str],
     *,
     listwise: bool = False,
+    quorum: int = 1,
 ) -> Pairing:
-    """Pair a judge with the mean of the reference raters present.
+    """Pair a judge with the mean of the reference raters present, at least `quorum` of them.
 
     `listwise` keeps only responses that every rater of the cube rated on this attribute.
     """
     at = cube.attributes.index(attribute)
     at_reference = [cube.raters.index(name) for name in reference]
-    human = panel_mean(cube.scores[at_reference, at].T).values
+    asked = min(quorum, len(reference))
+    human = panel_mean(cube.scores[at_reference, at].T, quorum=asked).values
     scores = cube.of(judge, attribute)
     kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
@@ -130,6 +132,7 @@ def pairings(
                     reference,
                     excluded_systems(judge, study),
                     listwise=study.data.pairs == "listwise",
+                    quorum=study.data.quorum,
                 )
 
 

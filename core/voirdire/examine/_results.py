@@ -267,4 +267,5 @@ def _pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -
         pairing.against,
         excluded,
         listwise=context.study.data.pairs == "listwise",
+        quorum=context.study.data.quorum,
     )

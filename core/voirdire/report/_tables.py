@@ -287,7 +287,7 @@ def measures_table(examination: Examination) -> Table:
             measure.level,
             ", ".join(measure.raters),
             number(measure.estimate.value),
-            _span(measure.estimate.interval()),
+            _named_span(measure.estimate.interval()),
             str(measure.estimate.n),
         )
         for measure in examination.measures
@@ -359,6 +359,11 @@ def _limits(result: PairResult) -> str:
 
 def _span(interval: Interval | None) -> str:
     return "–" if interval is None else span(interval.low, interval.high)
+
+
+def _named_span(interval: Interval | None) -> str:
+    """An interval with its method, where a table holds several kinds."""
+    return "–" if interval is None else f"{_span(interval)} ({interval.method})"
 
 
 def _label(examination: Examination, system: str) -> str:

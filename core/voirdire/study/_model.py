@@ -53,6 +53,7 @@ class Source(Part):
 class Data(Part):
     """Where ratings lie, and who is the reference.
 
+    `quorum` is how many of the reference raters must have rated a response for their mean to count.
     `excerpt` is how many characters of a text a report may show; where it is not set a plugin's
     part shows none, and `--with-text` cuts at 600.
     """
@@ -62,6 +63,7 @@ class Data(Part):
     reference_use: Literal["mean", "each"] = "mean"
     off_scale: OffScale = "missing"
     pairs: Pairs = "pairwise"
+    quorum: Annotated[int, Field(ge=1)] = 1
     skip_bad_lines: bool = False
     excerpt: Annotated[int, Field(ge=0)] = 0
 

@@ -123,6 +123,20 @@ def test_what_tables_lack(tmp_path):
     assert (unrated.table, unrated.count, unrated.places) == ("judge", 1, ("item 3, a",))
 
 
+def test_an_annotator_lacks_no_label_that_it_was_not_asked_for(tmp_path):
+    human = [{"item": i, "Low": i % 2, "Tense": i % 3 == 0} for i in range(40)]
+    one = [{"item": i, "Low": i % 2} for i in range(40)]
+    panel = [{"name": "human"}, {"name": "low", "kind": "annotator", "use": "yes-no"}]
+    rubric = {"scale": [0, 1], "attributes": ["Low", "Tense"]}
+    found = audited(tmp_path, {"human": human, "low": one}, rubric=rubric, panel=panel)
+    assert "attribute_missing" not in found
+    panel[1] = {"name": "low"}
+    (lacking,) = audited(tmp_path, {"human": human, "low": one}, rubric=rubric, panel=panel)[
+        "attribute_missing"
+    ]
+    assert (lacking.table, lacking.places) == ("low", ("Tense",))
+
+
 def test_excluded_systems_that_no_file_holds_are_told(tmp_path):
     rows = [{"item": i, "system": s, "Calm": 1 + i % 5} for i in range(40) for s in "abc"]
     panel = [{"name": "judge", "excludes": ["a", "aa"]}]

@@ -35,22 +35,29 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         *_blank_systems(tables),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
-        *_lacking("attribute", attributes, raters, wanted),
+        *_lacking("attribute", attributes, _by_rubric(study, raters), wanted),
         *_unrated(tables),
     ]
+
+
+def _by_rubric(study: Study, raters: Sequence[str]) -> list[str]:
+    """Raters that are to rate all of the rubric: an annotator declares labels of its own."""
+    own = {r.name for r in study.panel if r.kind == "annotator" and r.use}
+    return [name for name in raters if name not in own]
 
 
 def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
     absent = [rater.name for rater in study.panel if rater.name not in raters]
     if not absent:
         return []
+    of = " of what the rubric declares" if study.rubric.attributes else ""
     return [
         finding(
             "rater_missing",
             "serious",
             "",
             absent,
-            f"{plural(len(absent), 'rater')} of the panel without a rating: {listed(absent)}.",
+            f"{plural(len(absent), 'rater')} of the panel without a rating{of}: {listed(absent)}.",
             "Nothing is said about them.",
         )
     ]

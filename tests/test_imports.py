@@ -66,4 +66,4 @@ def test_unknown_name_is_an_attribute_error():
     import pytest
 
     with pytest.raises(AttributeError, match="no attribute 'iccc'"):
-        voirdire.iccc
+        _ = voirdire.iccc

@@ -9,7 +9,7 @@ from voirdire._errors import InputError
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric
 from voirdire_judges._combine import combined, missing_reply
-from voirdire_judges._flags import echo_flags, flagged
+from voirdire_judges._flags import echo_flags, echoing, flagged
 from voirdire_judges._levels import level_names, weighted_score
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
 from voirdire_judges.prompts._rubric import (
@@ -85,12 +85,16 @@ class RubricJudge:
         """`parse` on each of many replies, many times faster; only of scores asked together."""
         if len(self._calls()) > 1 or self.score == "levels":
             return None
-        return parse_scores_column(
-            [reply.text for reply in replies],
+        texts = [reply.text for reply in replies]
+        columns = parse_scores_column(
+            texts,
             self.rubric.names,
             self.rubric.scale,
             finish_reasons=[reply.finish_reason for reply in replies],
         )
+        for row, flags in echoing(texts).items():
+            columns.flags[row] += flags
+        return columns
 
     def _calls(self) -> list[tuple[Attribute, ...]]:
         if self.ask == "each" or self.score == "levels":

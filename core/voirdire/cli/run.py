@@ -61,12 +61,15 @@ def run(
     """Run a study: generate responses, judge and annotate them; then: voirdire examine OUT."""
     from voirdire import running
     from voirdire._errors import InputError
+    from voirdire.store import is_session
 
     if dry_run:
         _print_plan(running.dry_run(study, out if resume else None, only=only, max_cost=max_cost))
         return
     if out is None:
         raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
+    if resume and not is_session(out):
+        raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
     result = running.run(
         study, out, resume=resume, only=only, max_cost=max_cost, max_calls=max_calls, quiet=quiet
     )

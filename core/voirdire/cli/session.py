@@ -70,7 +70,9 @@ def _attempt(row: dict[str, object]) -> str:
     if row["error"]:
         return head + f"{row['error']}: {_plain(row['message'])}"
     counts = f"{row['input']} + {row['output']} tokens, {row['latency']:.2f} s"
-    return head + f"{row['finish_reason']}, {row['status']}, {counts}\n    {_plain(row['text'])}"
+    notes = f", {_plain(row['notes'])}" if row["notes"] else ""
+    what = f"{row['finish_reason']}, {row['status']}, {counts}{notes}"
+    return head + f"{what}\n    {_plain(row['text'])}"
 
 
 def _plain(text: object) -> str:

@@ -18,9 +18,15 @@ from voirdire.examine._facts import known_facts
 from voirdire.examine._labels import label_part, label_scale
 from voirdire.examine._measures import frame_of, measures_of
 from voirdire.examine._pairing import pairings
-from voirdire.examine._preference_part import with_preferences, without_ratings, worst_first
+from voirdire.examine._preference_part import (
+    with_preferences,
+    without_comparers,
+    without_ratings,
+    worst_first,
+)
 from voirdire.examine._preference_source import preferences_alone, split_preferences
 from voirdire.examine._results import Context, pair_results
+from voirdire.examine._session_findings import session_findings
 from voirdire.examine._source import adjust, resolve
 from voirdire.examine._systems import judge_mean_tests, system_means, system_tests
 from voirdire.examine.preference_sections import preference_findings
@@ -122,6 +128,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         found = found or tables.read_tables(study)
         examination = _examination(study, found, tables.audit(found, study))
     examination = with_preferences(examination, compared)
+    if said := session_findings(source):
+        examination = examination.replace(findings=worst_first((*said, *examination.findings)))
     return benchmark.review(examination) if benchmark else examination
 
 
@@ -165,10 +173,12 @@ def audit_source(
     """
     study, found, compared, benchmark = _opened(source, data, reference)
     study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
-    said = () if compared is None else preference_findings(compared.table)
+    said = session_findings(source)
+    said += () if compared is None else tuple(preference_findings(compared.table))
     if _is_unrated(study, found, compared, benchmark):
         return said
-    return worst_first((*said, *tables.audit(found or tables.read_tables(study), study)))
+    odd = tables.audit(found or tables.read_tables(study), study)
+    return worst_first((*said, *(without_comparers(odd, compared.table) if compared else odd)))
 
 
 def measure(

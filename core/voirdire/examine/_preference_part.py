@@ -55,7 +55,9 @@ def with_preferences(examination: Examination, compared: Compared | None) -> Exa
         table, level=analysis.level, resamples=analysis.resamples, seed=analysis.seed
     )
     return examination.replace(
-        findings=worst_first((*preference_findings(table), *examination.findings)),
+        findings=worst_first(
+            (*preference_findings(table), *without_comparers(examination.findings, table))
+        ),
         sections=(*preference_sections(found), *examination.sections),
         raters=_raters(examination, table),
         preferences=table,
@@ -66,6 +68,16 @@ def with_preferences(examination: Examination, compared: Compared | None) -> Exa
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings by severity, those of one severity as they came."""
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def without_comparers(findings: Iterable[Finding], table: pl.DataFrame) -> tuple[Finding, ...]:
+    """The findings, but for raters said to have no rating that are there to compare."""
+    comparers = set(table["rater"].unique())
+    return tuple(
+        finding
+        for finding in findings
+        if finding.kind != "rater_missing" or not comparers.issuperset(finding.places)
+    )
 
 
 def _raters(examination: Examination, table: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from voirdire import tables
 from voirdire._errors import InputError
 from voirdire._manager import plugins
 from voirdire.store import is_session, session_study
-from voirdire.study import Source, Study, load_study
+from voirdire.study import Rater, Source, Study, load_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +61,10 @@ def resolve(
 def _session(folder: Path) -> Study:
     """The study of a session, its data being the ratings derived there."""
     ratings = folder / "ratings.parquet"
+    if is_session(folder) and not ratings.is_file():
+        raise InputError(
+            f"session {folder} has no tables yet: write them by voirdire session reparse {folder}"
+        )
     if not (folder / "study.toml").is_file() or not ratings.is_file():
         raise InputError(
             f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
@@ -69,7 +73,19 @@ def _session(folder: Path) -> Study:
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
     source = Source(path=str(ratings.resolve()), layout="long")
     data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
-    return study.model_copy(update={"data": data})
+    return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _panel(folder: Path, study: Study) -> tuple[Rater, ...]:
+    """The panel with the temperatures that were sent, raters' own defaults included."""
+    path = folder / "raters.parquet"
+    if not path.is_file():
+        return study.panel
+    sent = dict(pl.read_parquet(path, columns=["rater", "temperature"]).iter_rows())
+    return tuple(
+        rater.model_copy(update={"temperature": sent.get(rater.name, rater.temperature)})
+        for rater in study.panel
+    )
 
 
 def _benchmark(name: str, data: str | Path | None) -> tuple[Study, None, Benchmark]:

@@ -6,7 +6,7 @@ import inspect
 import random
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import StudyError
+from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
 from voirdire.running._breaker import Breaker
 from voirdire.running._costs import Budget, check_prices, cost_of
 from voirdire.running._desk import Desk
@@ -55,7 +55,12 @@ def staff(
         spec, identity = asker.spec, asker.seat.model
         if identity not in models:
             timeout = study.run.timeout
-            models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
+            try:
+                models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
+            except MissingExtraError:
+                raise
+            except (InputError, PluginError) as error:
+                raise StudyError(f"{spec.name!r}, key 'model': {error}") from error
             lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
         desks.append(
             Desk(

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from voirdire.store import Task
     from voirdire.study import Study
 
-#: Tasks looked at before others get a turn; records that may wait to be written; tasks opened
-#: beyond those that the lane bears, so that a place that comes free is taken at once.
-TURN, BACKLOG, IN_LINE = 64, 2_000, 4
+#: Tasks looked at before others get a turn; tasks opened beyond those that the lane bears, so that
+#: a place that comes free is taken at once.
+TURN, IN_LINE = 64, 4
+#: Records that may wait to be written before no further task is opened: what a kill would lose
+#: beside the calls in flight. A healthy disk keeps it far below.
+BACKLOG = 256
 
 
 async def work(desk: Desk, study: Study) -> None:
@@ -35,7 +38,7 @@ async def work(desk: Desk, study: Study) -> None:
                 _start(desk, names, run, lines)
             seen += 1
             if seen % TURN == 0:
-                await _yield(desk)
+                await asyncio.sleep(0)
     await _finish(desk)
 
 
@@ -53,11 +56,14 @@ def _lines(desk: Desk, names: tuple[str, str, str], run: int, task: Task) -> lis
 async def _room(desk: Desk) -> None:
     """Wait until one more task may be open: as many as the lane bears now, and a few in line.
 
+    Where the writer lags behind, none is opened, so that few paid replies wait to be committed.
     A task that waits to try again stays open, so that a failing model is not met with ever more.
     """
     while len(desk.open) >= desk.lane.limit + IN_LINE:
         desk.freed.clear()
         await desk.freed.wait()
+    while desk.session.backlog > BACKLOG:  # noqa: ASYNC110 - the writer is a thread
+        await asyncio.sleep(0.005)
 
 
 def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> None:
@@ -79,13 +85,6 @@ def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line])
 
 def _said(error: BaseException) -> str:
     return str(error) if isinstance(error, VoirdireError) else f"{type(error).__name__}: {error}"
-
-
-async def _yield(desk: Desk) -> None:
-    """Give others a turn, and the writer time when it lags behind."""
-    await asyncio.sleep(0)
-    while desk.session.backlog > BACKLOG:  # noqa: ASYNC110 - the writer is a thread
-        await asyncio.sleep(0.02)
 
 
 async def _finish(desk: Desk) -> None:

@@ -28,6 +28,7 @@ from voirdire.store._records import (
     for_run,
     make_call,
 )
+from voirdire.store._remarks import remarks_frame
 from voirdire.store._replies import replies_frame
 from voirdire.store._said import Said, iterate_parsed
 from voirdire.store._session import Session, is_session, memory_session, open_session, read_session
@@ -70,6 +71,7 @@ __all__ = [
     "ratings_frame",
     "read_replies",
     "read_session",
+    "remarks_frame",
     "replies_frame",
     "responses_frame",
     "scrub",

@@ -40,6 +40,9 @@ RESPONSES: dict[str, Any] = {
 }  # fmt: skip
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
+_DROPPED = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id AND c.current = 1
+JOIN attempts a ON a.call = c.id WHERE (r.stage, r.name, r.model, r.prompt) = (?, ?, ?, ?)
+AND a.extra LIKE '%"dropped temperature%' LIMIT 1"""
 _STATUS: dict[str, Status] = {
     "refusal": "refused", "content_filter": "filtered", "length": "truncated", "empty": "blank",
     "error": "failed",
@@ -74,16 +77,28 @@ def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.
     return _all(preferences_pages(folder, plugins), PREFERENCES)
 
 
-def ratings_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
-    """`ratings_frame` in pages that fit any memory."""
+def ratings_pages(
+    folder: str | Path,
+    plugins: Plugins | None = None,
+    heard: Callable[[pl.DataFrame], None] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """`ratings_frame` in pages that fit any memory; `heard` gets each page with its flags."""
     for _, _, page in _pages(folder, plugins, lambda asker: asker.task != "comparison"):
+        if heard:
+            heard(page)
         yield as_ratings(page)
 
 
-def preferences_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
-    """`preferences_frame` in pages that fit any memory."""
+def preferences_pages(
+    folder: str | Path,
+    plugins: Plugins | None = None,
+    heard: Callable[[pl.DataFrame], None] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """`preferences_frame` in pages that fit any memory; `heard` gets each page with its flags."""
     pages = _pages(folder, plugins, lambda asker: asker.task == "comparison")
     for connection, study, page in pages:
+        if heard:
+            heard(page)
         yield as_preferences(page, pairs_of(connection, study.comparisons))
 
 
@@ -130,19 +145,34 @@ def _status(replies: Sequence[Reply] | None) -> Status:
 
 
 def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
-    """The panel: rater, kind, family, excludes, model, temperature, prompt_hash."""
+    """The panel: rater, kind, family, excludes, model, temperature, prompt_hash.
+
+    The temperature is the one sent, the rater's own default included; null where none was, or
+    where the model refused it and it was dropped.
+    """
     study = session_study(folder)
     made = askers(study, plugins or loaded_plugins())
     asked = {asker.seat.name: asker for asker in made if asker.seat.stage != "generate"}
+    with closing(read_session(folder)) as connection:
+        sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
     rows = [
         (
             rater.name, rater.kind, rater.family,
             None if rater.excludes is None else list(rater.excludes), rater.model or None,
-            rater.temperature, asked[rater.name].seat.prompt if rater.name in asked else None,
+            sent.get(rater.name, rater.temperature),
+            asked[rater.name].seat.prompt if rater.name in asked else None,
         )
         for rater in study.panel
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=RATERS, orient="row")
+
+
+def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
+    """What a rater sends, unless its model refused it."""
+    seat = asker.seat
+    place = (seat.stage, seat.name, seat.model, seat.prompt)
+    dropped = connection.execute(_DROPPED, place).fetchone() is not None
+    return None if dropped else asker.temperature
 
 
 def _pages(

@@ -33,7 +33,7 @@ _TASKS: dict[str, Any] = {
 }  # fmt: skip
 _READ: dict[str, Any] = {
     "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
-    "status": STATUS,
+    "status": STATUS, "flags": pl.List(pl.String),
 }  # fmt: skip
 _NOT_ASKED = [Reply("", "error", error="not asked")]
 
@@ -41,7 +41,8 @@ _NOT_ASKED = [Reply("", "error", error="not asked")]
 def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.DataFrame]:
     """Everything a rater was to say, one row a task, run and attribute, in the expected order.
 
-    What has no reply stands there with status ``failed``.
+    What has no reply stands there with status ``failed``. `flags` stand on the first row of each
+    task alone.
     """
     tasks = answered(connection, asker.seat, asker.runs)
     while page := list(islice(tasks, PAGE)):
@@ -85,11 +86,13 @@ def _read(distinct: Sequence[Sequence[Reply]], mind: Any) -> pl.DataFrame:
 
 
 def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
+    flags = pl.Series("flags", list(map(list, columns.flags)), dtype=pl.List(pl.String))
     parts = [
         pl.DataFrame(
             {"score": scores, "status": columns.statuses[attribute]},
             schema={"score": pl.Float64, "status": STATUS},
         )
+        .with_columns(pl.lit(None, flags.dtype).alias("flags") if place else flags)
         .with_row_index("uid")
         .with_columns(attribute=pl.lit(attribute), rank=None, place=place)
         for place, (attribute, scores) in enumerate(columns.scores.items())
@@ -103,8 +106,11 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
 
 def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
     statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
+    flags: list[str] | None = list(parsed.flags)
     for attribute, score in parsed.scores.items():
-        yield number, attribute, score, ranks.get(attribute), statuses.get(attribute, status)
+        kept = statuses.get(attribute, status)
+        yield number, attribute, score, ranks.get(attribute), kept, flags
+        flags = None
 
 
 def as_ratings(found: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import PluginError, StudyError
+from voirdire._errors import MissingExtraError, PluginError, StudyError
 from voirdire.schema import (
     Attribute,
     Comparison,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.schema import Request
     from voirdire.study import GeneratorSpec, Rater, Stage, Study
 
 TaskKind = Literal["rating", "comparison", "item"]
@@ -44,6 +45,12 @@ class Asker:
     task: TaskKind
     spec: Rater | GeneratorSpec
     runs: int = 1
+
+    @property
+    def temperature(self) -> float | None:
+        """What it sends: the study's, else its own default."""
+        asked = _sample(self.mind, self.task)
+        return asked[0].temperature if asked else self.spec.temperature
 
 
 def askers(study: Study, plugins: Plugins) -> list[Asker]:
@@ -103,6 +110,15 @@ def prompt_hash(mind: Any, task: TaskKind) -> str:
 
     Empty where the rater cannot ask about a subject that does not exist.
     """
+    requests = _sample(mind, task)
+    if requests is None:
+        return ""
+    parts = [[params_json(r), *((m.role, m.content) for m in r.messages)] for r in requests]
+    return hashlib.blake2b(dumps(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def _sample(mind: Any, task: TaskKind) -> list[Request] | None:
+    """What is asked about a subject that does not exist; None where it needs a real one."""
     item = Item("item", "{text}")
     first, second = Response("item", "a", "{first}"), Response("item", "b", "{second}")
     subjects = {
@@ -110,11 +126,9 @@ def prompt_hash(mind: Any, task: TaskKind) -> str:
         "comparison": Comparison(item, first, second),
     }
     try:
-        requests = mind.requests(subjects.get(task, item))
+        return list(mind.requests(subjects.get(task, item)))
     except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples
-        return ""
-    parts = [[params_json(r), *((m.role, m.content) for m in r.messages)] for r in requests]
-    return hashlib.blake2b(dumps(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
+        return None
 
 
 def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
@@ -146,7 +160,12 @@ def _made(
     plugins: Plugins,
 ) -> Any:
     """The object of that name; a factory that takes `study` or `plugins` is handed them."""
-    factory = plugins.resolve(kind, use)
+    try:
+        factory = plugins.resolve(kind, use)
+    except MissingExtraError:
+        raise
+    except PluginError as error:
+        raise PluginError(f"{spec.name!r}, key 'use': {error}") from error
     takes = inspect.signature(factory).parameters
     around = {"study": study, "plugins": plugins}
     handed = {name: value for name, value in around.items() if name in takes}

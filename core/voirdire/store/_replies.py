@@ -28,7 +28,8 @@ LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
 _ALL = """SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.run, c.step, c.status,
 c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input, a.output, a.cached,
-a.reasoning, a.latency, a.provider_id, a.model, p.json
+a.reasoning, a.latency, a.provider_id, a.model, p.json,
+(SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
 REPLIES = {
@@ -38,7 +39,7 @@ REPLIES = {
     "text": pl.String, "finish_reason": pl.String, "error": pl.String, "message": pl.String,
     "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
     "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
-    "params": pl.String,
+    "params": pl.String, "notes": pl.String,
 }  # fmt: skip
 
 
@@ -94,9 +95,9 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
     polars.DataFrame
         What was asked about (item, first, second), by whom (stage, rater, model, run, step), and
         what came: text, finish_reason or error with its message, tokens (null: not said),
-        latency in seconds, provider_id, answered_by (the model the provider named) and the
-        parameters sent. `final` is 1 on the attempt that counts for its call, `current` is 0 where
-        the prompt has changed since.
+        latency in seconds, provider_id, answered_by (the model the provider named), the
+        parameters sent, and notes (such as a parameter that was dropped). `final` is 1 on the
+        attempt that counts for its call, `current` is 0 where the prompt has changed since.
     """
     connection = read_session(folder)
     try:

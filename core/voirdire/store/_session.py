@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 DATABASE, STUDY = "session.sqlite", "study.toml"
+#: What a session writes into its folder.
+WRITTEN = (
+    STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", "raters.parquet",
+    "remarks.parquet",
+)  # fmt: skip
 _LOOKUP = """SELECT c.final, c.status, c.current, a.text, a.finish, a.input, a.output, a.cached,
 a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message FROM calls c
 LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""
@@ -121,10 +126,11 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
     Raises
     ------
     SessionError
-        The folder holds a session with replies and `resume` is False, another process works in
-        it, or it was written by another version of voirdire.
+        The folder holds a session with replies and `resume` is False, files that a session would
+        write over, or another process works in it, or another version of voirdire wrote it.
     """
     folder = Path(folder)
+    _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock.acquire(folder)
     try:
@@ -138,6 +144,18 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
         _lock.release(lock)
         raise
     return session
+
+
+def _check_free(folder: Path) -> None:
+    """A new session writes over no file of the user's."""
+    if is_session(folder):
+        return
+    taken = [name for name in WRITTEN if (folder / name).exists()]
+    if taken:
+        raise SessionError(
+            f"{folder}: {taken[0]} lies there, which a session would write over; give --out a "
+            "folder of its own"
+        )
 
 
 def read_session(folder: str | Path) -> sqlite3.Connection:

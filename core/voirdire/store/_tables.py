@@ -16,6 +16,7 @@ from voirdire.store._frames import (
     responses_pages,
 )
 from voirdire.store._parsed import PREFERENCES
+from voirdire.store._remarks import Flagged, write_remarks
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ TABLES = ("ratings", "preferences", "responses", "raters")
 
 
 def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
-    """Derive ratings, preferences, responses and raters anew and write them as Parquet.
+    """Derive ratings, preferences, responses, raters and remarks anew and write them as Parquet.
 
     Replies are parsed again, so a better parser or a mended rubric takes effect without asking any
     model. Tables are written page by page.
@@ -45,12 +46,14 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
     panel.write_parquet(draft)
     draft.replace(folder / "raters.parquet")
     rows = {"raters": panel.height}
+    flagged = Flagged()
     for name, schema, pages in (
-        ("responses", RESPONSES, responses_pages),
-        ("ratings", RATINGS, ratings_pages),
-        ("preferences", PREFERENCES, preferences_pages),
+        ("responses", RESPONSES, partial(responses_pages, folder, plugins)),
+        ("ratings", RATINGS, partial(ratings_pages, folder, plugins, flagged.hear)),
+        ("preferences", PREFERENCES, partial(preferences_pages, folder, plugins, flagged.hear)),
     ):
-        rows[name] = _sink(folder / f"{name}.parquet", schema, partial(pages, folder, plugins))
+        rows[name] = _sink(folder / f"{name}.parquet", schema, pages)
+    write_remarks(folder, flagged, plugins)
     return rows
 
 

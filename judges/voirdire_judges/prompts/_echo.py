@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-_ECHOES = re.compile(
-    r"""\b(?:
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PATTERN = r"""\b(?:
       as\s+(?:you\s+|the\s+(?:response|text|author|answer)\s+|it\s+)?
         (?:instruct|order|command|request|direct|demand|told|ask)\w*
     | (?:following|obeying|per|according\s+to)\s+(?:the|your|its|these|those)\s+
@@ -18,9 +23,8 @@ _ECHOES = re.compile(
     | (?:giv|award|assign|scor|rat)\w*\s+(?:it\s+|them\s+|this\s+)?(?:a\s+|an?\s+full\s+|full\s+)?
         (?:\d+|top|maximum|highest|full|perfect)\s*(?:marks?|scores?|ratings?|points?)?\s+
         (?:on|for|in|to|across)\s+(?:everything|every\s+(?:attribute|criterion)|all\s+(?:attributes|criteria))
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )"""
+_ECHOES = re.compile(_PATTERN, re.IGNORECASE | re.VERBOSE)
 _LONGEST = 20_000
 
 
@@ -36,3 +40,14 @@ def echoes_orders(reply: str) -> tuple[str, ...]:
     """
     found = (" ".join(match[0].split()) for match in _ECHOES.finditer(reply[:_LONGEST]))
     return tuple(dict.fromkeys(found))
+
+
+def rows_with_orders(replies: Sequence[str]) -> list[int]:
+    """Indices of the replies in which `echoes_orders` finds something, many times faster.
+
+    >>> rows_with_orders(["A calm answer.", "As instructed, 5."])
+    [1]
+    """
+    heads = [reply[:_LONGEST].encode("utf-8", "replace").decode() for reply in replies]
+    found = pl.Series(heads, dtype=pl.String).str.contains(f"(?ix){_PATTERN}")
+    return found.arg_true().to_list()

@@ -36,7 +36,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``one_rater``             nothing to compare with
     ``few_ratings``           fewer rated items than the study's threshold
     ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
-    ``rater_missing``
+    ``rater_missing``, ``rater_silent``
                               what a table or the files lack, or the study does not declare
     ``responses_unrated``     responses that others rated and this rater did not
     ``ids_unmatched``         items that only one side rated

@@ -27,6 +27,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         .collect()
     )
     raters = tables.raters["rater"].to_list()
+    speaking = [name for name in raters if name in set(attributes["rater"])]
     declared = [system.name for system in study.systems]
     wanted = [attribute.name for attribute in study.rubric.attributes]
     return [
@@ -35,7 +36,8 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         *_blank_systems(tables),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
-        *_lacking("attribute", attributes, _by_rubric(study, raters), wanted),
+        *_lacking("attribute", attributes, _by_rubric(study, speaking), wanted),
+        *_silent(tables, speaking),
         *_unrated(tables),
     ]
 
@@ -61,6 +63,27 @@ def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
             "Nothing is said about them.",
         )
     ]
+
+
+def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
+    """Raters that were to rate and have no score at all, and what became of their ratings."""
+    mute = tables.ratings.filter(~pl.col("rater").cast(pl.String).is_in(speaking))
+    found = []
+    for (rater,), block in mute.group_by("rater", maintain_order=True):
+        fates = block.group_by("status").len().sort("len", "status", descending=[True, False])
+        said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
+        found.append(
+            finding(
+                "rater_silent",
+                "serious",
+                str(rater),
+                [],
+                f"Not one of its {plural(block.height, 'rating')} has a score: {said}.",
+                "Nothing is said about it.",
+                count=block.height,
+            )
+        )
+    return found
 
 
 def _excluded(study: Study, raters: Sequence[str], systems: pl.DataFrame) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.audit._cells import cells, places
+from voirdire.tables.audit._cells import CELL, cells, places
 from voirdire.tables.audit._scores import is_empty
 
 if TYPE_CHECKING:
@@ -26,15 +26,26 @@ _NAN = r"\b(?:nan|NaN)\b"
 
 
 def reply_findings(tables: Tables) -> list[Finding]:
-    """Blank, refused, filtered, cut, unreadable, failed and repaired replies, rater by rater."""
-    replies = tables.replies
-    if replies.height == 0:
-        return []
+    """Blank, refused, filtered, cut, unreadable, failed and repaired replies, rater by rater.
+
+    Where the files hold scores and no replies, the scores' own statuses tell.
+    """
     found = []
-    for (rater,), block in replies.group_by("rater", maintain_order=True):
+    for (rater,), block in tables.replies.group_by("rater", maintain_order=True):
         found += _blank(str(rater), block)
         found += _fates(str(rater), block)
+    for (rater,), block in _unseen(tables).group_by("rater", maintain_order=True):
+        found += _fates(str(rater), block)
     return [*found, *_repaired(tables), *_nan(tables)]
+
+
+def _unseen(tables: Tables) -> pl.DataFrame:
+    """Cells and fates of raters whose replies the files do not hold, but some scores of theirs."""
+    fate = pl.col("status").cast(pl.String).is_in(list(_FATES))
+    speakers = tables.replies["rater"].unique().implode()
+    scored = pl.col("score").is_not_null().any().over("rater")
+    bad = tables.ratings.filter(fate & scored & ~pl.col("rater").is_in(speakers))
+    return bad.select(*CELL, "status").unique(maintain_order=True)
 
 
 def _blank(rater: str, block: pl.DataFrame) -> list[Finding]:

@@ -71,7 +71,7 @@ def _constant(summary: pl.DataFrame, labellers: set[str]) -> list[Finding]:
 
 def _few(summary: pl.DataFrame, study: Study) -> list[Finding]:
     least = study.thresholds.min_shared_items
-    few = summary.filter(pl.col("n") < least)
+    few = summary.filter(pl.col("n") < least, pl.col("n").max().over("rater") > 0)
     found = []
     for (rater,), block in few.group_by("rater", maintain_order=True):
         where = [f"{name}: {n}" for name, n in block["attribute", "n"].rows()]

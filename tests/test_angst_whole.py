@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from wire_server import WireServer
 
 from voirdire.cli._app import build_app
+from voirdire.examine import audit_source
 from voirdire.running import run
 from voirdire.study import load_study, study_to_toml
 from voirdire_plugins.angst._command_bodies import examined
@@ -120,6 +121,9 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
         shown = [text for text in texts if text[: max(most - 2, 12)] in printed]
         assert bool(shown) == (most > 0)
         assert not [text for text in texts if text[: most + 12] in printed]
+    kinds = {finding.kind for finding in audit_source(tmp_path / "session")}
+    assert {"pool_test_overlap", "leak_same_text"} <= kinds
+    assert "attribute_missing" not in kinds
     said = voirdire("examine", "angst", "--data", tmp_path / "session", "--resamples", 0)
     assert "Depression and anxiety in posts" in said
     leaks = json.loads(voirdire("angst", "examples", tmp_path / "angst" / "study.toml", "--json"))

@@ -92,7 +92,7 @@ def test_query_by_file_keeps_the_test_split_out_and_counts_leaks(run):
         "p1": "test_split",
     }
     assert "2 of 3 examples of the pool are items of the test split" in result.stderr
-    assert "examples kept out of prompts: 1 (the item itself, by its id)" in result.stderr
+    assert "Examples kept out of prompts: 1 (the item itself, by its id)" in result.stderr
 
 
 def test_query_takes_a_test_split_and_other_selectors(run):

@@ -14,7 +14,7 @@ from voirdire.tables import read_items
 if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.protocols import ExampleSelector
-    from voirdire.schema import Item
+    from voirdire.schema import Finding, Item
     from voirdire.study import Study
 
 Example = Mapping[str, Any]
@@ -80,6 +80,14 @@ class FewShot:
         """What the selector says of each of the study's items, where it can say more than one."""
         many = getattr(self.opened, "select_many", None)
         return () if many is None else tuple(many(list(self.items.values()), self.k))
+
+    def findings(self) -> tuple[Finding, ...] | None:
+        """What the selector says of the examples chosen, leaks above all.
+
+        None before any is chosen, and where the selector says nothing.
+        """
+        said = getattr(self.opened, "findings", None) if "selections" in self.__dict__ else None
+        return None if said is None else tuple(said(self.items.values(), self.selections))
 
     @cached_property
     def chosen(self) -> dict[str, Sequence[Example]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.schema import Finding
     from voirdire.study import Study
 
 
@@ -82,6 +83,10 @@ class YesNoAnnotator:
         """1, 0 or None with a reason for each label; never raises."""
         reply = replies[-1] if replies else missing_reply(replies)
         return parse_yes_no(reply.text, self.labels, finish_reason=reply.finish_reason)
+
+    def findings(self) -> tuple[Finding, ...] | None:
+        """What its examples were chosen from leaked, or would have; None where there are none."""
+        return None if self.examples is None else self.examples.findings()
 
     def _prompt(self, task: Item) -> str:
         wording, found = self.wording, self.examples.examples(task) if self.examples else ()

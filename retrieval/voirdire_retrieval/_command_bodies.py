@@ -115,7 +115,7 @@ def answer(
         )
         selections = selector.select_many(items, k)
     for finding in [*pool_overlap(index, items), *leak_findings(selections)]:
-        _say(f"{finding.message}; {finding.consequence}")
+        _say(f"{finding.message} {finding.consequence}")
     return selections
 
 

@@ -41,8 +41,8 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
             "pool",
             len(shared),
             tuple(shared[:_PLACES]),
-            f"{len(shared)} of {index.card.count} examples of the pool are items of the test split",
-            "they are never shown where the selector's guard knows the test split",
+            f"{len(shared)} of {index.card.count} examples of the pool are items of the test split.",
+            "They are never shown where the selector's guard knows the test split.",
         )
     ]
 
@@ -65,8 +65,8 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
             "pool",
             counts[reason],
             tuple(place for why, place in out if why == reason)[:_PLACES],
-            f"examples kept out of prompts: {counts[reason]} ({REASONS[reason]})",
-            "the next one was taken instead",
+            f"Examples kept out of prompts: {counts[reason]} ({REASONS[reason]}).",
+            "The next one was taken instead.",
         )
         for reason in REASONS
         if counts[reason]
@@ -80,15 +80,15 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
             "few_examples",
             "serious",
             short,
-            f"{len(short)} of {every} items have fewer examples than asked for",
-            "their prompts are shorter; compare them with the others apart",
+            f"{len(short)} of {every} items have fewer examples than asked for.",
+            "Their prompts are shorter; compare them with the others apart.",
         ),
         *_items(
             "items_cut",
             "note",
             cut,
-            f"{len(cut)} of {every} items are longer than the embedder reads",
-            "their examples are near to their beginnings",
+            f"{len(cut)} of {every} items are longer than the embedder reads.",
+            "Their examples are near to their beginnings.",
         ),
     ]
 

@@ -9,16 +9,17 @@ from voirdire._errors import InputError
 from voirdire_retrieval._choice import Choice, First
 from voirdire_retrieval._embed import embed_texts
 from voirdire_retrieval._guard import Guard
+from voirdire_retrieval._leaks import leak_findings, pool_overlap
 from voirdire_retrieval._propose import Proposal, by_nearness
 from voirdire_retrieval._screen import Rows, Screened, screen
 from voirdire_retrieval._selection import Selection, shortage, with_cut
 from voirdire_retrieval._texts import is_empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from voirdire.protocols import Embedder
-    from voirdire.schema import Item
+    from voirdire.schema import Finding, Item
     from voirdire_retrieval._cache import VectorCache
     from voirdire_retrieval._index import Index
 
@@ -92,6 +93,10 @@ class Selector:
             count = min(size, count * _GROWTH)
         cut = set(embedded.cut or ())
         return [with_cut(found[place], cut=place in cut) for place in range(len(items))]
+
+    def findings(self, items: Iterable[Item], selections: Sequence[Selection]) -> list[Finding]:
+        """What of the items lies in the pool, and what the guard kept out of their selections."""
+        return [*pool_overlap(self.index, items), *leak_findings(selections)]
 
     def _choose(
         self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool

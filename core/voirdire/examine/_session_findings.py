@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Finding
-from voirdire.store import remarks_frame
+from voirdire.store import kept_findings, remarks_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,8 @@ def session_findings(source: object) -> tuple[Finding, ...]:
     rows = list(remarks_frame(source).iter_rows(named=True))
     played = [row for row in rows if row["remark"] == "simulated"]
     said = [_finding(row) for row in rows if row not in played]
-    return (*said, _simulated(played)) if played else tuple(said)
+    played_by = (_simulated(played),) if played else ()
+    return (*said, *played_by, *(kept_findings(source) or ()))
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -19,6 +19,7 @@ from voirdire.running._stop import GRACE, Stop
 from voirdire.running._work import work
 from voirdire.store import (
     Finish,
+    keep_findings,
     keep_generated,
     open_session,
     write_tables,
@@ -83,6 +84,7 @@ async def execute(
             session.stop()
         if stop.reason != "interrupted" or sum(desk.tally.tasks for desk in desks) <= AT_ONCE:
             write_tables(session.folder, plugins)
+        keep_findings(session.folder, ((d.asker.seat.name, d.asker.mind) for d in desks))
         parked = {desk.asker.seat.name: desk.breaker.reason for desk in desks}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began

@@ -2,6 +2,7 @@
 
 from voirdire.store._counts import Counts, Spent, count_settled, count_spent
 from voirdire.store._expected import Task, iterate_tasks, pairs_of
+from voirdire.store._findings import keep_findings, kept_findings
 from voirdire.store._frames import (
     preferences_frame,
     raters_frame,
@@ -59,7 +60,9 @@ __all__ = [
     "iterate_items",
     "iterate_parsed",
     "iterate_tasks",
+    "keep_findings",
     "keep_generated",
+    "kept_findings",
     "lonely_responses",
     "make_call",
     "memory_session",

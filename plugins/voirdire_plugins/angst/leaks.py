@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 from voirdire import VoirdireError
+from voirdire.store import kept_findings
 from voirdire_judges._few_shot import few_shot
 from voirdire_plugins.angst.annotators import examples_of
-from voirdire_retrieval import leak_findings, pool_overlap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -32,15 +33,21 @@ def leaks_of(study: Study) -> tuple[list[Finding], list[str]]:
     findings: list[Finding] = []
     notes: list[str] = []
     for shots in few_shots(study):
+        why = f"selector {shots.selector!r} does not tell"
         try:
-            found = list(shots.selections)
-            index = shots.opened.index  # type: ignore[attr-defined]
-        except (VoirdireError, AttributeError) as error:
-            pool = shots.options.get("pool")
-            notes.append(f"Leaks from {pool} could not be counted: {error}")
-            continue
-        findings += [*pool_overlap(index, shots.items.values()), *leak_findings(found)]
+            found = shots.findings() if shots.selections else None
+        except VoirdireError as error:
+            found, why = None, str(error)
+        if found is None:
+            notes.append(f"Leaks from {shots.options.get('pool')} could not be counted: {why}")
+        findings += found or ()
     return findings, notes
+
+
+def session_leaks(session: Path, study: Study) -> tuple[Sequence[Finding], list[str]]:
+    """What the run found of leaks; chosen anew where a session does not hold it."""
+    kept = kept_findings(session)
+    return leaks_of(study) if kept is None else (kept, [])
 
 
 def few_shots(study: Study) -> Iterator[FewShot]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire_plugins.angst.disagreements import (
@@ -10,7 +11,7 @@ from voirdire_plugins.angst.disagreements import (
     length_section,
     pairs_to_compare,
 )
-from voirdire_plugins.angst.leaks import leaks_of
+from voirdire_plugins.angst.leaks import session_leaks
 from voirdire_plugins.angst.scales import scale_sections
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.tables import score_sections
@@ -44,7 +45,8 @@ def review(examination: Examination) -> Examination:
     summary = summarise(scores_by_run(ratings, gold))
     pairs = pairs_to_compare(study, summary, types)
     texts = _texts(examination)
-    findings, notes = leaks_of(study)
+    session = Path(study.data.sources[-1].path).parent
+    findings, notes = session_leaks(session, study)
     sections = [
         *score_sections(summary, types, panel),
         *difference_section(ratings, gold, pairs),

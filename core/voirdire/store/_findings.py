@@ -1,0 +1,50 @@
+"""What raters themselves say of their work: findings kept beside a session's tables, by rater."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.schema import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FILE = "findings.json"
+
+
+def keep_findings(folder: str | Path, minds: Iterable[tuple[str, Any]]) -> None:
+    """Keep what raters find, given as (name, rater); one that says None keeps what it said before.
+
+    A rater says it by a method `findings() -> sequence of Finding or None`, which few have: one
+    whose prompts hold examples tells of leaks.
+    """
+    said = {name: found() for name, mind in minds if (found := getattr(mind, "findings", None))}
+    new = {
+        name: [asdict(one) for one in found] for name, found in said.items() if found is not None
+    }
+    if not new:
+        return
+    draft = Path(folder) / f"{FILE}.draft"
+    text = json.dumps({**_kept(folder), **new}, ensure_ascii=False, indent=1)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(Path(folder) / FILE)
+
+
+def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:
+    """What a session's raters found, what several found alike once; None where none was asked."""
+    kept = _kept(folder)
+    if not kept:
+        return None
+    rows = [row for found in kept.values() for row in found]
+    return tuple(dict.fromkeys(Finding(**{**row, "places": tuple(row["places"])}) for row in rows))
+
+
+def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:
+    path = Path(folder) / FILE
+    if not path.is_file():
+        return {}
+    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,78 @@
+"""What raters find is kept by rater, and told once by an examination of the session."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from voirdire._manager import plugins
+from voirdire.examine import examine
+from voirdire.running import run
+from voirdire.schema import Finding
+from voirdire.store import keep_findings, kept_findings
+
+LEAK = Finding("leak_same_text", "note", "pool", 1, ("1<-p",), "One kept out.", "Another is shown.")
+OTHER = Finding("few_examples", "serious", "pool", 2, (), "Two have fewer.", "Prompts are shorter.")
+
+
+class Teller:
+    def __init__(self, found):
+        self.found = found
+
+    def findings(self):
+        return self.found
+
+
+def test_findings_are_kept_by_rater_and_alike_ones_stand_once(tmp_path):
+    assert kept_findings(tmp_path) is None
+    keep_findings(tmp_path, [("silent", object()), ("unasked", Teller(None))])
+    assert kept_findings(tmp_path) is None
+    keep_findings(tmp_path, [("a", Teller([LEAK])), ("b", Teller([LEAK, OTHER]))])
+    assert kept_findings(tmp_path) == (LEAK, OTHER)
+    # A rater that was not asked again keeps what it said; one that was replaces it.
+    keep_findings(tmp_path, [("a", Teller(None)), ("b", Teller([]))])
+    assert kept_findings(tmp_path) == (LEAK,)
+
+
+STUDY = """
+name = "calm"
+[items]
+path = "letters.csv"
+[[panel]]
+name = "few-shot"
+kind = "annotator"
+use = "yes-no"
+model = "simulated:a"
+[panel.options]
+labels = ["calm"]
+examples = {selector = "told", pool = "pool.csv"}
+"""
+
+
+class Told:
+    """A selector that tells of a leak once it has chosen."""
+
+    def select(self, item, k):
+        raise NotImplementedError
+
+    def select_many(self, items, k):
+        example = {"id": "p1", "text": "A quiet day.", "calm": "yes"}
+        return [SimpleNamespace(item=item.id, examples=[example]) for item in items]
+
+    def findings(self, items, selections):
+        assert [item.id for item in items] == [one.item for one in selections] == ["1", "2"]
+        return [LEAK]
+
+
+def make_told(**options):
+    return Told()
+
+
+def test_a_session_of_few_shot_annotators_tells_of_leaks(tmp_path, monkeypatch):
+    found = plugins()
+    monkeypatch.setattr(found, "registered", dict(found.registered))
+    found.add("selector", "test", "told", f"{__name__}:make_told")
+    (tmp_path / "letters.csv").write_text("id,text\n1,The first letter.\n2,The second letter.\n")
+    (tmp_path / "study.toml").write_text(STUDY)
+    run(tmp_path / "study.toml", tmp_path / "session", quiet=True, plugins=found)
+    assert kept_findings(tmp_path / "session") == (LEAK,)
+    assert LEAK in examine(tmp_path / "session").findings

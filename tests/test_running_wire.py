@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from wire_server import FAULTS, WireServer, rubric_text
+from wire_server import WireServer, rubric_text
 
 from voirdire.running import run, session_status
 from voirdire.store import ratings_frame, replies_frame, write_tables
@@ -180,24 +180,6 @@ def test_a_panel_of_four_with_sick_members(tmp_path):
         again = run(study_of(tmp_path, *panel, items=200), tmp_path / "a", quiet=True, resume=True)
         assert again.complete
         assert again.raters[1].statuses == {"ok": 200}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_no_key_reaches_any_file_or_message(tmp_path, fault, capfd, caplog):
-    with WireServer() as server:
-        server.fault(fault, times=2, retry_after=0.05) if "limit" in fault else server.fault(
-            fault, times=2
-        )
-        limits = {"timeout": 0.5, "retries": 1, "prices": PRICES}
-        study = study_of(tmp_path, judge("gpt", server.openai, temperature=0), items=3, run=limits)
-        result = run(study, tmp_path / "a")
-        assert result.raters[0].calls >= 3
-    held = b"".join(path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file())
-    shown = "".join(
-        (*capfd.readouterr(), caplog.text, repr(result), str(replies_frame(tmp_path / "a").rows()))
-    )
-    assert KEY.encode() not in held
-    assert KEY not in shown
 
 
 def test_reparsing_asks_nothing_and_gives_the_same_tables(tmp_path):

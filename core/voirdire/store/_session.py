@@ -13,7 +13,7 @@ from voirdire.schema import Reply, Usage
 from voirdire.store import _lock
 from voirdire.store._records import Stored
 from voirdire.store._schema import SCHEMA_VERSION, TABLES
-from voirdire.store._texts import unpack
+from voirdire.store._texts import held_keys, unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.study import study_hash, thresholds_hash
 
@@ -126,10 +126,16 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
     Raises
     ------
     SessionError
-        The folder holds a session with replies and `resume` is False, files that a session would
-        write over, or another process works in it, or another version of voirdire wrote it.
+        The study holds a key of the environment, the folder holds files that a session would write
+        over or a session with replies (and `resume` is False), another process works in it, or
+        another version of voirdire wrote it.
     """
     folder = Path(folder)
+    if held := held_keys(text):
+        raise SessionError(
+            f"session {folder}: the study holds the value of {held[0]}, which would be kept with "
+            "it; keys come from the environment only"
+        )
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock.acquire(folder)

@@ -48,7 +48,15 @@ def scrub(text: str) -> str:
     >>> scrub("Incorrect API key provided: sk-proj-12345678abcd.")
     'Incorrect API key provided: [hidden]'
     """
-    for name, value in os.environ.items():
-        if len(value) >= 8 and value in text and _SECRET_NAME.search(name):
-            text = text.replace(value, HIDDEN)
+    for name in held_keys(text):
+        text = text.replace(os.environ[name], HIDDEN)
     return _SECRET_SHAPE.sub(HIDDEN, text)
+
+
+def held_keys(text: str) -> list[str]:
+    """Names of the secret environment variables whose values stand in a text."""
+    return [
+        name
+        for name, value in os.environ.items()
+        if len(value) >= 8 and value in text and _SECRET_NAME.search(name)
+    ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Names = tuple[str, ...]
 Count = Annotated[int, Field(ge=1)]
@@ -23,10 +26,18 @@ class _Part(BaseModel):
 
 def no_secrets(options: dict[str, Any]) -> dict[str, Any]:
     """The options, unless one of them would carry a key into the session folder."""
-    found = sorted(name for name in options if name.lower() in _SECRET)
+    found = sorted(name for name in _names(options) if name.lower() in _SECRET)
     if found:
         raise ValueError(f"{found} may not stand in a study: keys come from the environment only")
     return options
+
+
+def _names(options: dict[str, Any]) -> Iterator[str]:
+    """The names of all options, however deep."""
+    for name, value in options.items():
+        yield name
+        if isinstance(value, dict):
+            yield from _names(value)
 
 
 class ItemsSpec(_Part):

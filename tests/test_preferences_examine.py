@@ -64,6 +64,37 @@ def test_missing_stays_missing():
     assert kinds["preferences_missing"] == 2
 
 
+def test_what_is_missing_is_said_of_each_rater():
+    rows = [row for n in range(30) for row in both_orders(f"{n}", None if n == 4 else 1, 1)]
+    rows += [row for n in range(4) for row in both_orders(f"{n}", None, None if n else 1, "ben")]
+    rows += both_orders("1", 0, 0, "cleo")
+    ann, ben = (
+        found
+        for found in preference_findings(preference_table(frame(rows)))
+        if found.kind == "preferences_missing"
+    )
+    assert (ann.table, ann.severity, ann.count) == ("ann", "note", 1)
+    assert ann.message == "1 of 30 comparisons have no score (judgements: 1 blank)."
+    assert (ben.table, ben.severity, ben.count) == ("ben", "serious", 4)
+    assert ben.message == "4 of 4 comparisons have no score (judgements: 7 blank)."
+
+
+def test_columns_beside_a_table_break_preferences_down(tmp_path):
+    """Columns with few values, each repeated; an item that they do not say is in no silence."""
+    rows = [row for n in range(6) for row in both_orders(f"{n}", 1, 1)]
+    frame(rows).write_parquet(tmp_path / "preferences.parquet")
+    items = {"item": [str(n) for n in (7, 0, 1, 2, 3, 4)], "level": list("zabbaa"),
+             "text": [f"Tea {n}." for n in range(6)], "one": ["same"] * 6}  # fmt: skip
+    pl.DataFrame(items).write_parquet(tmp_path / "items.parquet")
+    titled = {s.title: s for s in examine(tmp_path / "preferences.parquet").sections}
+    assert [row[0] for row in titled["Mean preference by level"].rows] == ["a", "b", "(not said)"]
+    assert [row[4] for row in titled["Mean preference by level"].rows] == [3, 2, 1]
+    assert "Win, tie, loss by level" in titled
+    assert not any("text" in title for title in titled)
+    (tmp_path / "items.parquet").unlink()
+    assert not any(" by " in s.title for s in examine(tmp_path / "preferences.parquet").sections)
+
+
 def test_a_pair_named_the_other_way_is_turned():
     rows = [
         ("1", "m", "ref", "m", "ann", "Overall", 2),

@@ -127,7 +127,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     else:
         found = found or tables.read_tables(study)
         examination = _examination(study, found, tables.audit(found, study))
-    examination = with_preferences(examination, compared)
+    examination = with_preferences(examination, compared, grouped=benchmark is None)
     if said := session_findings(source):
         examination = examination.replace(findings=worst_first((*said, *examination.findings)))
     return benchmark.review(examination) if benchmark else examination

@@ -46,13 +46,22 @@ def without_ratings(
     )
 
 
-def with_preferences(examination: Examination, compared: Compared | None) -> Examination:
-    """The examination with the tables and findings of its preferences."""
+def with_preferences(
+    examination: Examination, compared: Compared | None, *, grouped: bool = True
+) -> Examination:
+    """The examination with the tables and findings of its preferences.
+
+    Not `grouped` where a benchmark breaks them down by groups of its own.
+    """
     if compared is None or compared.table.is_empty():
         return examination
     table, analysis = compared.table, examination.study.analysis
     found = examine_preferences(
-        table, level=analysis.level, resamples=analysis.resamples, seed=analysis.seed
+        table,
+        compared.groups if grouped else None,
+        level=analysis.level,
+        resamples=analysis.resamples,
+        seed=analysis.seed,
     )
     return examination.replace(
         findings=worst_first(

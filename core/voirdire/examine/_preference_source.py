@@ -14,21 +14,28 @@ from voirdire.tables._files import read_raw
 from voirdire.tables._files._read import file_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _BOOKS = (".xlsx", ".xlsm")
 #: How much of a file is looked at for the names of its columns.
 _HEAD = 20_000
+#: A column of the items with more values than this tells items apart, not groups of them.
+_MOST_GROUPS = 20
+_UNSAID = "(not said)"
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Preferences as one table, and the hash of each file that they were read from."""
+    """Preferences as one table, and the hash of each file that they were read from.
+
+    `groups` holds ``item`` and the columns that results are broken down by, where there are any.
+    """
 
     table: pl.DataFrame
     hashes: Mapping[str, str] = field(default_factory=dict)
+    groups: pl.DataFrame | None = None
 
 
 def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
@@ -76,7 +83,28 @@ def split_preferences(study: Study) -> tuple[Study, Compared | None]:
     if len(found) > 1:
         table = preference_table(table, "the preferences of all sources")
     hashes = {path.name: file_hash(path) for path in found}
-    return study.model_copy(update={"data": data}), Compared(table, hashes)
+    groups = _groups(found, table["item"].unique(maintain_order=True))
+    return study.model_copy(update={"data": data}), Compared(table, hashes, groups)
+
+
+def _groups(paths: Iterable[Path], compared: pl.Series) -> pl.DataFrame | None:
+    """Columns of the items beside the tables that tell groups apart: few values, each repeated.
+
+    An item of which a column says nothing is in a group of its own name, so that none is lost.
+    """
+    beside = [path.with_name("items.parquet") for path in paths]
+    known = [pl.read_parquet(path) for path in beside if path.is_file()]
+    if not known:
+        return None
+    items = pl.concat(known, how="diagonal").unique("item", keep="first", maintain_order=True)
+    joined = items.join(compared.to_frame(), on="item", how="right", maintain_order="left")
+    groups = joined.with_columns(pl.exclude("item").fill_null(_UNSAID))
+    names = [n for n in groups.columns if n != "item" and _parts(groups[n])]
+    return groups.select("item", *names) if names else None
+
+
+def _parts(column: pl.Series) -> bool:
+    return 2 <= column.n_unique() <= min(_MOST_GROUPS, len(column) // 2)
 
 
 def _read(path: Path, source: Source | None = None) -> pl.DataFrame:

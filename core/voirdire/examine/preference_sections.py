@@ -12,13 +12,15 @@ from voirdire.examine._preference_table import settle
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from voirdire.examine.preferences import PreferenceCell, Preferences
     from voirdire.schema import Severity
     from voirdire.stats import Estimate
 
 _SHOWN = 20
+#: The share of a rater's comparisons without a score that is no longer a mere note.
+_MOST_MISSING = 0.05
 _CELL = (
     "Rater",
     "Systems",
@@ -49,11 +51,6 @@ def preference_sections(found: Preferences) -> tuple[Section, ...]:
 
 #: Kind of finding -> severity, what was found, what follows.
 _FINDINGS: dict[str, tuple[Severity, str, str]] = {
-    "preferences_missing": (
-        "note",
-        "{n} of {all} comparisons have no score.",
-        "They are in no number; a comparison of which one order is missing counts among them.",
-    ),
     "inconsistent_orders": (
         "serious",
         "{n} of {all} comparisons have another winner when the responses change places.",
@@ -75,7 +72,8 @@ _FINDINGS: dict[str, tuple[Severity, str, str]] = {
 def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple[Finding, ...]:
     """What is odd in a table of preferences: missing scores, orders that disagree, one order.
 
-    `table` is one of `preference_table`; `name` is what findings call it.
+    `table` is one of `preference_table`; `name` is what findings call it. What is missing is said
+    of each rater.
     """
     settled, first = settle(table), pl.col("shown_first")
     sides = (
@@ -86,7 +84,6 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
     odd = {
         "inconsistent_orders": settled.filter(pl.col("outcome") == "inconsistent"),
         "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1)),
-        "preferences_missing": settled.filter(pl.col("outcome").is_in(["missing", "half_missing"])),
         "order_unknown": table.filter(first.is_null()),
     }
     found = []
@@ -96,7 +93,27 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
         if rows.height:
             places = _places(rows)
             found.append(Finding(kind, severity, name, rows.height, places, said, consequence))
-    return tuple(found)
+    return (*found, *_missing(table, settled))
+
+
+def _missing(table: pl.DataFrame, settled: pl.DataFrame) -> Iterator[Finding]:
+    """A finding a rater with comparisons that have no score, and what became of them."""
+    blank = table.filter(pl.col("score").is_null())
+    for (rater,), own in settled.group_by("rater", maintain_order=True):
+        lost = own.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
+        if lost.is_empty():
+            continue
+        fates = blank.filter(pl.col("rater") == rater)["status"].value_counts(sort=True)
+        said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
+        yield Finding(
+            "preferences_missing",
+            "serious" if lost.height > _MOST_MISSING * own.height else "note",
+            str(rater),
+            lost.height,
+            _places(lost),
+            f"{lost.height:,} of {own.height:,} comparisons have no score (judgements: {said}).",
+            "They are in no number; a comparison of which one order is missing counts among them.",
+        )
 
 
 def _places(rows: pl.DataFrame) -> tuple[str, ...]:
@@ -239,4 +256,5 @@ def _span(estimate: Estimate) -> str:
     interval = estimate.interval()
     if interval is None or interval.low != interval.low:
         return "–"
-    return f"[{interval.low:.3f}, {interval.high:.3f}]"
+    # 0.0 is added so that a bound a hair below 0 is printed as 0.
+    return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]"

@@ -52,7 +52,8 @@ def draw(
         raters[rater] = tuple(ids)
     title = study.title or study.name
     plan = Plan(study.name, title, humans.task, humans.instructions, chosen, raters, judgements)
-    return plan, Key(plan.hash, origins)
+    items = {item.id: dict(item.extra) for item in (_item(task) for _, task in tasks)}
+    return plan, Key(plan.hash, origins, items)
 
 
 def rater_names(study: Study, humans: Humans) -> tuple[str, ...]:
@@ -130,7 +131,7 @@ def _ident(seed: int, rater: str, origin: Origin) -> str:
 
 
 def _judgement(humans: Humans, study: Study, task: Task, ident: str) -> Judgement:
-    item: Item = task.item if isinstance(task, Rating | Comparison) else task
+    item = _item(task)
     shown = [(name, _shown(item, name)) for name in humans.show]
     shown.append((humans.item_title, item.text))
     if isinstance(task, Rating):
@@ -142,6 +143,10 @@ def _judgement(humans: Humans, study: Study, task: Task, ident: str) -> Judgemen
     if letters:
         shown.append((OPTIONS, "\n".join(f"{letter}. {text}" for letter, text in letters.items())))
     return Judgement(ident, tuple(shown), form_of(study, humans, item))
+
+
+def _item(task: Task) -> Item:
+    return task.item if isinstance(task, Rating | Comparison) else task
 
 
 def _shown(item: Item, name: str) -> str:

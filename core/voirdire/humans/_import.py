@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, TableError
 from voirdire.humans._answers import asked_alone
@@ -12,7 +12,7 @@ from voirdire.humans._database import DATABASE, read_answers
 from voirdire.humans._export import STUDY
 from voirdire.humans._plan import KEY, PLAN, read_key, read_plan
 from voirdire.humans._sheets import read_sheet
-from voirdire.humans._tables import attributes_of, count_open, tables_of
+from voirdire.humans._tables import attributes_of, count_open, items_of, tables_of
 from voirdire.store import is_session
 from voirdire.study import build_study, load_study, study_to_toml
 
@@ -83,7 +83,7 @@ def import_answers(
     answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
     found = tables_of(plan, origins, answers)
     study = human_study(load_study(work / STUDY), plan)
-    _write(out, study, found)
+    _write(out, study, found, items_of(origins))
     return Imported(out, found, count_open(plan, answers))
 
 
@@ -138,10 +138,13 @@ def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     return found
 
 
-def _write(out: Path, study: Study, found: dict[str, Any]) -> None:
+def _write(
+    out: Path, study: Study, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
+) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("ratings", "preferences", "choices", "texts"):
+    for name in ("ratings", "preferences", "choices", "texts", "items"):
         (out / f"{name}.parquet").unlink(missing_ok=True)
-    for name, frame in found.items():
+    tables = found if items is None else {**found, "items": items}
+    for name, frame in tables.items():
         frame.write_parquet(out / f"{name}.parquet")
     (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")

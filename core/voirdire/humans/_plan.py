@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -98,10 +98,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key to a plan."""
+    """The key to a plan.
+
+    `items` holds the further columns of the items, which results are broken down by.
+    """
 
     plan: str
     origins: Mapping[str, Origin]
+    items: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -112,7 +116,8 @@ def write_plan(plan: Plan, path: Path) -> None:
 def write_key(key: Key, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
-    _write(path, json.dumps({"plan": key.plan, "origins": origins}), 0o600)
+    raw = {"plan": key.plan, "origins": origins, "items": key.items}
+    _write(path, json.dumps(raw, default=str), 0o600)
 
 
 def read_plan(path: Path) -> Plan:
@@ -145,8 +150,8 @@ def read_key(path: Path, plan: Plan) -> Key:
     raw = _read(path, "key")
     try:
         origins = {ident: Origin(**origin) for ident, origin in raw["origins"].items()}
-        key = Key(raw["plan"], origins)
-    except (KeyError, TypeError, AttributeError):
+        key = Key(raw["plan"], origins, {i: dict(e) for i, e in raw.get("items", {}).items()})
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: not a key of voirdire") from None
     if key.plan != plan.hash or set(key.origins) != set(plan.judgements):
         raise InputError(f"{path}: the key to another plan")

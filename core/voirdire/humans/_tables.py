@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,18 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
         name: pl.DataFrame(found, schema=_SCHEMAS[name], orient="row")
         for name, found in rows.items()
     }
+
+
+def items_of(key: Key) -> pl.DataFrame | None:
+    """The further columns of the items, as text; None where they have none."""
+    names = dict.fromkeys(name for extra in key.items.values() for name in extra if name != "item")
+    rows = [(i, *(_plain(extra.get(n)) for n in names)) for i, extra in key.items.items()]
+    schema = {"item": pl.String, **dict.fromkeys(names, pl.String)}
+    return pl.DataFrame(rows, schema=schema, orient="row") if names else None
+
+
+def _plain(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def attributes_of(plan: Plan) -> tuple[str, ...]:

@@ -171,6 +171,17 @@ def test_the_command_writes_table_and_figure(tmp_path):
     assert "kappa_F1" in (out / "comparison.md").read_text("utf-8").replace("\\", "")
 
 
+def test_missing_predictions_are_told_beside_the_f1_that_they_are_not_in(tmp_path):
+    rows = [(f"i{n}", "ab"[n % 2], "" if n < 5 else "ab"[n % 2]) for n in range(40)]
+    path = wrote(tmp_path / "sure.csv", rows, ["item", "truth", "predicted"])
+    command = ["compare", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]
+    said = CliRunner().invoke(build_app(), command).output.splitlines()
+    assert said[0].split() == ["Configuration", "Labels", "Task", "Missing", "F1", "Chance",
+                               "Kappa", "Kappa,", "interval"]  # fmt: skip
+    assert said[1].split()[:5] == ["sure", "–", "binary", "5", "1.000"]
+    assert "| Missing |" in (tmp_path / "out" / "comparison.md").read_text("utf-8")
+
+
 def test_bootstrap_redraws_items_for_all_seeds_at_once():
     truth = np.eye(2)[[0] * 30 + [1] * 30]
     rng = np.random.default_rng(0)

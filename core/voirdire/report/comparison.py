@@ -24,7 +24,8 @@ _SIGNS = {
     "†": "fewer than 20 test items: the interval covers too seldom",
 }
 _CAPTION = (
-    "F1 is weighted by class support, the mean over seeds (with its standard deviation). Chance is "
+    "F1 is weighted by class support, the mean over seeds (with its standard deviation). Missing "
+    "predictions, of all seeds, are in no F1 and may flatter it. Chance is "
     "the weighted F1 of a predictor that knows only how common each class is: its closed form (or "
     "as printed), and the mean and deviation of simulated predictors. Constant is the best "
     "predictor that says the same of every item. Kappa is (F1 − chance) / (1 − chance). Intervals "
@@ -40,17 +41,18 @@ def comparison_table(found: pl.DataFrame, level: float = 0.95) -> Table:
         "Comparison by kappa_F1",
         _CAPTION.format(level=f"{level:.0%}"),
         (
-            "Configuration", "Labels", "Task", "n", "F1", "F1, interval", "Chance",
+            "Configuration", "Labels", "Task", "n", "Missing", "F1", "F1, interval", "Chance",
             "Chance, simulated", "Constant", "Kappa", "Kappa, interval", "Kappa, constant",
         ),
         tuple(tuple(_cells(row)) for row in found.iter_rows(named=True)),
-        numeric=9,
+        numeric=10,
     )  # fmt: skip
 
 
 def _cells(row: dict[str, Any]) -> Iterator[str]:
     yield from (row["configuration"], row["labels"] or "–", row["task"])
     yield number(row["n"])
+    yield number(row["missing"])
     yield _with_sd(row["f1"], row["f1_sd"])
     yield _span(row, "f1")
     yield number(row["f1_random"]) + ("*" if row["baseline"] == "printed" else "")
@@ -132,7 +134,9 @@ def print_comparison(
     console = console or Console(highlight=False)
     table = comparison_table(found)
     wide = console.width >= 130
-    kept = range(len(table.columns)) if wide else (0, 1, 2, 4, 6, 9, 10)
+    gaps = any(found["missing"].drop_nulls())
+    few = (0, 1, 2, *((4,) if gaps else ()), 5, 7, 10, 11)
+    kept = range(len(table.columns)) if wide else few
     shown = RichTable(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for at in kept:
         shown.add_column(table.columns[at], justify="right" if table.is_numeric(at) else "left")

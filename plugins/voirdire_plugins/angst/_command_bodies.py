@@ -16,7 +16,7 @@ from voirdire.examine.corpora import adversarial_validation, class_divergences
 from voirdire.running import run
 from voirdire.store import ratings_frame
 from voirdire.study import build_study, load_study, study_to_toml
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire_plugins.angst.agreement import agreement, settle
 from voirdire_plugins.angst.benchmark import BENCHMARK
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
@@ -209,7 +209,9 @@ def _settled(final: SettledLabels) -> Section:
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     absent = [name for name in ("item", "annotator", *LABELS) if name not in frame.columns]
     if absent:
-        raise TableError(f"annotations: no column {absent[0]!r}; the columns are {frame.columns}")
+        raise TableError(
+            f"annotations: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
+        )
     try:
         return frame.with_columns(
             pl.col("item", "annotator").cast(pl.String), pl.col(LABELS).cast(pl.Float64)
@@ -260,7 +262,9 @@ def _validation(target: list[str], against: Sequence[str], seed: int, text: str)
             raise InputError(f"--against {one!r}: write NAME=FILE")
         frame = read_raw(file).frame
         if text not in frame.columns:
-            raise TableError(f"{file}: no column {text!r}; the columns are {frame.columns}")
+            raise TableError(
+                f"{file}: no column {text!r}; the columns are {', '.join(frame.columns)}"
+            )
         found = adversarial_validation(frame[text].to_list(), target, seed=seed)
         scores = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
         rest = (found.auc_of_labels, found.share_target, found.repeated)

@@ -142,6 +142,8 @@ def _step(name: str, posts: pl.DataFrame) -> Step:
 def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
     absent = [name for name in ("id", "author", "text", *lexicons) if name not in posts.columns]
     if absent:
-        raise TableError(f"posts: no column {absent[0]!r}; the columns are {posts.columns}")
+        raise TableError(
+            f"posts: no column {absent[0]!r}; the columns are {', '.join(posts.columns)}"
+        )
     if posts["id"].null_count() or posts["id"].is_duplicated().any():
         raise TableError("posts, column 'id': an id is empty or stands twice")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from voirdire._errors import InputError, TableError
 from voirdire.examine.comparing._predictions import is_predictions, prediction_cells
 from voirdire.examine.comparing._printed import is_printed, printed_cells
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,5 +62,5 @@ def _read(path: Path, within: str) -> list[Cell]:
         return printed_cells(raw, path)
     raise TableError(
         f"{path}: neither predictions (columns item, truth, predicted) nor printed results (column "
-        f"f1 beside f1_random, shares or support); its columns are {raw.frame.columns}"
+        f"f1 beside f1_random, shares or support); its columns are {', '.join(raw.frame.columns)}"
     )

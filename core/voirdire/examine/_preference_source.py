@@ -10,7 +10,7 @@ import polars as pl
 
 from voirdire.examine._preference_table import holds_preferences, preference_table
 from voirdire.study import Data, Source, Study
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire.tables._files._read import file_hash
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from voirdire.humans._answers import check_answer, find_option, unasked
 from voirdire.humans._guard import same_text, unguard
 from voirdire.humans._layout import columns, sheet_rows
 from voirdire.humans._workbook import SHEET
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voirdire.humans._form import Question
     from voirdire.humans._layout import Column
     from voirdire.humans._plan import Judgement, Plan
-    from voirdire.tables._files import RawTable
+    from voirdire.tables import RawTable
 
 _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 #: A byte-order mark: without one Excel takes UTF-8 for something else.

@@ -1,6 +1,7 @@
 """Files to tidy Polars frames, and the audit of the data."""
 
 from voirdire.tables._draft import draft_study, from_frame, read_file
+from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._ids import IdMatch, canonical_ids, match_ids
 from voirdire.tables._inputs import read_items, read_responses
 from voirdire.tables._load import read_tables
@@ -15,6 +16,7 @@ __all__ = [
     "RATINGS",
     "STATUS",
     "IdMatch",
+    "RawTable",
     "Tables",
     "apply_off_scale",
     "audit",
@@ -25,6 +27,7 @@ __all__ = [
     "match_ids",
     "read_file",
     "read_items",
+    "read_raw",
     "read_responses",
     "read_tables",
     "write_jsonl",

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import StudyError, TableError
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire_judges.classifiers._labels import read_labels
 from voirdire_judges.classifiers._split import SPLITS, stratified_split
 from voirdire_judges.classifiers._targets import Labelled, Target, target_of

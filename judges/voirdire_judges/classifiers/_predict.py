@@ -12,7 +12,7 @@ import polars as pl
 from voirdire._errors import InputError, SessionError, TableError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.protocols import Trainable
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire_judges.classifiers._cells import MODEL, RESULT
 from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import finished_cells

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire import InputError, MissingExtraError, TableError
 from voirdire.parsing import said_yes
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire_plugins.angst.labels import LABELS, with_class
 
 if TYPE_CHECKING:

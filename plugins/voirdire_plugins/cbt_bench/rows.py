@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire import TableError
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.tables._files import RawTable
+    from voirdire.tables import RawTable
 
 #: Separates the labels of one cell.
 SEPARATOR = ";"

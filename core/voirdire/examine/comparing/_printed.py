@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from voirdire.tables._files import RawTable
+    from voirdire.tables import RawTable
 
 _BASELINES = ("f1_random", "shares", "support")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\s*%?")

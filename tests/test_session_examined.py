@@ -19,7 +19,7 @@ from voirdire._errors import InputError, SessionError, StudyError
 from voirdire.cli import main
 from voirdire.examine import audit_source
 from voirdire.report import write_outputs
-from voirdire.running import run
+from voirdire.running import dry_run, run
 from voirdire.store import raters_frame, remarks_frame, replies_frame
 from voirdire.study import build_study
 
@@ -263,6 +263,9 @@ def test_errors_name_the_rater_and_its_key(tmp_path, change, message):
     study = study_of(tmp_path, {"name": "north", "model": "simulated:north", **change}, items=2)
     with pytest.raises(StudyError, match=message):
         run(study, tmp_path / "a", quiet=True)
+    if "model" in change:
+        with pytest.raises(StudyError, match=message):
+            dry_run(study)
 
 
 def test_resume_of_no_session_asks_nobody(tmp_path, monkeypatch, capsys):

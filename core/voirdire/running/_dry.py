@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._costs import MILLION, REPLY_TOKENS, estimate_tokens
 from voirdire.running._inputs import read_inputs
+from voirdire.running._models import model_factory
 from voirdire.running._run import read_study
-from voirdire.running._staff import chosen
+from voirdire.running._staff import chosen, naming
 from voirdire.schema import Response
 from voirdire.store import (
     Slot,
@@ -68,7 +69,11 @@ def dry_run(
         As a run would.
     """
     study, _ = read_study(study, max_cost=max_cost)
-    found = chosen(study, plugins or loaded_plugins(), STAGES if only is None else (only,))
+    plugins = plugins or loaded_plugins()
+    found = chosen(study, plugins, STAGES if only is None else (only,))
+    for asker in found:
+        with naming(asker.spec.name):
+            model_factory(asker.spec.model, plugins)
     with closing(memory_session()) as connection:
         read_inputs(connection, study, found)
         _expect_generated(connection, study)

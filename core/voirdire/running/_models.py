@@ -28,18 +28,24 @@ def make_model(name: str, options: Mapping[str, Any], plugins: Plugins, timeout:
     PluginError
         Nobody registered the prefix, or the model does not take an option.
     """
-    prefix, colon, rest = name.partition(":")
-    if not colon:
-        raise StudyError(
-            f"model {name!r}: a model is named prefix:name (prefixes: "
-            f"{', '.join(plugins.names('model')) or 'none'})"
-        )
-    factory = plugins.resolve("model", prefix)
+    factory, rest = model_factory(name, plugins), name.partition(":")[2]
     own = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
     try:
         return factory(rest, **{**own, **options})
     except TypeError as error:
         raise PluginError(f"model {name!r} does not take these options: {error}") from error
+
+
+def model_factory(name: str, plugins: Plugins) -> Callable[..., Any]:
+    """What makes the models of a prefix; errors as `make_model`."""
+    prefix, colon, _ = name.partition(":")
+    if not colon:
+        raise StudyError(
+            f"model {name!r}: a model is named prefix:name (prefixes: "
+            f"{', '.join(plugins.names('model')) or 'none'})"
+        )
+    factory: Callable[..., Any] = plugins.resolve("model", prefix)
+    return factory
 
 
 def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
@@ -17,7 +18,7 @@ from voirdire.schema import Usage
 from voirdire.store import askers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.running._stop import Stop
@@ -55,12 +56,8 @@ def staff(
         spec, identity = asker.spec, asker.seat.model
         if identity not in models:
             timeout = study.run.timeout
-            try:
+            with naming(spec.name):
                 models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
-            except MissingExtraError:
-                raise
-            except (InputError, PluginError) as error:
-                raise StudyError(f"{spec.name!r}, key 'model': {error}") from error
             lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
         desks.append(
             Desk(
@@ -79,6 +76,17 @@ def staff(
         )
     _charge(budget, session, study)
     return desks, list(models.values())
+
+
+@contextmanager
+def naming(rater: str) -> Iterator[None]:
+    """Errors about a model name the rater that it is of."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except (InputError, PluginError) as error:
+        raise StudyError(f"{rater!r}, key 'model': {error}") from error
 
 
 def _limits(model: Any, limits: ModelLimits) -> ModelLimits:

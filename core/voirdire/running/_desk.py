@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from voirdire._errors import ModelError
+from voirdire.running._commits import Commits
 from voirdire.running._costs import cost_of, estimate_cost, estimate_tokens
 from voirdire.running._retry import THROTTLED, may_retry, wait_before
 from voirdire.running._stop import StoppedError
@@ -46,6 +47,7 @@ class Desk:
     session: Session
     stop: Stop
     chance: random.Random
+    commits: Commits = field(default_factory=Commits)
     open: set[asyncio.Task[None]] = field(default_factory=set)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.running._commits import Commits
 from voirdire.running._inputs import read_inputs
 from voirdire.running._models import close_model
 from voirdire.running._progress import show_progress
@@ -113,7 +114,10 @@ async def _stages(
     first = [desk for desk in desks if desk.asker.seat.stage == "generate"]
     for group in (first, [desk for desk in desks if desk not in first]):
         if group and not stop.reason:
-            session.start(_counter(desks))
+            commits = Commits()
+            for desk in group:
+                desk.commits = commits
+            session.start(_counter(desks, commits))
             await _together(group, study, stop, quiet=quiet)
             session.stop()
             await asyncio.sleep(0)  # what the last commit counted is counted now
@@ -146,14 +150,15 @@ async def _hurry(desks: Sequence[Desk], stop: Stop) -> None:
             task.cancel()
 
 
-def _counter(desks: Sequence[Desk]) -> Callable[[Sequence[object]], None]:
+def _counter(desks: Sequence[Desk], commits: Commits) -> Callable[[Sequence[object]], None]:
     """What hears of commits in the writer's thread, and counts tasks in the loop's."""
     loop = asyncio.get_running_loop()
     tallies = {desk.asker.seat: desk.tally for desk in desks}
 
-    def count(finished: list[Finish]) -> None:
-        for finish in finished:
-            if finish.slot is not None:
+    def count(records: Sequence[object]) -> None:
+        commits.advance(len(records))
+        for finish in records:
+            if isinstance(finish, Finish) and finish.slot is not None:
                 tally = tallies[finish.slot.seat]
                 (tally.faults if finish.failed else tally.statuses)[
                     finish.fault or finish.status
@@ -161,8 +166,6 @@ def _counter(desks: Sequence[Desk]) -> Callable[[Sequence[object]], None]:
                 tally.fresh += 1
 
     def committed(records: Sequence[object]) -> None:
-        finished = [record for record in records if isinstance(record, Finish)]
-        if finished:
-            loop.call_soon_threadsafe(count, finished)
+        loop.call_soon_threadsafe(count, records)
 
     return committed

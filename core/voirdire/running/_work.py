@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 #: Tasks looked at before others get a turn; tasks opened beyond those that the lane bears, so that
 #: a place that comes free is taken at once.
 TURN, IN_LINE = 64, 4
-#: Records that may wait to be written before no further task is opened: what a kill would lose
-#: beside the calls in flight. A healthy disk keeps it far below.
-BACKLOG = 256
 
 
 async def work(desk: Desk, study: Study) -> None:
@@ -56,18 +53,16 @@ def _lines(desk: Desk, names: tuple[str, str, str], run: int, task: Task) -> lis
 async def _room(desk: Desk) -> None:
     """Wait until one more task may be open: as many as the lane bears now, and a few in line.
 
-    Where the writer lags behind, none is opened, so that few paid replies wait to be committed.
-    A task that waits to try again stays open, so that a failing model is not met with ever more.
+    A task is open until the store has it, so that a kill loses no more than the open tasks; one
+    that waits to try again is open too, so that a failing model is not met with ever more.
     """
     while len(desk.open) >= desk.lane.limit + IN_LINE:
         desk.freed.clear()
         await desk.freed.wait()
-    while desk.session.backlog > BACKLOG:  # noqa: ASYNC110 - the writer is a thread
-        await asyncio.sleep(0.005)
 
 
 def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> None:
-    task = asyncio.create_task(settle(desk, names, run, lines))
+    task = asyncio.create_task(_through(desk, names, run, lines))
     desk.open.add(task)
 
     def ended(task: asyncio.Task[None]) -> None:
@@ -81,6 +76,13 @@ def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line])
             desk.breaker.park(f"it broke on item {names[0]!r}: {_said(error)}")
 
     task.add_done_callback(ended)
+
+
+async def _through(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> None:
+    """Settle a task, and keep its place until what came of it is committed."""
+    await settle(desk, names, run, lines)
+    await desk.commits.reached(desk.session.given)
+    desk.session.check()
 
 
 def _said(error: BaseException) -> str:

@@ -138,7 +138,8 @@ def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
     given = () if spec.kind == "annotator" else (rubric_of(study),)
     mind = _made(spec.kind, use, spec, given, study, plugins)
     task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
-    return Asker(_seat(_STAGE[spec.kind], spec, mind, task), mind, task, spec, spec.runs)
+    runs = spec.runs if "runs" in spec.model_fields_set else getattr(mind, "runs", 1)
+    return Asker(_seat(_STAGE[spec.kind], spec, mind, task), mind, task, spec, runs)
 
 
 def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:

@@ -62,9 +62,14 @@ class Session:
         self._writer.put(record)
 
     @property
-    def backlog(self) -> int:
-        """Records that wait to be written."""
-        return 0 if self._writer is None else self._writer.backlog
+    def given(self) -> int:
+        """Records handed to the writer since it was started."""
+        return 0 if self._writer is None else self._writer.given
+
+    def check(self) -> None:
+        """Raise if writing has failed."""
+        if self._writer is not None:
+            self._writer.check()
 
     def stop(self) -> None:
         """Write what waits and end the writer."""

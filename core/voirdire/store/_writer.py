@@ -44,25 +44,23 @@ AND (rater, task, run) = (SELECT rater, task, run FROM calls WHERE key = ?)"""
 class Writer:
     """Takes records from any thread, commits them, and says after each commit which they were.
 
-    `committed` is called in the writer's own thread with the records of each commit.
+    `committed` is called in the writer's own thread with the records of each commit, and with none
+    when writing has failed. `given` counts the records handed over so far.
     """
 
     def __init__(self, path: Path, committed: Callable[[Sequence[Record]], None]) -> None:
         self._queue: queue.Queue[Record | None] = queue.Queue()
         self._committed = committed
+        self.given = 0
         self._failure: BaseException | None = None
         self._path = path
         self._thread = threading.Thread(target=self._work, name="voirdire-writer", daemon=True)
         self._thread.start()
 
-    @property
-    def backlog(self) -> int:
-        """Records that wait to be written."""
-        return self._queue.qsize()
-
     def put(self, record: Record) -> None:
         """Hand over a record; it counts as done when `committed` names it."""
         self.check()
+        self.given += 1
         self._queue.put(record)
 
     def check(self) -> None:
@@ -85,6 +83,7 @@ class Writer:
             connection.close()
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
             self._failure = error
+            self._committed([])
 
     def _commit(self, connection: sqlite3.Connection, book: _Book, group: list[Record]) -> None:
         connection.execute("BEGIN")

@@ -12,6 +12,8 @@ from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.protocols import Annotator
 from voirdire.schema import Item, Reply
+from voirdire.store import askers
+from voirdire.study import build_study
 from voirdire_judges.annotators.labels import make
 from voirdire_plugins.distortions.annotator import make as make_distortions
 from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, OTHERS
@@ -144,6 +146,17 @@ def test_no_text_raises_or_gives_other_numbers(text):
         assert set(parsed.scores) == set(KINDS)
         assert set(parsed.scores.values()) <= {None, 0.0, 1.0}
         json.dumps(parsed.scores)
+
+
+def test_labels_are_named_in_five_runs_unless_the_study_says_how_many():
+    panel = [
+        {"name": "silent", "kind": "annotator", "use": "distortions", "model": "simulated:a"},
+        {"name": "once", "kind": "annotator", "use": "distortions", "model": "simulated:a", "runs": 1},
+        {"name": "asked", "kind": "annotator", "use": "yes-no", "model": "simulated:a",
+         "options": {"labels": ["calm"]}},
+    ]  # fmt: skip
+    study = build_study({"name": "letters", "items": {"path": "x.csv"}, "panel": panel})
+    assert [asker.runs for asker in askers(study, plugins())] == [5, 1, 1]
 
 
 def test_distortions_have_the_papers_set_and_prompts():

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Item
 
 Contradiction = Literal["missing", "labels"]
+#: Runs of an annotator, as in Sharma et al.: which labels recur is what is asked.
+RUNS = 5
 #: Labels that a ranked prompt allows: a dominant and a secondary one.
 RANKED_MOST = 2
 
@@ -43,6 +45,8 @@ class LabelAnnotator:
     unsure : (str, str)
         What an item without a recurring label is called in reports: where `none` was named in some
         run, and where it was not.
+    runs : int
+        Independent runs where the study does not say how many.
     """
 
     labels: LabelSet
@@ -56,6 +60,7 @@ class LabelAnnotator:
     seed: int | None = None
     unsure: tuple[str, str] = ("not sure if any", "not sure which")
     task: str = "item"
+    runs: int = RUNS
 
     def requests(self, task: Item) -> list[Request]:
         """One request; none for an item without text."""

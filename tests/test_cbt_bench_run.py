@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 
+import humans_work
 import numpy as np
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from wire_server import WireServer
 
 from voirdire import InputError, TableError
 from voirdire.examine import examine
+from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.running import run
 from voirdire.schema import Comparison, Item, Reply, Response
@@ -235,6 +237,11 @@ def test_any_file_of_questions_maps_in(tmp_path):
     rows = [{"question": "Why?", "choices": {"A": "x", "B": "y"}, "answer": ["B"]}]
     (tmp_path / "exam.json").write_text(json.dumps(rows))
     assert read_questions(tmp_path / "exam.json")[0].answer == ("B",)
+    rows = [{"question": "Why?", "choices": ["tea, hot", "rain", "song"], "answer": answer}
+            for answer in (["rain"], ["song", "tea, hot"], "tea, hot", " rain ", "(b), C")]  # fmt: skip
+    (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    answers = [question.answer for question in read_questions(tmp_path / "exam.jsonl")]
+    assert answers == [("B",), ("A", "C"), ("A",), ("B",), ("B", "C")]
     with pytest.raises(TableError, match="no column 'question'"):
         read_questions(tmp_path / "exam.csv")
 
@@ -380,6 +387,54 @@ def test_experts_join_the_judges_of_a_session(compared):
         assert {*row[0].split(", ")} == {"expert", "judge"}
         assert row[3] == 1.0  # where the judge is consistent it says what it means
         assert {f.kind for f in found.findings} == {"inconsistent_orders", "one_order"}
+
+
+def test_experts_on_sheets_are_held_against_the_judges_of_a_session(compared, tmp_path):
+    """Their criteria are the category's, under the judges' names; each pair once, blind."""
+    folder, minds, _ = compared
+    study = write_exercise_study(
+        tmp_path / "study", folder / "practice.csv", ["compatible:weak", "compatible:strong"],
+        ["compatible:judge"], experts=["ann", "ben"],
+    )  # fmt: skip
+    session = tmp_path / "session"
+    shutil.copytree(folder / "session", session)
+    shutil.copy(study, session / "study.toml")
+    work = tmp_path / "work"
+    done = export(session, work, formats=["csv"])
+    assert {rater: len(ids) for rater, ids in done.plan.raters.items()} == {"ann": 240, "ben": 240}
+    files = [filled_sheet(path, minds) for path in done.sheets]
+    answers = import_answers(work, files, tmp_path / "answers")
+    assert answers.tables["preferences"]["attribute"].unique().sort().to_list() == list(ATTRIBUTES)
+    both = tmp_path / "both.toml"
+    paths = (session / "preferences.parquet", tmp_path / "answers" / "preferences.parquet")
+    sources = "".join(f'[[data.sources]]\npath = "{path}"\n' for path in paths)
+    both.write_text(f'name = "both"\n{sources}[analysis]\nresamples = 50\n')
+    found = examine(both)
+    agreed = {row[0]: row for row in section(found, "Agreement of raters on preferences").rows
+              if row[1] == "Overall"}  # fmt: skip
+    assert set(agreed) == {"judge, ann", "judge, ben", "ann, ben"}
+    assert [row[3] for row in agreed.values()] == [1.0] * 3
+    assert {row[0] for row in section(found, "Position bias").rows} == {"judge", "ann", "ben"}
+    levels = section(found, "Win, tie, loss by difficulty")
+    assert {row[0] for row in levels.rows} == set(DIFFICULTIES)
+    assert {row[1] for row in levels.rows} == {"judge", "ann", "ben"}
+    assert {row[0] for row in section(found, "Ranking of systems (Bradley-Terry)").rows} == {
+        "judge", "ann", "ben"
+    }  # fmt: skip
+
+
+def filled_sheet(path, minds):
+    """A sheet on which an expert prefers what the minds say, by what is read alone."""
+    header, *rows = humans_work.read_csv(path)
+    for row in rows:
+        cells = dict(zip(header, row, strict=True))
+        a, b = cells["Response A"], cells["Response B"]
+        system = re.search(r"An answer of (\w+)\.", f"{a} {b}")[1]
+        level = minds[re.search(r"Statement (\d+)", cells["Client statement"])[1], system][1]
+        said = humans_work.LEVELS[level if system in a else -level]
+        for name in ("Criteria 1", "Criteria 2", "Criteria 3", "Criteria 4", "Overall"):
+            row[humans_work.columns_of(header, name)[-1]] = said
+    return humans_work.write_csv(path.with_name(f"filled-{path.name}"), [header, *rows])
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def draw(
     raters = {}
     for rater, own in _given_out(study, humans, tasks, chosen).items():
         ids = []
-        for task, origin in _ordered(study, own, rater, chosen):
+        for task, origin in _ordered(own, rater, chosen, humans.order or study.comparisons.order):
             judgement = _judgement(humans, study, task, _ident(chosen, rater, origin))
             judgements[judgement.id], origins[judgement.id] = judgement, origin
             ids.append(judgement.id)
@@ -92,7 +92,7 @@ def _excludes(study: Study, name: str) -> tuple[str, ...]:
     return () if rater is None or rater.excludes is None else rater.excludes
 
 
-def _ordered(study: Study, tasks: Tasks, rater: str, seed: int) -> Iterator[tuple[Task, Origin]]:
+def _ordered(tasks: Tasks, rater: str, seed: int, order: str) -> Iterator[tuple[Task, Origin]]:
     """Tasks in the order of showing; comparisons with the response that comes first."""
     random = Random(f"{seed}:order:{rater}")  # noqa: S311
     pairs: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
@@ -103,9 +103,7 @@ def _ordered(study: Study, tasks: Tasks, rater: str, seed: int) -> Iterator[tupl
         else:
             found.append((task, Origin(item, a)))
     for (a, b), own in pairs.items():
-        for task, turned in zip(
-            own, _turns(len(own), study.comparisons.order, random), strict=True
-        ):
+        for task, turned in zip(own, _turns(len(own), order, random), strict=True):
             swapped = Comparison(task.item, task.second, task.first)
             shown = {"both": (task, swapped), "turned": (swapped,), "": (task,)}[turned]
             found += [(s, Origin(s.item.id, a, b, s.first.system)) for s in shown]

@@ -13,7 +13,7 @@ HumanTask = Literal["pointwise", "labels", "pairwise", "nested", "choice"]
 _OWN: dict[str, Names] = {
     "pointwise": ("attributes",),
     "labels": ("labels", "at_most", "none"),
-    "pairwise": ("criteria", "criteria_by", "criteria_of", "overall"),
+    "pairwise": ("criteria", "criteria_by", "criteria_of", "overall", "order"),
     "nested": ("steps",),
     "choice": ("options", "options_from"),
 }
@@ -75,6 +75,8 @@ class Humans(_Part):
         What is judged; by default responses for pointwise tasks where there are any, else items.
     show : tuple of str
         Further columns of the items to show; they must be among `items.extra`.
+    order : {"random", "both", "fixed"}, optional
+        How people are shown a pair; by default as `[comparisons]` says.
     item_title, response_title : str
         What stands above the texts.
     """
@@ -96,6 +98,7 @@ class Humans(_Part):
     criteria_by: str = ""
     criteria_of: dict[str, Names] = Field(default_factory=dict)
     overall: bool = True
+    order: Literal["random", "both", "fixed"] | None = None
     steps: tuple[Step, ...] = ()
     options: Names = ()
     options_from: str = ""

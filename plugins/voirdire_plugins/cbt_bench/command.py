@@ -101,11 +101,18 @@ def exercises(
         Literal["both", "random"],
         typer.Option("--order", help="Show each pair in both orders, or in one drawn at random."),
     ] = "both",
+    expert: Annotated[
+        list[str] | None,
+        typer.Option("--expert", help="Someone who compares too, each pair once; repeatable."),
+    ] = None,
 ) -> None:
     """Level III: answer exercises of your own file, and compare with the reference, blind."""
     from voirdire_plugins.cbt_bench.prepare import write_exercise_study  # noqa: PLC0415 - slow
 
-    _print_next(write_exercise_study(out, file, model, judge, order=order))
+    experts = expert or []
+    _print_next(write_exercise_study(out, file, model, judge, order=order, experts=experts))
+    if experts:
+        typer.echo("For the experts' sheets: voirdire humans export SESSION --out WORK")
 
 
 def _print_next(study: Path) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from voirdire import InputError
 from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.cbt_bench.comparison_review import REFERENCE
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES
+from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
 from voirdire_plugins.cbt_bench.exercises import read_exercises
 from voirdire_plugins.cbt_bench.label_review import KEY
@@ -126,6 +126,7 @@ def write_exercise_study(
     judges: Sequence[str],
     *,
     order: str = "both",
+    experts: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -139,6 +140,8 @@ def write_exercise_study(
         Models that answer, and models that compare.
     order : {"both", "random"}
         Each pair in both orders, or in one that is drawn and recorded.
+    experts : sequence of str
+        People who compare as well, each pair once: what `voirdire humans export` gives out.
 
     The other parameters are those of `write_label_study`, and so are errors.
     """
@@ -165,6 +168,7 @@ def write_exercise_study(
             "panel": panel,
             "comparisons": {"against": REFERENCE, "order": order},
             "rubric": {"scale": [-2, 2], "attributes": list(ATTRIBUTES)},
+            **({"humans": _experts(experts)} if experts else {}),
             **(more or {}),
         },
         items=(
@@ -178,6 +182,18 @@ def write_exercise_study(
             for e in found
         ),
     )
+
+
+def _experts(names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "task": "pairwise",
+        "raters": list(names),
+        "order": "random",
+        "item_title": "Client statement",
+        "instructions": "Which of the two responses is better, on each criterion and in all?",
+        "criteria_by": "category",
+        "criteria_of": {category: list(texts) for category, texts in CRITERIA.items()},
+    }
 
 
 def _question(question: Question) -> dict[str, Any]:

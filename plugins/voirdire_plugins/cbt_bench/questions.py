@@ -40,7 +40,7 @@ class QuestionColumns:
     choices : str or sequence of str
         One column that holds a list (or letter -> text), or one column an option.
     answer : str
-        Letters (``"C"``, ``"A, C"``), a list of them, or the text of an option.
+        Letters (``"C"``, ``"A, C"``), the text of an option, or a list of either.
     type : str
         The knowledge type; empty where there is none.
     id : str
@@ -122,11 +122,16 @@ def _choices(row: Mapping[str, Any], options: list[str], where: str) -> tuple[st
 def _answer(given: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
     """The right letters in order; empty where what is given is no answer."""
     letters = ascii_uppercase[: len(choices)]
-    same = [letter for letter, text in zip(letters, choices, strict=True) if text == given]
-    if len(same) == 1:
-        return (same[0],)
+    meant = {
+        text: letter
+        for letter, text in zip(letters, choices, strict=True)
+        if choices.count(text) == 1
+    }
+    if isinstance(given, str) and given.strip() in meant:
+        return (meant[given.strip()],)
     parts = given if isinstance(given, list) else _SEPARATOR.split(_text(given))
-    found = [_text(part).strip("().").upper() for part in parts if _text(part)]
+    said = [_text(part) for part in parts if _text(part)]
+    found = [meant.get(part) or part.strip("().").upper() for part in said]
     if not found or any(part not in letters or len(part) != 1 for part in found):
         return ()
     return tuple(sorted(set(found)))

@@ -9,7 +9,7 @@ import time
 
 import polars as pl
 import pytest
-from humans_work import HOSTILE, ITEMS, author, write_csv, write_study
+from humans_work import DISTORTIONS, HOSTILE, ITEMS, PARTS, author, write_csv, write_study
 from test_humans_page import Page
 from test_report_browser import FLAGS
 
@@ -217,6 +217,79 @@ def test_a_nested_form_by_keys_and_words(browser, page, tmp_path):
     assert scores["I am stuck"] is None
 
 
+def test_labels_by_keys_alone_up_to_three_and_none_stands_alone(browser, page, tmp_path):
+    served = page("labels")
+    rater = Rater(browser, served.server.links["ann"])
+    expected = {}
+    for number, keys in enumerate(("5", "321", "4", "1"), start=1):
+        rater.at(number)
+        rater.press(*keys)
+        named = {DISTORTIONS[int(key) - 1] for key in keys if key != "5"}
+        assert set(rater.chosen()) == (named or {"No distortion"})
+        rater.saved()
+        if number == 2:
+            rater.press("4")  # a fourth
+            rater.wait(
+                lambda: (
+                    "At most 3"
+                    in rater.script("return document.getElementById('saved').textContent")
+                )
+            )
+            assert set(rater.chosen()) == named
+        elif number == 3:
+            rater.press("5")
+            assert rater.chosen() == ["No distortion"]
+            rater.press("2")
+            assert rater.chosen() == ["Labeling"]
+            named = {"Labeling"}
+        elif number == 4:
+            rater.press("1")  # taken back: nothing chosen is not "No distortion"
+            assert rater.chosen() == []
+            named = None
+        rater.wait(lambda n=number, k=named is None: rater.done() == f"{n - k} of 4 done")
+        item = next(i for i, text in ITEMS.items() if text == rater.texts()["Text"])
+        expected[item] = named
+        rater.press("Right")
+    rater.saved()
+    rater.leave()
+    own = import_answers(served.folder, [], tmp_path / "answers").tables["ratings"]
+    own = own.filter(rater="ann")
+    for item, named in expected.items():
+        scores = dict(own.filter(item=item).select("attribute", "score").rows())
+        assert scores == {
+            label: None if named is None else float(label in named) for label in DISTORTIONS
+        }
+
+
+def test_a_choice_by_key_cleared_and_made_again(browser, page, tmp_path):
+    served = page("choice")
+    rater = Rater(browser, served.server.links["ben"])
+    expected = {}
+    for number in range(1, 5):
+        rater.at(number)
+        texts = rater.texts()
+        letters = [line[0] for line in texts["Options"].splitlines()]
+        rater.press("9")  # no such option
+        assert rater.chosen() == []
+        rater.press("1", str(len(letters)))
+        assert rater.chosen() == [letters[-1]]
+        item = next(i for i, text in ITEMS.items() if text == texts["Text"])
+        expected[item] = letters[-1]
+        rater.wait(lambda number=number: rater.done() == f"{number} of 4 done")
+        if number == 4:
+            rater.click("fieldset button")  # clear
+            rater.wait(lambda: rater.done() == "3 of 4 done")
+            assert rater.chosen() == []
+            expected[item] = None
+        rater.saved()
+        rater.press("Enter" if number < 4 else "Left")
+    rater.leave()
+    tables = import_answers(served.folder, [], tmp_path / "answers").tables
+    own = tables["choices"].filter(rater="ben")
+    assert dict(own.select("item", "choice").rows()) == expected
+    assert tables["choices"].filter(rater="ann")["choice"].null_count() == 4
+
+
 def test_answers_wait_for_a_server_that_is_gone(browser, page, tmp_path):
     served = page("pointwise")
     rater = Rater(browser, served.server.links["ann"])
@@ -277,7 +350,7 @@ return found.sort((x, y) => x[0] - y[0])[0];
 """
 
 
-@pytest.mark.parametrize("task", ["pairwise", "nested"])
+@pytest.mark.parametrize("task", list(PARTS))
 def test_it_can_be_read_narrow_and_wide_light_and_dark(browser, page, task):
     served = page(task)
     rater = Rater(browser, served.server.links["ann"])

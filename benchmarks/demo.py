@@ -14,9 +14,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from voirdire.examine import examine
-from voirdire.examine._demo_panel import BUILT_FOR, DEMO
-from voirdire.examine.simulate import simulate_ratings, truths
+from voirdire.examining import examine
+from voirdire.examining._demo_panel import BUILT_FOR, DEMO
+from voirdire.examining.simulate import simulate_ratings, truths
 from voirdire.report import write_outputs
 
 RESULTS = Path(__file__).resolve().parent / "results" / "demo.md"

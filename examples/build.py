@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import xlsxwriter
 
-from voirdire.examine.simulate import Character, Design, SimulatedJudge, simulate_scores
+from voirdire.examining.simulate import Character, Design, SimulatedJudge, simulate_scores
 
 SEED = 21
 SYSTEMS = (

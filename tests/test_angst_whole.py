@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from wire_server import WireServer
 
 from voirdire.cli._app import build_app
-from voirdire.examine import audit_source
+from voirdire.examining import audit_source
 from voirdire.running import run
 from voirdire.study import load_study, study_to_toml
 from voirdire_plugins.angst._command_bodies import examined

@@ -10,8 +10,8 @@ import pytest
 from word_embedder import WordEmbedder
 
 from voirdire import InputError, TableError
-from voirdire.examine import examine
-from voirdire.examine.choices import chance_floor
+from voirdire.examining import examine
+from voirdire.examining.choices import chance_floor
 from voirdire_plugins.cbt_bench import published
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_pc
 from voirdire_plugins.cbt_bench.data import (

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from wire_server import WireServer
 
 from voirdire import InputError, TableError
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.running import run

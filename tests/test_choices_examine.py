@@ -8,12 +8,12 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from voirdire import TableError
-from voirdire.examine.choice_sections import (
+from voirdire.examining.choice_sections import (
     accuracy_section,
     constant_sentence,
     label_sections,
 )
-from voirdire.examine.choices import (
+from voirdire.examining.choices import (
     LabelMatrix,
     chance_floor,
     choice_accuracy,
@@ -21,7 +21,7 @@ from voirdire.examine.choices import (
     label_scores,
     scores_against,
 )
-from voirdire.examine.label_errors import error_section, label_errors, with_texts
+from voirdire.examining.label_errors import error_section, label_errors, with_texts
 
 NAMES = ["item", "rater", "run", "attribute", "score", "status"]
 LABELS = ("warm", "cold", "dry")

@@ -16,7 +16,7 @@ from tiny_encoder import sentences
 
 from voirdire._errors import InputError, SessionError, StudyError, TableError
 from voirdire._registry import Plugins
-from voirdire.examine.comparing import compare
+from voirdire.examining.comparing import compare
 from voirdire.stats import f1_above_chance
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_judges.classifiers._cells import cells_of

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, StatisticsError, TableError
 from voirdire.cli._app import build_app
-from voirdire.examine.comparing import COMPARISON, compare
+from voirdire.examining.comparing import COMPARISON, compare
 from voirdire.stats import (
     best_constant_f1,
     f1_above_chance,

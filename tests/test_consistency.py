@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from voirdire import InputError
-from voirdire.examine import examine
-from voirdire.examine.consistency import (
+from voirdire.examining import examine
+from voirdire.examining.consistency import (
     agreement_frame,
     consistency_sections,
     final_labels,

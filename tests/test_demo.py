@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.study import load_study
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from voirdire.examine import examine
-from voirdire.examine._demo_panel import BUILT_FOR, DEMO
-from voirdire.examine.simulate import simulate_ratings
+from voirdire.examining import examine
+from voirdire.examining._demo_panel import BUILT_FOR, DEMO
+from voirdire.examining.simulate import simulate_ratings
 
 # Rates over 300 seeds: tests/test_verdict_simulated.py and benchmarks/demo.py.
 

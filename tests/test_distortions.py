@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.cli._app import build_app
-from voirdire.examine import examine
-from voirdire.examine.comparing import compare
-from voirdire.examine.consistency import final_labels, runs_of_replies
+from voirdire.examining import examine
+from voirdire.examining.comparing import compare
+from voirdire.examining.consistency import final_labels, runs_of_replies
 from voirdire.running import run
 from voirdire.schema import Item
 from voirdire.study import build_study

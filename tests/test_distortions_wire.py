@@ -18,7 +18,7 @@ pytest.importorskip("openai")
 
 from wire_server import Answer, WireServer
 
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.running import run
 from voirdire.running._work import IN_LINE
 from voirdire.store import replies_frame

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from voirdire import stats
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.report._records import icc_frame
 
 ITEMS, SYSTEMS = 40, 4

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import voirdire
-from voirdire.examine import check_requirements
-from voirdire.examine import examine as run_examination
+from voirdire.examining import check_requirements
+from voirdire.examining import examine as run_examination
 
 ITEMS, SYSTEMS = [f"i{i}" for i in range(12)], ["a", "b", "c", "d"]
 
@@ -53,7 +53,7 @@ def study(**parts):
 
 
 def examine(ratings: pl.DataFrame, **parts):
-    from voirdire.examine._examine import _examination
+    from voirdire.examining._examine import _examination
     from voirdire.tables import from_frame
 
     made = study(**parts)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from voirdire.examine import Examination, examine
+from voirdire.examining import Examination, examine
 
 pytestmark = pytest.mark.shared
 

@@ -28,7 +28,7 @@ from humans_work import (
 )
 
 from voirdire import InputError, StudyError, TableError
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
 
 

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from voirdire import TableError
-from voirdire.examine import audit_source, examine
-from voirdire.examine.preference_sections import preference_findings, preference_sections
-from voirdire.examine.preferences import (
+from voirdire.examining import audit_source, examine
+from voirdire.examining.preference_sections import preference_findings, preference_sections
+from voirdire.examining.preferences import (
     examine_preferences,
     preference_table,
     settle,

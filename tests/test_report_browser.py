@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from test_report_html import hostile
 
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.report import write_outputs
 
 pytestmark = pytest.mark.browser

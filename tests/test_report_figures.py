@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from examinations import NAN, matrix, pair_result
 
-from voirdire.examine import SystemMean, examine
+from voirdire.examining import SystemMean, examine
 from voirdire.report._pairs import response_pairs
 from voirdire.report.figures import draw_figures
 

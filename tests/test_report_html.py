@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.report import write_outputs
 from voirdire.report._html import render_html
 from voirdire.report._texts import cut, disagreements

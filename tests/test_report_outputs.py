@@ -11,7 +11,7 @@ import pytest
 from examinations import NAN, matrix, pair_result
 
 import voirdire
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._latex import escape, latex_table
 from voirdire.report._markdown import markdown_table

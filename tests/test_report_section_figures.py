@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from voirdire import PluginError
-from voirdire.examine import Section, SectionFigure, examine
-from voirdire.examine._preference_figures import means_figure, shares_figure
-from voirdire.examine.preferences import examine_preferences
+from voirdire.examining import Section, SectionFigure, examine
+from voirdire.examining._preference_figures import means_figure, shares_figure
+from voirdire.examining.preferences import examine_preferences
 from voirdire.report import write_outputs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._sections import draw

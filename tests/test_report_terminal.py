@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.report import print_examination
 from voirdire.report._words import VERDICTS
 

@@ -17,7 +17,7 @@ from wire_server import WireServer
 from voirdire import examine
 from voirdire._errors import InputError, SessionError, StudyError
 from voirdire.cli import main
-from voirdire.examine import audit_source
+from voirdire.examining import audit_source
 from voirdire.report import write_outputs
 from voirdire.running import dry_run, run
 from voirdire.store import raters_frame, remarks_frame, replies_frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from voirdire._manager import plugins
-from voirdire.examine import examine
+from voirdire.examining import examine
 from voirdire.running import run
 from voirdire.schema import Finding
 from voirdire.store import keep_findings, kept_findings

@@ -10,17 +10,17 @@ from examinations import NAN, matrix, pair_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voirdire.examine._components import side
-from voirdire.examine._known import Known, winning_range
-from voirdire.examine._settle import (
+from voirdire.examining._components import side
+from voirdire.examining._known import Known, winning_range
+from voirdire.examining._settle import (
     items_for_alt_test,
     runs_for_mean,
     smallest,
     units_for_bias,
     units_for_icc,
 )
-from voirdire.examine.multiplicity import consistency_p, state_multiplicity
-from voirdire.examine.verdict import judge_verdicts, scope_sentence
+from voirdire.examining.multiplicity import consistency_p, state_multiplicity
+from voirdire.examining.verdict import judge_verdicts, scope_sentence
 from voirdire.schema import Finding
 from voirdire.stats import Estimate, Interval, alt_test, icc
 from voirdire.study import build_study

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from examinations import bias_interval, pair_result
 
-from voirdire.examine._demo_panel import BUILT_FOR, DEMO
-from voirdire.examine._known import Known
-from voirdire.examine.simulate import Design, simulate_ratings, simulate_scores, truths
-from voirdire.examine.verdict import judge_verdicts
+from voirdire.examining._demo_panel import BUILT_FOR, DEMO
+from voirdire.examining._known import Known
+from voirdire.examining.simulate import Design, simulate_ratings, simulate_scores, truths
+from voirdire.examining.verdict import judge_verdicts
 from voirdire.stats import Estimate, Interval
 from voirdire.study import build_study
 

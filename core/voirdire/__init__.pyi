@@ -8,9 +8,9 @@ from voirdire._errors import StatisticsError as StatisticsError
 from voirdire._errors import StudyError as StudyError
 from voirdire._errors import TableError as TableError
 from voirdire._errors import VoirdireError as VoirdireError
-from voirdire.examine import Examination as Examination
-from voirdire.examine import examine as examine
-from voirdire.examine import measure as measure
+from voirdire.examining import Examination as Examination
+from voirdire.examining import examine as examine
+from voirdire.examining import measure as measure
 from voirdire.hookspecs import hookimpl as hookimpl
 from voirdire.report import write_outputs as write_outputs
 from voirdire.running import arun as arun

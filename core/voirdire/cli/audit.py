@@ -38,7 +38,7 @@ def audit(
     """List what is odd in the data: severity, count, places and consequence."""
     from dataclasses import asdict
 
-    from voirdire.examine import audit_source
+    from voirdire.examining import audit_source
 
     findings = audit_source(source, data=data, reference=tuple(reference or ()))
     if as_json:

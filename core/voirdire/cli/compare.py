@@ -52,7 +52,7 @@ def compare(
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave the figure out.")] = False,
 ) -> None:
     """Compare results on different data: F1, what chance and the best constant score, kappa_F1."""
-    from voirdire.examine.comparing import compare as run_comparison
+    from voirdire.examining.comparing import compare as run_comparison
     from voirdire.report.comparison import print_comparison, write_comparison
 
     found = run_comparison(sources, runs=runs, resamples=resamples, level=level, seed=seed)

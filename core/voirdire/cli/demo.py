@@ -10,8 +10,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voirdire.examine import Examination
-    from voirdire.examine.simulate import Truth
+    from voirdire.examining import Examination
+    from voirdire.examining.simulate import Truth
 
 EPILOG = """
 Examples:
@@ -55,7 +55,7 @@ def demo(
     """Simulate judges whose quality is known, examine them, and print the truth beside it."""
     from rich.console import Console
 
-    from voirdire.examine import examine
+    from voirdire.examining import examine
     from voirdire.report import print_examination, write_outputs
 
     console = Console(highlight=False)
@@ -74,8 +74,8 @@ def demo(
 
 def _write_data(folder: Path, seed: int) -> None:
     """Ratings and study as a user would have them on disk."""
-    from voirdire.examine._demo_panel import DEMO
-    from voirdire.examine.simulate import simulate_ratings
+    from voirdire.examining._demo_panel import DEMO
+    from voirdire.examining.simulate import simulate_ratings
 
     folder.mkdir(parents=True, exist_ok=True)
     columns = ("item", "system", "rater", "run", "attribute", "score")
@@ -93,8 +93,8 @@ def _print_truth(found: Examination, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from voirdire.examine._demo_panel import DEMO
-    from voirdire.examine.simulate import truths
+    from voirdire.examining._demo_panel import DEMO
+    from voirdire.examining.simulate import truths
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Judge", "Attribute"):
@@ -116,7 +116,7 @@ def _print_truth(found: Examination, console: Console) -> None:
 
 def _truth_row(found: Examination, truth: Truth) -> tuple[list[str], bool]:
     """The cells of a judge and attribute, and whether its interval holds the truth."""
-    from voirdire.examine._demo_panel import BUILT_FOR
+    from voirdire.examining._demo_panel import BUILT_FOR
     from voirdire.report import short_verdict
 
     result = found.result(truth.judge, truth.attribute)

@@ -97,8 +97,8 @@ def examine(
     ] = False,
 ) -> None:
     """Examine judges against a reference: what each can be trusted with, and why."""
-    from voirdire.examine import check_requirements, read_requirements
-    from voirdire.examine import examine as run_examination
+    from voirdire.examining import check_requirements, read_requirements
+    from voirdire.examining import examine as run_examination
     from voirdire.report import print_examination, ready_folder, write_outputs
 
     read_requirements(require or [])

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examine.preferences import OVERALL, settle
+from voirdire.examining.preferences import OVERALL, settle
 from voirdire.report._texts import Text, cut
 
 if TYPE_CHECKING:
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
 
 _SHOWN = 12
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from voirdire.examine import Examination, PairResult
+    from voirdire.examining import Examination, PairResult
 
 
 def for_display(examination: Examination) -> Examination:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examine.choices import label_matrices
-from voirdire.examine.label_errors import label_errors, with_texts
+from voirdire.examining.choices import label_matrices
+from voirdire.examining.label_errors import label_errors, with_texts
 from voirdire.report._comparison_texts import lost_comparisons
 from voirdire.report._texts import Text, allowed, cut, disagreements
 
 if TYPE_CHECKING:
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
 
 _SHOWN = 12
 

@@ -12,7 +12,7 @@ from voirdire.report._display import for_display
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
     from voirdire.report.figures._style import Drawing
 
 #: Format -> the module and function that writes it, imported when it is asked for.

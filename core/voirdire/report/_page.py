@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examine.multiplicity import state_multiplicity
-from voirdire.examine.verdict import scope_sentence
+from voirdire.examining.multiplicity import state_multiplicity
+from voirdire.examining.verdict import scope_sentence
 from voirdire.report._error_texts import shown_texts, texts_title
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
 from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
@@ -19,7 +19,7 @@ from voirdire.schema import SEVERITIES as WORST_FIRST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
 
 _PLACES = 12
 _NO_TEXTS = (

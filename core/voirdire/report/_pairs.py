@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
 
 KEYS = ("item", "system", "attribute")
 

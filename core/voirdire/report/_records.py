@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examine._examination import SCHEMA_VERSION
+from voirdire.examining._examination import SCHEMA_VERSION
 from voirdire.report._plain import plain
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from voirdire.examine._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination, PairResult
 
 #: The keys every result has, in this order; further ones follow.
 RESULT_KEYS = (

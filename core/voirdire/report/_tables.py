@@ -10,7 +10,7 @@ from voirdire.report._plain import number, share, signed, span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.examine._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination, PairResult
     from voirdire.stats._results import Interval
 
 

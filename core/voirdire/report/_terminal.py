@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examine._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination, PairResult
     from voirdire.schema import Finding
     from voirdire.stats._results import Interval
 

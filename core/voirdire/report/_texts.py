@@ -10,7 +10,7 @@ import polars as pl
 from voirdire.report._pairs import KEYS, reference_scores, single_scores
 
 if TYPE_CHECKING:
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
     from voirdire.study import Study
 
 _SHOWN = 12

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError, TableError
-from voirdire.examine import Section, examine
-from voirdire.examine.corpora import adversarial_validation, class_divergences
+from voirdire.examining import Section, examine
+from voirdire.examining.corpora import adversarial_validation, class_divergences
 from voirdire.running import run
 from voirdire.store import ratings_frame
 from voirdire.study import build_study, load_study, study_to_toml
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examine import Examination
+    from voirdire.examining import Examination
     from voirdire_plugins.angst.agreement import Rule, SettledLabels
 
 _OWN = ("id", "text", *LABELS, "class")

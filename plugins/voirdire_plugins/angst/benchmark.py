@@ -12,7 +12,7 @@ from voirdire.study import Source
 from voirdire_plugins.angst.review import review
 
 if TYPE_CHECKING:
-    from voirdire.examine import Examination
+    from voirdire.examining import Examination
     from voirdire.study import Study
 
 RATINGS = "ratings.parquet"

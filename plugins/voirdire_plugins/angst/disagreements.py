@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examine import Section
+from voirdire.examining import Section
 from voirdire_plugins.angst.errors import by_length, differences, side_by_side
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.scores import best

@@ -19,7 +19,7 @@ from voirdire_plugins.angst.tables import score_sections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.examine import Examination
+    from voirdire.examining import Examination
     from voirdire.study import Rater
 
 _CLINICAL = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examine import Section
+from voirdire.examining import Section
 from voirdire_judges.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:

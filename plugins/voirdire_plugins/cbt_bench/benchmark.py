@@ -17,7 +17,7 @@ from voirdire_plugins.cbt_bench.label_review import review_labels, review_questi
 from voirdire_plugins.cbt_bench.labels import TASKS
 
 if TYPE_CHECKING:
-    from voirdire.examine import Examination
+    from voirdire.examining import Examination
     from voirdire.schema import Item
 
 

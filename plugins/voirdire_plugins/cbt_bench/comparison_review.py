@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.examine import Section
-from voirdire.examine.preference_sections import preference_sections
-from voirdire.examine.preferences import OVERALL, examine_preferences
+from voirdire.examining import Section
+from voirdire.examining.preference_sections import preference_sections
+from voirdire.examining.preferences import OVERALL, examine_preferences
 from voirdire.store import responses_frame
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.responses import word_count
@@ -19,8 +19,8 @@ from voirdire_plugins.cbt_bench.responses import word_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examine import Examination
-    from voirdire.examine.preferences import Preferences
+    from voirdire.examining import Examination
+    from voirdire.examining.preferences import Preferences
     from voirdire.schema import Item
 
 #: The system whose responses the others are compared with.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examine import Section
-from voirdire.examine.choice_sections import constant_sentence
-from voirdire.examine.choices import LabelMatrix, chance_floor
+from voirdire.examining import Section
+from voirdire.examining.choice_sections import constant_sentence
+from voirdire.examining.choices import LabelMatrix, chance_floor
 from voirdire.schema import Finding
 from voirdire.stats import kappa_f1
 from voirdire_plugins.cbt_bench import published

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examine.choice_sections import (
+from voirdire.examining.choice_sections import (
     accuracy_section,
     constant_sentence,
     label_sections,
 )
-from voirdire.examine.choices import chance_floor, choice_accuracy, label_matrices, label_scores
-from voirdire.examine.label_errors import error_section, label_errors
+from voirdire.examining.choices import chance_floor, choice_accuracy, label_matrices, label_scores
+from voirdire.examining.label_errors import error_section, label_errors
 from voirdire.schema import Finding
 from voirdire.store import iterate_parsed, replies_frame
 from voirdire_plugins.cbt_bench import published
@@ -21,8 +21,8 @@ from voirdire_plugins.cbt_bench import published
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examine import Examination
-    from voirdire.examine.choices import LabelMatrix
+    from voirdire.examining import Examination
+    from voirdire.examining.choices import LabelMatrix
     from voirdire.schema import Item
     from voirdire_plugins.cbt_bench.labels import LabelTask
 

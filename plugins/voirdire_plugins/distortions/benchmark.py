@@ -13,7 +13,7 @@ from voirdire_plugins.distortions.session import read_annotations, read_datasets
 from voirdire_plugins.distortions.tables import consistency_tables, dataset_table
 
 if TYPE_CHECKING:
-    from voirdire.examine import Examination, Section
+    from voirdire.examining import Examination, Section
     from voirdire.study import Study
     from voirdire_plugins.distortions.session import Annotations
 

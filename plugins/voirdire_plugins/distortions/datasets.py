@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError
-from voirdire.examine.consistency import LABELLED
+from voirdire.examining.consistency import LABELLED
 from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, UNSURE
 from voirdire_plugins.distortions.prompts import SHORT
 

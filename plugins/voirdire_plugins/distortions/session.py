@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire import InputError
-from voirdire.examine.consistency import final_labels, label_replies, runs_of_ratings
+from voirdire.examining.consistency import final_labels, label_replies, runs_of_ratings
 from voirdire.store import session_study
 from voirdire_plugins.distortions.datasets import (
     DataSet,
@@ -24,7 +24,7 @@ from voirdire_plugins.distortions.split import split_items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.examine.consistency import LabelRuns
+    from voirdire.examining.consistency import LabelRuns
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examine import Section
-from voirdire.examine.consistency import (
+from voirdire.examining import Section
+from voirdire.examining.consistency import (
     AVERAGE,
     INCOMPLETE,
     agreement_frame,
@@ -21,7 +21,7 @@ from voirdire_plugins.distortions.prompts import SHORT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.examine.consistency import LabelRuns
+    from voirdire.examining.consistency import LabelRuns
     from voirdire_plugins.distortions.datasets import DataSet
 
     Configurations = Mapping[str, Mapping[str, str]]

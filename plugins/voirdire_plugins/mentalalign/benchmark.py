@@ -12,7 +12,7 @@ from voirdire_plugins.mentalalign.review import review
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.examine import Examination
+    from voirdire.examining import Examination
 
 #: Cognitive Support Score and Affective Resonance Score (Table 1).
 COMPOSITES = {

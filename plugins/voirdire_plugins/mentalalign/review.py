@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examine import Section
+from voirdire.examining import Section
 
 if TYPE_CHECKING:
-    from voirdire.examine import Examination, PairResult
+    from voirdire.examining import Examination, PairResult
 
     Row = tuple[str, str, int, float, float, int, float, float, float]
 

@@ -16,7 +16,7 @@ from voirdire.report.figures import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examine._examination import Examination
+    from voirdire.examining._examination import Examination
     from voirdire.report.figures._style import Drawing
 
 _ALL = (_heatmaps, _forest, _dumbbells, _bland_altman, _bars, _strips, _exclusion)

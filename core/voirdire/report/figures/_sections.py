@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examine._examination import Section, SectionFigure
+    from voirdire.examining._examination import Section, SectionFigure
 
 _HATCHES = ("", "", "", "", "////", "....", "xxxx", "----")
 _ROW = 0.17

@@ -1,0 +1,148 @@
+"""Annotators in an examination: which label set each declares, and the tables of consistency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import PluginError
+from voirdire._manager import plugins
+from voirdire.examining.consistency import (
+    UNSURE,
+    consistency_sections,
+    label_replies,
+    runs_of_ratings,
+    temperature_notes,
+)
+from voirdire.parsing import LabelSet
+from voirdire.store import is_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examining._examination import Section
+    from voirdire.examining.consistency import LabelRuns
+    from voirdire.study import Rater, Study
+    from voirdire.tables import Tables
+
+_LABEL_SCALE = {"scale": (0.0, 1.0), "step": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """The label set of some annotators, and what an item without a final label is called."""
+
+    labels: tuple[str, ...]
+    none: str | None
+    other: str | None
+    unsure: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPart:
+    """What annotators add to an examination; empty where there are none."""
+
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def label_scale(study: Study) -> Study:
+    """A study of annotators alone that declares no rubric is on the scale of labels, 0 and 1."""
+    kinds = {rater.kind for rater in study.panel}
+    undeclared = not (study.rubric.model_fields_set & {"scale", "attributes", "use"})
+    if "annotator" not in kinds or not kinds <= {"annotator", "human"} or not undeclared:
+        return study
+    return study.model_copy(update={"rubric": study.rubric.model_copy(update=_LABEL_SCALE)})
+
+
+def label_part(study: Study, found: Tables) -> LabelPart:
+    """Consistency of every annotator with ratings, or of repeated 0/1 ratings without a panel."""
+    names = annotators(study, found)
+    if not names:
+        return LabelPart()
+    sections: list[Section] = []
+    if study.data.reference and found.ratings["run"].n_unique() == 1:
+        # Held against a key, and asked once: there is nothing to be consistent with.
+        return LabelPart((), temperature_notes(found.raters, tuple(names)))
+    groups = label_runs_of(study, found.ratings, names)
+    for labelling, runs in groups:
+        made = consistency_sections(
+            runs,
+            at_least=study.analysis.at_least,
+            unsure=labelling.unsure,
+            level=study.analysis.level,
+        )
+        whose = f" ({', '.join(runs.raters)})" if len(groups) > 1 else ""
+        sections += [replace(section, title=section.title + whose) for section in made]
+    return LabelPart(tuple(sections), temperature_notes(found.raters, tuple(names)))
+
+
+def annotators(study: Study, found: Tables) -> list[str]:
+    """Annotators of the panel; where none is declared, all raters of labels repeated over runs."""
+    present = found.raters["rater"].to_list()
+    declared = [rater.name for rater in study.panel if rater.kind == "annotator"]
+    if declared or study.data.reference or "human" in found.raters["kind"]:
+        return [name for name in declared if name in present]
+    scores, runs = found.ratings["score"].drop_nulls(), found.ratings["run"]
+    labels = len(scores) > 0 and bool(((scores == 0) | (scores == 1)).all())
+    repeated = runs.n_unique() > 1 and found.ratings["system"].null_count() == found.ratings.height
+    return present if labels and repeated else []
+
+
+def label_runs_of(
+    study: Study, ratings: pl.DataFrame, names: Sequence[str]
+) -> list[tuple[Labelling, LabelRuns]]:
+    """Annotators grouped by what they declare, each group with its runs."""
+    groups: dict[Labelling, list[str]] = {}
+    for name in names:
+        groups.setdefault(_labelling(study, name, ratings), []).append(name)
+    folder = session_behind(study)
+    said = None if folder is None else label_replies(folder)
+    return [(each, _runs(each, members, ratings, said)) for each, members in groups.items()]
+
+
+def _runs(
+    labelling: Labelling, members: list[str], ratings: pl.DataFrame, said: pl.DataFrame | None
+) -> LabelRuns:
+    own = ratings.filter(pl.col("rater").cast(pl.String).is_in(members))
+    runs = runs_of_ratings(own, labelling.labels, none=labelling.none, other=labelling.other)
+    if said is None:
+        return runs
+    keys = ["rater", "item", "run"]
+    frame = runs.frame.join(said, on=keys, how="left", maintain_order="left")
+    return replace(runs, frame=frame)
+
+
+def session_behind(study: Study) -> Path | None:
+    """The session whose ratings a study reads, if it reads one's."""
+    folders = (Path(source.path).parent for source in study.data.sources)
+    return next((folder for folder in folders if is_session(folder)), None)
+
+
+def _labelling(study: Study, name: str, ratings: pl.DataFrame) -> Labelling:
+    spec = study.rater(name)
+    declared = _declared(spec) if spec is not None and spec.use else None
+    if declared is not None:
+        return declared
+    own = ratings.filter(pl.col("rater") == name)["attribute"].cast(pl.String)
+    labels = [attribute.name for attribute in study.rubric.attributes]
+    labels = labels or own.unique(maintain_order=True).to_list()
+    options = spec.options if spec is not None else {}
+    return Labelling(tuple(labels), options.get("none"), options.get("other"), UNSURE)
+
+
+def _declared(spec: Rater) -> Labelling | None:
+    """What an annotator itself says; one that declares no `labels` says nothing."""
+    try:
+        mind = plugins().resolve("annotator", spec.use)(**spec.options)
+    except TypeError as error:
+        raise PluginError(
+            f"annotator {spec.use!r} of {spec.name!r} does not take this: {error}"
+        ) from error
+    found = getattr(mind, "labels", None)
+    if not isinstance(found, LabelSet):
+        return None
+    return Labelling(found.labels, found.none, found.other, getattr(mind, "unsure", UNSURE))

@@ -1,0 +1,182 @@
+"""Coefficients over all raters, for people who only want numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire import stats
+from voirdire._errors import InputError
+from voirdire.examining._agreement import levels_of
+from voirdire.examining._examination import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining._cube import Cube
+    from voirdire.schema import Scale
+    from voirdire.stats import Estimate
+    from voirdire.study import Analysis, Study
+
+    Levels = list[float] | None
+    Coefficient = Callable[[NDArray[np.float64], Levels, Analysis], Estimate]
+    Pairwise = Callable[[Any, Any, Levels, Analysis], Estimate]
+
+
+def _icc(form: str) -> Coefficient:
+    return lambda R, _, analysis: stats.icc(R, form, ci="f", level=analysis.level)
+
+
+def _kappa(statistic: Callable[..., Estimate], **fixed: Any) -> Coefficient:
+    return lambda R, levels, analysis: statistic(
+        R, levels=levels, ci="t", level=analysis.level, **fixed
+    )
+
+
+def _alpha(metric: str) -> Coefficient:
+    """With a bootstrap where there are levels: real values would be drawn one by one."""
+
+    def coefficient(R: NDArray[np.float64], levels: Levels, analysis: Analysis) -> Estimate:
+        return stats.krippendorff_alpha(
+            R,
+            metric,
+            levels=levels if metric in ("nominal", "ordinal") else None,
+            ci="percentile" if levels and analysis.resamples else None,
+            level=analysis.level,
+            n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
+            seed=analysis.seed,
+        )
+
+    return coefficient
+
+
+def _cohen(weights: str | None) -> Pairwise:
+    return lambda a, b, levels, analysis: stats.cohen_kappa(
+        a, b, weights=weights, levels=levels, ci="wald", level=analysis.level
+    )
+
+
+def _score(statistic: Callable[..., Estimate]) -> Pairwise:
+    return lambda a, b, _, analysis: statistic(a, b, level=analysis.level)
+
+
+#: Name -> coefficient of a (responses, raters) matrix on declared levels.
+MEASURES: dict[str, Coefficient] = {
+    "icc": _icc("A,1"),
+    "icc_1": _icc("1"),
+    "icc_c1": _icc("C,1"),
+    "icc_a1": _icc("A,1"),
+    "icc_1k": _icc("1,k"),
+    "icc_ck": _icc("C,k"),
+    "icc_ak": _icc("A,k"),
+    "alpha": _alpha("ordinal"),
+    "alpha_nominal": _alpha("nominal"),
+    "alpha_ordinal": _alpha("ordinal"),
+    "alpha_interval": _alpha("interval"),
+    "alpha_ratio": _alpha("ratio"),
+    "fleiss": _kappa(stats.fleiss_kappa),
+    "ac1": _kappa(stats.gwet_ac),
+    "ac2": _kappa(stats.gwet_ac, weights="quadratic"),
+    "bp": _kappa(stats.brennan_prediger),
+    "agreement": _kappa(stats.joint_agreement),
+}
+
+#: Name -> coefficient of two raters' scores.
+PAIRWISE: dict[str, Pairwise] = {
+    "cohen": _cohen(None),
+    "qwk": _cohen("quadratic"),
+    "ccc": _score(stats.ccc),
+    "pearson": _score(stats.pearson),
+    "spearman": _score(stats.spearman),
+    "kendall": _score(stats.kendall),
+}
+
+
+def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
+    """The coefficients that the study asks for, by attribute, at response level.
+
+    Raises
+    ------
+    InputError
+        An unknown name; the message lists those there are.
+    """
+    names = study.analysis.measures
+    unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
+    if unknown:
+        known = ", ".join([*MEASURES, *PAIRWISE])
+        raise InputError(f"measure {unknown[0]!r} is unknown (known: {known})")
+    return tuple(
+        measure
+        for name in names
+        for at, attribute in enumerate(cube.attributes)
+        for measure in _measure(
+            name, attribute, cube.scores[:, at], cube.raters, scale, study.analysis
+        )
+    )
+
+
+def _measure(
+    name: str,
+    attribute: str,
+    scores: NDArray[np.float64],
+    raters: Sequence[str],
+    scale: Scale,
+    analysis: Analysis,
+) -> list[Measure]:
+    """One coefficient over all raters, or one for each pair of them."""
+    present = scores[~np.isnan(scores)]
+    levels = levels_of(scale, present)
+    if name in MEASURES:
+        estimate = MEASURES[name](scores.T, levels, analysis)
+        return [Measure(name, attribute, "response", tuple(raters), estimate)]
+    return [
+        Measure(
+            name,
+            attribute,
+            "response",
+            (raters[a], raters[b]),
+            PAIRWISE[name](scores[b], scores[a], levels, analysis),
+        )
+        for a in range(len(raters))
+        for b in range(a + 1, len(raters))
+    ]
+
+
+def frame_of(measures: Sequence[Measure]) -> pl.DataFrame:
+    """One row a coefficient: value, its leading interval, n, k, and a reason where undefined."""
+    rows = [
+        {
+            "measure": measure.estimate.statistic,
+            "attribute": measure.attribute,
+            "raters": list(measure.raters),
+            "value": measure.estimate.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "interval": interval.method if interval else None,
+            "n": measure.estimate.n,
+            "k": measure.estimate.k,
+            "reason": measure.estimate.reason,
+        }
+        for measure in measures
+        for interval in [measure.estimate.interval()]
+    ]
+    schema = pl.Schema(
+        {
+            "measure": pl.String(),
+            "attribute": pl.String(),
+            "raters": pl.List(pl.String()),
+            "value": pl.Float64(),
+            "low": pl.Float64(),
+            "high": pl.Float64(),
+            "interval": pl.String(),
+            "n": pl.Int64(),
+            "k": pl.Int64(),
+            "reason": pl.String(),
+        }
+    )
+    frame = pl.DataFrame(rows, schema=schema)
+    return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -1,0 +1,134 @@
+"""Gates for releases: `icc_a1>=0.75` over every result, or those of one attribute."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from voirdire._errors import InputError, RequirementUnmetError
+from voirdire.examining._examination import PairResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from voirdire.examining._examination import Examination
+
+_GATE = re.compile(r"^\s*(\w+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<)\s*([-+\d.eE]+)\s*$")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+#: Bounds of the leading interval, beside the numbers of a result itself.
+_BOUNDS = {
+    "icc_c1_low": ("C,1", "low"),
+    "icc_c1_high": ("C,1", "high"),
+    "icc_a1_low": ("A,1", "low"),
+    "icc_a1_high": ("A,1", "high"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate, read: ``icc_a1@Safety>=0.75`` in parts."""
+
+    text: str
+    name: str
+    attribute: str | None
+    sign: str
+    limit: float
+
+
+def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
+    """Gates in parts, so that a slip in one is said before a long run and not after it.
+
+    Raises
+    ------
+    InputError
+        A gate cannot be read, or names a number that no result has.
+
+    Examples
+    --------
+    >>> [gate.limit for gate in read_requirements(["icc_a1>=0.75"])]
+    [0.75]
+    """
+    return tuple(_read(gate) for gate in gates)
+
+
+def check_requirements(examination: Examination, gates: Sequence[str]) -> None:
+    """Check gates such as ``"icc_a1>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
+
+    A gate holds when it holds for every judge (and attribute, unless one is named). A value that
+    is undefined does not meet a gate. ``icc_c1_low`` and its like are bounds of the F interval.
+
+    Raises
+    ------
+    InputError
+        The gate cannot be read, or names a number or attribute that there is not.
+    RequirementUnmetError
+        A gate does not hold; the message names where, with the values.
+    """
+    found = read_requirements(gates)
+    failures = [failure for gate in found for failure in _unmet(examination, gate)]
+    if failures:
+        shown = "; ".join(failures[:5])
+        more = f" (and {len(failures) - 5} more)" if len(failures) > 5 else ""
+        raise RequirementUnmetError(shown + more)
+
+
+def _read(gate: str) -> Gate:
+    match = _GATE.match(gate)
+    if match is None:
+        raise InputError(
+            f"requirement {gate!r} cannot be read: write NAME>=NUMBER or NAME@ATTRIBUTE>=NUMBER, "
+            "with one of >= <= > <"
+        )
+    known = [*_numbers(), *_BOUNDS]
+    if match[1] not in known:
+        raise InputError(
+            f"requirement {gate!r}: there is no number {match[1]!r} (known: {', '.join(known)})"
+        )
+    return Gate(gate, match[1], match[2], match[3], _number(match[4], gate))
+
+
+def _numbers() -> list[str]:
+    """The fields of a result that hold one number."""
+    return [field.name for field in fields(PairResult) if field.type in ("int", "float", "bool")]
+
+
+def _unmet(examination: Examination, gate: Gate) -> list[str]:
+    chosen = [
+        result
+        for result in (*examination.results, *examination.composites)
+        if (result.attribute == gate.attribute if gate.attribute else result in examination.results)
+    ]
+    if not chosen:
+        known = ", ".join(examination.attributes) or "none"
+        raise InputError(
+            f"requirement {gate.text!r}: no result for {gate.attribute!r} (attributes: {known})"
+        )
+    return [
+        f"{gate.name} of {result.judge} on {result.attribute} is {value:.3f}, "
+        f"required {gate.sign} {gate.limit:g}"
+        for result in chosen
+        if not _COMPARE[gate.sign](value := _value(result, gate.name), gate.limit)
+    ]
+
+
+def _number(text: str, gate: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"requirement {gate!r}: {text!r} is not a number") from None
+
+
+def _value(result: PairResult, name: str) -> float:
+    if name not in _BOUNDS:
+        return float(getattr(result, name))
+    form, side = _BOUNDS[name]
+    interval = result.interval(form, "f")
+    return math.nan if interval is None else float(getattr(interval, side))

@@ -1,0 +1,271 @@
+"""From pairings to results: every number of one judge and attribute."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining._agreement import response_level, system_level
+from voirdire.examining._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
+from voirdire.examining._examination import FormInterval, PairResult, SystemPair
+from voirdire.examining._pairing import Pairing, family_systems, pair_up
+from voirdire.stats import icc_batch, icc_systems_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining._cube import Cube
+    from voirdire.schema import Scale
+    from voirdire.stats import Estimate
+    from voirdire.study import Study
+
+FORMS = ("C,1", "A,1")
+
+#: More subjects than this have too many resamples to enumerate.
+EXACT_LIMIT = 10
+
+#: Scores that are held by item at a time (128 MiB); pairs held together share their draws.
+CELLS_AT_ONCE = 1 << 24
+
+#: Seeds that are tried to see whether the seed decides the published class.
+SEEDS_TRIED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all pairings of a study share."""
+
+    cube: Cube
+    study: Study
+    scale: Scale
+
+
+def pair_results(found: Sequence[Pairing], context: Context) -> tuple[PairResult, ...]:
+    """Results in the order given. Matrices of one shape share their bootstrap counts."""
+    estimates = _with_items_drawn(found, _icc(found, context.study), context)
+    borderline = _borderline(found, context.study)
+    without = _leave_one_out(found)
+    return tuple(
+        _result(pairing, estimates[i], borderline[i], without[i], context)
+        for i, pairing in enumerate(found)
+    )
+
+
+def _icc(found: Sequence[Pairing], study: Study) -> list[tuple[Estimate, ...]]:
+    """The two ICCs of each pairing with all intervals that its size allows."""
+    analysis = study.analysis
+    results: list[tuple[Estimate, ...]] = [()] * len(found)
+    for small in (True, False):
+        members = [i for i, p in enumerate(found) if (len(p.matrix) <= EXACT_LIMIT) == small]
+        drawn = ("percentile", "bca") if analysis.resamples else ()
+        batch = icc_batch(
+            [found[i].matrix for i in members],
+            FORMS,
+            ci=("f", *drawn, *(("exact",) if small else ())),
+            level=analysis.level,
+            n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
+            seed=analysis.seed,
+            compat=analysis.compat or None,
+        )
+        for i, estimates in zip(members, batch, strict=True):
+            results[i] = estimates
+    return results
+
+
+def _with_items_drawn(
+    found: Sequence[Pairing], estimates: list[tuple[Estimate, ...]], context: Context
+) -> list[tuple[Estimate, ...]]:
+    """The same with the interval over items ("cluster") last, at system level."""
+    analysis, n_items = context.study.analysis, len(context.cube.items)
+    results = list(estimates)
+    systems = [i for i, p in enumerate(found) if p.level == "system" and analysis.resamples]
+    together = max(1, CELLS_AT_ONCE // (2 * n_items * len(context.cube.systems)))
+    for start in range(0, len(systems), together):
+        members = systems[start : start + together]
+        batch = icc_systems_batch(
+            [_by_item(found[i], n_items) for i in members],
+            FORMS,
+            level=analysis.level,
+            n_resamples=analysis.resamples,
+            seed=analysis.seed,
+        )
+        for i, drawn in zip(members, batch, strict=True):
+            results[i] = tuple(
+                replace(one, intervals=(*one.intervals, *other.intervals))
+                for one, other in zip(estimates[i], drawn, strict=True)
+            )
+    return results
+
+
+def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
+    """(items, systems, 2) scores of reference and judge; NaN where either is missing."""
+    scores = np.full((n_items, len(pairing.systems), 2), np.nan)
+    column = np.unique(pairing.system, return_inverse=True)[1]
+    scores[pairing.item, column, 0] = pairing.reference
+    scores[pairing.item, column, 1] = pairing.judge_scores
+    return scores
+
+
+def _borderline(found: Sequence[Pairing], study: Study) -> list[bool]:
+    """Whether the published class hangs on the seed; never at response level or without one."""
+    members = [i for i, p in enumerate(found) if p.level == "system"]
+    analysis = study.analysis
+    widths: dict[int, list[float]] = {i: [] for i in members}
+    for seed in range(SEEDS_TRIED if analysis.resamples else 0):
+        batch = icc_batch(
+            [found[i].matrix for i in members],
+            ("C,1",),
+            ci="percentile",
+            level=analysis.level,
+            n_resamples=analysis.resamples,
+            seed=analysis.seed + seed,
+            compat=analysis.compat or None,
+        )
+        for i, (estimate,) in zip(members, batch, strict=True):
+            if not math.isnan(width := estimate.intervals[0].width):
+                widths[i].append(width)
+    return [is_borderline(widths.get(i, [])) for i in range(len(found))]
+
+
+def _leave_one_out(found: Sequence[Pairing]) -> list[tuple[dict[str, float], dict[str, float]]]:
+    """For each pairing at system level: system left out -> ICC(C,1), and the same for ICC(A,1)."""
+    keys = [
+        (i, s) for i, p in enumerate(found) if p.level == "system" for s in range(len(p.matrix))
+    ]
+    batch = icc_batch([np.delete(found[i].matrix, s, axis=0) for i, s in keys], FORMS, ci=None)
+    results: list[tuple[dict[str, float], dict[str, float]]] = [({}, {}) for _ in found]
+    for (i, s), (consistency, agreement) in zip(keys, batch, strict=True):
+        results[i][0][found[i].systems[s]] = consistency.value
+        results[i][1][found[i].systems[s]] = agreement.value
+    return results
+
+
+def _result(
+    pairing: Pairing,
+    estimates: tuple[Estimate, ...],
+    borderline: bool,
+    without: tuple[dict[str, float], dict[str, float]],
+    context: Context,
+) -> PairResult:
+    consistency, agreement = estimates
+    at_system = pairing.level == "system"
+    classed = at_system and len(pairing.systems) >= FEWEST_SYSTEMS
+    intervals = _form_intervals(estimates)
+    percentile = _width(consistency, "percentile")
+    reason = consistency.reason or agreement.reason
+    return PairResult(
+        judge=pairing.judge,
+        attribute=pairing.attribute,
+        level=pairing.level,
+        n_systems=len(pairing.systems),
+        n_pairs=len(pairing.reference),
+        n_expected=pairing.n_expected,
+        icc_c1=consistency.value,
+        icc_a1=agreement.value,
+        ci=intervals,
+        reliability_class=reliability_class(percentile) if classed else "",
+        class_exact=reliability_class(_width(consistency, "exact")) if classed else "",
+        class_borderline=borderline,
+        band=band_of(consistency.interval("f")),
+        mass_below_0=_mass_below_0(estimates),
+        ms_rows=consistency.details.get("ms_rows", math.nan),
+        ms_raters=consistency.details.get("ms_raters", math.nan),
+        ms_error=consistency.details.get("ms_error", math.nan),
+        excluded_systems=pairing.excluded,
+        reason=_reason(pairing, reason),
+        systems=_system_pairs(pairing) if at_system else (),
+        left_out=_left_out(pairing, context),
+        loo_c1=without[0],
+        loo_a1=without[1],
+        reference=" and ".join(pairing.against),
+        extra={**_extra(pairing, context), **_compat_shift(estimates)},
+        **system_level(pairing, context.scale, context.study.thresholds.bias_level),
+        **response_level(pairing, context.scale),
+    )
+
+
+def _form_intervals(estimates: tuple[Estimate, ...]) -> tuple[FormInterval, ...]:
+    return tuple(
+        FormInterval(form, interval)
+        for form, estimate in zip(FORMS, estimates, strict=True)
+        for interval in estimate.intervals
+    )
+
+
+def _width(estimate: Estimate, method: str) -> float:
+    interval = estimate.interval(method)
+    return math.nan if interval is None else interval.width
+
+
+def _mass_below_0(estimates: tuple[Estimate, ...]) -> dict[str, float]:
+    return {
+        form: estimate.details["mass_below_0"]
+        for form, estimate in zip(FORMS, estimates, strict=True)
+        if "mass_below_0" in estimate.details
+    }
+
+
+def _reason(pairing: Pairing, reason: str | None) -> str | None:
+    return "no_pairs" if len(pairing.reference) == 0 else reason
+
+
+def _system_pairs(pairing: Pairing) -> tuple[SystemPair, ...]:
+    rows = zip(pairing.systems, pairing.matrix, pairing.counts, strict=True)
+    return tuple(SystemPair(name, float(row[0]), float(row[1]), int(n)) for name, row, n in rows)
+
+
+def _compat_shift(estimates: tuple[Estimate, ...]) -> dict[str, Any]:
+    """By how much the published rule of dropping values moved each percentile bound."""
+    shifts = [e.details["shift_percentile"] for e in estimates if "shift_percentile" in e.details]
+    return {"compat_shift": [float(shift) for pair in shifts for shift in pair]} if shifts else {}
+
+
+def _left_out(pairing: Pairing, context: Context) -> tuple[SystemPair, ...]:
+    """The means of the systems that exclusion leaves out, for before and after."""
+    if not pairing.excluded or pairing.level != "system":
+        return ()
+    everything = _pair_again(pairing, context, ())
+    return tuple(p for p in _system_pairs(everything) if p.system in pairing.excluded)
+
+
+def _extra(pairing: Pairing, context: Context) -> Mapping[str, Any]:
+    """The same judge without exclusion, and with its whole family left out, where that differs."""
+    if pairing.level != "system":
+        return {}
+    rater = context.study.rater(pairing.judge)
+    rules: dict[str, tuple[str, ...]] = {}
+    if pairing.excluded:
+        rules["without_exclusion"] = ()
+    if rater is not None and rater.family and rater.excludes is not None:
+        rules["family_rule"] = family_systems(rater, context.study)
+    return {name: _under_rule(pairing, context, left_out) for name, left_out in rules.items()}
+
+
+def _under_rule(pairing: Pairing, context: Context, left_out: tuple[str, ...]) -> dict[str, Any]:
+    other = _pair_again(pairing, context, left_out)
+    ((consistency, agreement),) = icc_batch([other.matrix], FORMS, ci=None)
+    differences = other.matrix[:, 1] - other.matrix[:, 0]
+    return {
+        "excluded_systems": list(left_out),
+        "n_systems": len(other.systems),
+        "icc_c1": consistency.value,
+        "icc_a1": agreement.value,
+        "bias": float(differences.mean()) if len(differences) else math.nan,
+    }
+
+
+def _pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -> Pairing:
+    return pair_up(
+        context.cube,
+        pairing.judge,
+        pairing.attribute,
+        pairing.against,
+        excluded,
+        listwise=context.study.data.pairs == "listwise",
+        quorum=context.study.data.quorum,
+    )

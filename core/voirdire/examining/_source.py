@@ -1,0 +1,113 @@
+"""What can be examined: a benchmark, a study, a file of ratings, a session folder, a frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import polars as pl
+
+from voirdire import tables
+from voirdire._errors import InputError
+from voirdire._manager import plugins
+from voirdire.store import is_session, session_study
+from voirdire.study import Rater, Source, Study, load_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.examining._examination import Examination
+    from voirdire.tables import Tables
+
+
+class Benchmark(Protocol):
+    """What a plugin registers as a benchmark."""
+
+    def study(self, data: Path | None) -> Study:
+        """The study over the data in that folder."""
+        ...
+
+    def review(self, examination: Examination) -> Examination:
+        """The examination with the benchmark's own notes and sections added."""
+        ...
+
+
+def resolve(
+    source: str | Path | Study | pl.DataFrame,
+    data: str | Path | None = None,
+    reference: Sequence[str] = (),
+) -> tuple[Study, Tables | None, Benchmark | None]:
+    """The study behind a source; its tables where they are at hand; its benchmark if it is one.
+
+    Raises
+    ------
+    InputError
+        No such file, benchmark or session; the message lists the benchmarks there are.
+    """
+    if isinstance(source, Study):
+        return source, None, None
+    if isinstance(source, pl.DataFrame):
+        return *tables.from_frame(source, reference=reference), None
+    path = Path(source)
+    if path.is_dir():
+        return _session(path), None, None
+    if path.suffix == ".toml":
+        return load_study(path), None, None
+    if path.is_file():
+        return *tables.read_file(path, reference=reference), None
+    return _benchmark(str(source), data)
+
+
+def _session(folder: Path) -> Study:
+    """The study of a session, its data being the ratings derived there."""
+    ratings = folder / "ratings.parquet"
+    if is_session(folder) and not ratings.is_file():
+        raise InputError(
+            f"session {folder} has no tables yet: write them by voirdire session reparse {folder}"
+        )
+    if not (folder / "study.toml").is_file() or not ratings.is_file():
+        raise InputError(
+            f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
+        )
+    # Human ratings that the study names lie beside the file it was run from, not in the session.
+    study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
+    source = Source(path=str(ratings.resolve()), layout="long")
+    data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
+    return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _panel(folder: Path, study: Study) -> tuple[Rater, ...]:
+    """The panel with the temperatures that were sent, raters' own defaults included."""
+    path = folder / "raters.parquet"
+    if not path.is_file():
+        return study.panel
+    sent = dict(pl.read_parquet(path, columns=["rater", "temperature"]).iter_rows())
+    return tuple(
+        rater.model_copy(update={"temperature": sent.get(rater.name, rater.temperature)})
+        for rater in study.panel
+    )
+
+
+def _benchmark(name: str, data: str | Path | None) -> tuple[Study, None, Benchmark]:
+    known = plugins().names("benchmark")
+    if name not in known:
+        raise InputError(
+            f"{name!r} is neither a file, a session folder nor a benchmark "
+            f"(benchmarks: {', '.join(known) or 'none'})"
+        )
+    benchmark = plugins().resolve("benchmark", name)
+    folder = None if data is None else Path(data)
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"--data {folder}: there is no such folder")
+    return benchmark.study(folder), None, benchmark
+
+
+def adjust(study: Study, changes: Mapping[str, Mapping[str, Any]]) -> Study:
+    """A study with some keys of `data` and `analysis` exchanged; None leaves a key as it is."""
+    update = {
+        part: getattr(study, part).model_copy(
+            update={key: value for key, value in keys.items() if value is not None}
+        )
+        for part, keys in changes.items()
+    }
+    return study.model_copy(update=update)

@@ -1,0 +1,240 @@
+"""Choices and labels against a key, as tables of a report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from voirdire.examining._examination import Section, SectionFigure
+from voirdire.stats import kappa_f1
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.examining.choices import Accuracy, Floor, LabelScores
+    from voirdire.stats import Estimate
+
+_NO_READING = "reads nothing"
+
+
+def label_sections(
+    found: Sequence[LabelScores],
+    title: str = "Labels against the key",
+    human: str | None = None,
+    printed: Mapping[str, float] | None = None,
+) -> tuple[Section, ...]:
+    """Weighted scores beside what needs no reading; F1 by label; every label in full.
+
+    Parameters
+    ----------
+    found : sequence of LabelScores
+        On the same key.
+    title : str
+        What the labels are.
+    human : str, optional
+        The human's name, where one is among `found` or `printed`.
+    printed : mapping of str to float, optional
+        Weighted F1 of others, as published, for the sentence on the best constant predictor.
+    """
+    if not found:
+        return ()
+    return (
+        _weighted(found, title, human, printed or {}),
+        _by_label(found, title),
+        _full(found, title),
+    )
+
+
+def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Section:
+    """Accuracy overall and by type; what was not answered is counted and shown both ways."""
+    return Section(
+        title,
+        "Accuracy is over the questions answered; beside it, unanswered ones count as wrong. An "
+        "answer is right when it names all right options and no other.",
+        (
+            "Rater",
+            "Type",
+            "Answered",
+            "Unanswered",
+            "Accuracy",
+            "Interval (Wilson)",
+            "Unanswered as wrong",
+            "Interval (Wilson)",
+        ),
+        tuple(
+            (
+                part.name,
+                part.part or "all",
+                part.answered.n,
+                part.answered.left_out,
+                part.answered.value,
+                _span(part.answered),
+                part.strict.value,
+                _span(part.strict),
+            )
+            for part in found
+        ),
+        _accuracy_figure(found),
+    )
+
+
+def _accuracy_figure(found: Sequence[Accuracy]) -> SectionFigure:
+    parts = list(dict.fromkeys(one.part for one in found))
+    values = {(one.name, one.part): one.answered.value for one in found}
+    names = dict.fromkeys(one.name for one in found)
+    return SectionFigure(
+        kind="grouped_bars",
+        labels=tuple(part or "all" for part in parts),
+        series=tuple((n, tuple(values.get((n, p), math.nan) for p in parts)) for n in names),
+        y="Accuracy",
+    )
+
+
+def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None = None) -> str:
+    """What the best constant predictor scores, and whom it beats.
+
+    >>> from voirdire.stats import best_constant_f1, random_f1
+    >>> from voirdire.examining.choices import Floor
+    >>> support, n = [162, 101, 81], 184
+    >>> floor = Floor(random_f1(support, n), best_constant_f1(support, n), ("a", "b", "c"))
+    >>> print(constant_sentence({"Model": 0.75, "Other": 0.80, "Human": 0.776}, floor, "Human"))
+    Naming a, b, c for every item, without reading one, scores 0.793: above 1 of 2 models (Model)
+    and above Human's 0.776.
+    """
+    value = floor.constant.value
+    models = {name: score for name, score in f1.items() if name != human}
+    beaten = [name for name, score in models.items() if score < value]
+    against = []
+    if models:
+        names = f" ({', '.join(beaten)})" if 0 < len(beaten) < len(models) else ""
+        against.append(f"above {len(beaten) or 'none'} of {len(models)} models{names}")
+    if human is not None and human in f1:
+        against.append(f"{'above' if f1[human] < value else 'below'} {human}'s {f1[human]:.3f}")
+    every = ", ".join(floor.named) if len(floor.named) < 5 else f"all {len(floor.named)} labels"
+    said = f"Naming {every} for every item, without reading one, scores {value:.3f}"
+    return f"{said}: {' and '.join(against)}." if against else f"{said}."
+
+
+def _weighted(
+    found: Sequence[LabelScores], title: str, human: str | None, printed: Mapping[str, float]
+) -> Section:
+    floor = found[0].floor
+    rows: list[tuple[object, ...]] = [_weighted_row(part) for part in found]
+    rows += [(name, "–", "–", "–", "–", f1, "published", "–", "–") for name, f1 in printed.items()]
+    rows.append(_floor_row("Best constant predictor", floor.constant, floor))
+    rows.append(_floor_row("Chance", floor.chance, floor))
+    f1s = {**{part.name: part.scores["f1_weighted"].value for part in found}, **printed}
+    return Section(
+        title,
+        f"{constant_sentence(f1s, floor, human)} Precision, recall and F1 are weighted by support. "
+        "kappa_F1 is 0 at chance and 1 at perfection; beyond constant is the same scale from the "
+        "best constant predictor, so that 0 or less means: no better than naming the same labels "
+        "for every item.",
+        (
+            "Rater",
+            "n",
+            "Missing",
+            "Precision",
+            "Recall",
+            "F1",
+            "Interval",
+            "kappa_F1",
+            "Beyond constant",
+        ),
+        tuple(rows),
+    )
+
+
+def _weighted_row(part: LabelScores) -> tuple[object, ...]:
+    f1 = part.scores["f1_weighted"]
+    return (
+        part.name,
+        f1.n,
+        f1.left_out,
+        part.scores["precision_weighted"].value,
+        part.scores["recall_weighted"].value,
+        f1.value,
+        _span(f1),
+        part.kappa.value,
+        part.beyond_constant.value,
+    )
+
+
+def _floor_row(name: str, estimate: Estimate, floor: Floor) -> tuple[object, ...]:
+    kappa = kappa_f1(estimate, floor.chance).value
+    beyond = kappa_f1(estimate, floor.constant).value
+    return (name, estimate.n, 0, "–", "–", estimate.value, _NO_READING, kappa, beyond)
+
+
+def _by_label(found: Sequence[LabelScores], title: str) -> Section:
+    floor = found[0].floor
+    constant, chance = floor.constant.details["f1"], floor.chance.details["f1"]
+    rows = tuple(
+        (
+            label.label,
+            label.true,
+            *(part.labels[c].f1.value for part in found),
+            float(constant[c]),
+            float(chance[c]),
+        )
+        for c, label in enumerate(found[0].labels)
+    )
+    return Section(
+        f"{title}: F1 by label",
+        "Beside the raters: the F1 of naming the label for every item, and that of chance.",
+        ("Label", "True", *(part.name for part in found), "Always named", "Chance"),
+        rows,
+        SectionFigure(
+            kind="grouped_bars",
+            labels=tuple(label.label for label in found[0].labels),
+            series=(
+                *((part.name, tuple(label.f1.value for label in part.labels)) for part in found),
+                ("Always named", tuple(map(float, constant))),
+            ),
+            y="F1",
+        ),
+    )
+
+
+def _full(found: Sequence[LabelScores], title: str) -> Section:
+    rows = tuple(
+        (
+            part.name,
+            label.label,
+            label.true,
+            label.named,
+            label.precision.value,
+            _span(label.precision),
+            label.recall.value,
+            _span(label.recall),
+            label.f1.value,
+            _span(label.f1),
+        )
+        for part in found
+        for label in part.labels
+    )
+    return Section(
+        f"{title}: every label",
+        "Precision and recall with Wilson intervals, F1 with the percentile interval over items; "
+        "a dash where a share is 0/0.",
+        (
+            "Rater",
+            "Label",
+            "True",
+            "Named",
+            "Precision",
+            "Interval",
+            "Recall",
+            "Interval",
+            "F1",
+            "Interval",
+        ),
+        rows,
+    )
+
+
+def _span(estimate: Estimate) -> str:
+    interval = estimate.interval()
+    if interval is None or interval.low != interval.low:
+        return "–"
+    return f"[{interval.low:.3f}, {interval.high:.3f}]"

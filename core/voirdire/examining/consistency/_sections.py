@@ -1,0 +1,181 @@
+"""Consistency as a report's tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from voirdire.examining._examination import Section, SectionFigure
+from voirdire.examining.consistency._agreement import (
+    agreement_frame,
+    joint_agreement_frame,
+    label_agreements,
+)
+from voirdire.examining.consistency._counts import largest_counts
+from voirdire.examining.consistency._final import (
+    UNSURE,
+    final_labels,
+    label_distribution,
+    threshold_of,
+)
+from voirdire.examining.consistency._replies import reply_states, unknown_labels
+from voirdire.stats._results import REASONS
+
+if TYPE_CHECKING:
+    from voirdire.examining.consistency._runs import LabelRuns
+
+DETERMINISTIC = (
+    "Sampled at temperature 0: {names}. Repeated runs of a deterministic configuration agree "
+    "because decoding collapses to one answer, whatever the text says. Their agreement is no "
+    "evidence of consistency (Sharma et al., appendix C)."
+)
+UNDECLARED = (
+    "No temperature is declared for {names}; whether their runs may vary at all is not known."
+)
+
+
+def consistency_sections(
+    runs: LabelRuns,
+    *,
+    at_least: int | None = None,
+    unsure: tuple[str, str] = UNSURE,
+    level: float = 0.95,
+) -> tuple[Section, ...]:
+    """Replies, largest counts, kappas, final labels, labels outside the set, pairs of annotators.
+
+    Sections without rows are left out.
+    """
+    final = final_labels(runs, at_least=at_least, unsure=unsure)
+    sections = (
+        _replies(runs),
+        _largest(runs),
+        _kappas(runs, level),
+        _distribution(runs, final, at_least, unsure),
+        _unknown(runs),
+        _pairs(final, level),
+    )
+    return tuple(section for section in sections if section.rows)
+
+
+def temperature_notes(raters: pl.DataFrame, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What the temperatures of annotators (columns ``rater, temperature``) say of their runs."""
+    known = dict(raters.select("rater", "temperature").iter_rows())
+    frozen = [name for name in names if known.get(name) == 0]
+    silent = [name for name in names if known.get(name) is None]
+    said = ((DETERMINISTIC, frozen), (UNDECLARED, silent))
+    return tuple(text.format(names=", ".join(found)) for text, found in said if found)
+
+
+def _section(title: str, text: str, frame: pl.DataFrame, columns: dict[str, str]) -> Section:
+    rows = tuple(tuple(_cell(value) for value in row) for row in frame.select(*columns).iter_rows())
+    return Section(title, text, tuple(columns.values()), rows)
+
+
+def _cell(value: Any) -> Any:
+    return float("nan") if value is None else value
+
+
+def _replies(runs: LabelRuns) -> Section:
+    heads = {
+        "rater": "Annotator", "items": "Items", "runs": "Runs", "replies": "Replies",
+        "read": "Read", "missing": "Missing", "reasons": "Why missing",
+        "contradictions": "Contradictions", "too_many": "Too many labels",
+        "unknown": "With a label outside the set",
+    }  # fmt: skip
+    frame = reply_states(runs)
+    none = (
+        f" A reply that names {runs.none!r} beside another label contradicts itself."
+        if runs.none
+        else ""
+    )
+    return _section(
+        "Labels: what became of the replies",
+        "Every item was to be labelled in every run. A reply that names no label, and a run "
+        f"without a reply, are missing and never a label.{none}",
+        frame,
+        {key: head for key, head in heads.items() if key in frame.columns},
+    )
+
+
+def _largest(runs: LabelRuns) -> Section:
+    frame = largest_counts(runs)
+    section = _section(
+        "Largest label count per item",
+        "In how many runs the most often named label of an item was named: the distribution of "
+        "figure 2 of Sharma et al. Incomplete items have a run that says nothing.",
+        frame,
+        {"rater": "Annotator", "largest": "Largest count", "items": "Items", "share": "Share",
+         "at_least": "This or more", "incomplete": "Incomplete"},
+    )  # fmt: skip
+    return replace(section, figure=_largest_figure(frame))
+
+
+def _largest_figure(largest: pl.DataFrame) -> SectionFigure:
+    """Shares of items by largest count; an annotator with fewer runs ends earlier."""
+    counts = range(cast("int", largest["largest"].max()) + 1)
+    shares = {(r, n): s for r, n, s in largest.select("rater", "largest", "share").iter_rows()}
+    raters = largest["rater"].unique(maintain_order=True)
+    return SectionFigure(
+        kind="grouped_bars",
+        labels=tuple(map(str, counts)),
+        series=tuple((r, tuple(shares.get((r, n), math.nan) for n in counts)) for r in raters),
+        x="Runs that name the most often named label",
+        y="Share of items",
+    )
+
+
+def _kappas(runs: LabelRuns, level: float) -> Section:
+    frame = agreement_frame(label_agreements(runs, level=level)).with_columns(
+        pl.col("reason").replace(dict(REASONS)).fill_null("")
+    )
+    return _section(
+        "Fleiss' kappa of each label over runs",
+        f"Each label is a task of its own, named or not; intervals are {level:.0%} t intervals "
+        "over items. Kappa is low for a rare label even where runs seldom differ: read it beside "
+        "prevalence and AC1. Runs that agree are consistent, which is not the same as right.",
+        frame,
+        {"rater": "Annotator", "label": "Label", "kappa": "Kappa", "low": "Low", "high": "High",
+         "prevalence": "Prevalence", "ac1": "AC1", "named": "Items named", "n": "Items",
+         "k": "Runs", "reason": "Undefined because"},
+    )  # fmt: skip
+
+
+def _distribution(
+    runs: LabelRuns, final: pl.DataFrame, at_least: int | None, unsure: tuple[str, str]
+) -> Section:
+    sizes = dict(final.select("rater", "runs").unique(maintain_order=True).iter_rows())
+    rules = sorted({(threshold_of(size, at_least), size) for size in sizes.values()})
+    said = " or ".join(f"{least} of {size}" for least, size in rules)
+    named = f"named {runs.none!r}" if runs.none else "named no label"
+    return _section(
+        "Final labels",
+        f"Labels that recur in at least {said} runs. Without one, an item is {unsure[0]!r} where "
+        f"a run {named}, and {unsure[1]!r} where none did; it is incomplete where a missing run "
+        "could decide. Shares are of all items; an item may have several labels.",
+        label_distribution(final, runs.labels),
+        {"rater": "Annotator", "label": "Label", "items": "Items", "share": "Share"},
+    )
+
+
+def _unknown(runs: LabelRuns) -> Section:
+    return _section(
+        "Labels outside the set",
+        "Entries of replies that are no declared label. Beside a declared label they are dropped; "
+        f"alone they count as {runs.other!r}.",
+        unknown_labels(runs),
+        {"rater": "Annotator", "label": "Label", "count": "Times"},
+    )
+
+
+def _pairs(final: pl.DataFrame, level: float) -> Section:
+    return _section(
+        "Joint agreement of two annotators",
+        f"Share of items with equal final labels, with {level:.0%} Wilson intervals; items that "
+        "either is unsure of are left out. Not corrected for chance.",
+        joint_agreement_frame(final, level=level),
+        {"rater_a": "Annotator", "rater_b": "And", "on": "On", "agreement": "Agreement",
+         "low": "Low", "high": "High", "n": "Items", "left_out": "Left out"},
+    )  # fmt: skip

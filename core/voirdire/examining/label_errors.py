@@ -1,0 +1,110 @@
+"""Items whose labels differ from the key: expected and given, with the reply beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.examining._examination import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examining._label_matrix import LabelMatrix
+
+ERRORS: dict[str, Any] = {
+    "item": pl.String,
+    "rater": pl.String,
+    "run": pl.Int32,
+    "expected": pl.List(pl.String),
+    "given": pl.List(pl.String),
+    "missed": pl.List(pl.String),
+    "wrong": pl.List(pl.String),
+    "status": pl.String,
+}
+_MOST = 200
+
+
+def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
+    """One row an item that is not exactly right, in the order of the key.
+
+    Parameters
+    ----------
+    truth, given : LabelMatrix
+        Over the same items and labels. Items without a key are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``item, rater, run``; ``expected`` and ``given`` labels; of these ``missed`` (expected and
+        not given) and ``wrong`` (given and not expected); ``status``. Where nothing was given,
+        ``given``, ``missed`` and ``wrong`` are null and the status says why.
+    """
+    rows = []
+    for place, item in enumerate(truth.items):
+        expected, said = truth.named(place), given.named(place)
+        if expected is None or expected == said:
+            continue
+        missed = None if said is None else [x for x in expected if x not in said]
+        wrong = None if said is None else [x for x in said if x not in expected]
+        shown = None if said is None else list(said)
+        status = given.statuses[place]
+        rows.append((item, given.rater, given.run, list(expected), shown, missed, wrong, status))
+    return pl.DataFrame(rows, schema=ERRORS, orient="row")
+
+
+def with_texts(
+    errors: pl.DataFrame, items: pl.DataFrame | None, replies: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The errors with the item's ``text`` and the ``reply``, null where they are not at hand.
+
+    Parameters
+    ----------
+    errors : DataFrame
+        From `label_errors`.
+    items, replies : DataFrame or None
+        ``item, text`` and ``item, rater, run, reply``, as an Examination holds them.
+    """
+    blank = pl.lit(None, pl.String)
+    if items is None or items.is_empty():
+        found = errors.with_columns(blank.alias("text"))
+    else:
+        texts = items.select(pl.col("item").cast(pl.String), "text").unique("item")
+        found = errors.join(texts, on="item", how="left", maintain_order="left")
+    if replies is None or replies.is_empty():
+        return found.with_columns(blank.alias("reply"))
+    keys = ["item", "rater", "run"]
+    said = replies.select(
+        pl.col("item").cast(pl.String), pl.col("rater").cast(pl.String),
+        pl.col("run").cast(pl.Int32), "reply",
+    ).unique(keys)  # fmt: skip
+    return found.join(said, on=keys, how="left", maintain_order="left")
+
+
+def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") -> Section:
+    """Errors without any text of items or replies; those with most wrong labels come first."""
+    found = pl.concat([pl.DataFrame(schema=ERRORS), *errors])
+    size = pl.col("missed").list.len() + pl.col("wrong").list.len()
+    worst = found.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    more = max(0, found.height - _MOST)
+    shown = f"The first {_MOST} of {found.height} rows. " if more else ""
+    return Section(
+        title,
+        f"{shown}Items whose labels differ from the key; texts and replies stand in the report "
+        "only where it is asked to show texts.",
+        ("Rater", "Item", "Expected", "Given", "Missed", "Wrongly named", "Status"),
+        tuple(
+            (
+                row["rater"] if row["run"] == 1 else f"{row['rater']} (run {row['run']})",
+                row["item"],
+                *(_listed(row[name]) for name in ("expected", "given", "missed", "wrong")),
+                row["status"],
+            )
+            for row in worst.head(_MOST).iter_rows(named=True)
+        ),
+    )
+
+
+def _listed(labels: list[str] | None) -> str:
+    return "–" if labels is None else "; ".join(labels) or "none"

@@ -1,0 +1,260 @@
+"""What a table of preferences says, as tables of a report, findings and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.examining._examination import Section
+from voirdire.examining._preference_figures import means_figure, overall_cells, shares_figure
+from voirdire.examining._preference_table import settle
+from voirdire.schema import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from voirdire.examining.preferences import PreferenceCell, Preferences
+    from voirdire.schema import Severity
+    from voirdire.stats import Estimate
+
+_SHOWN = 20
+#: The share of a rater's comparisons without a score that is no longer a mere note.
+_MOST_MISSING = 0.05
+_CELL = (
+    "Rater",
+    "Systems",
+    "Criterion",
+    "n",
+    "Mean",
+    "Interval (t)",
+    "Wins",
+    "Ties",
+    "Losses",
+    "Inconsistent",
+    "Missing",
+)
+
+
+def preference_sections(found: Preferences) -> tuple[Section, ...]:
+    """Tables of a report: means and outcomes in all and by group, agreement, position, ranking."""
+    sections = (
+        _means(found),
+        *(_by(name, cells) for name, cells in found.parts.items()),
+        *(_shares(name, cells) for name, cells in (("", found.cells), *found.parts.items())),
+        _agreement(found),
+        _position(found),
+        _ranking(found),
+    )
+    return tuple(section for section in sections if section.rows)
+
+
+#: Kind of finding -> severity, what was found, what follows.
+_FINDINGS: dict[str, tuple[Severity, str, str]] = {
+    "inconsistent_orders": (
+        "serious",
+        "{n} of {all} comparisons have another winner when the responses change places.",
+        "They are counted as inconsistent, not as ties, and stay out of means and shares.",
+    ),
+    "one_order": (
+        "serious",
+        "In {n} pairs of systems a rater saw the same one first in every comparison.",
+        "What the first place gains cannot be told from what the system is worth.",
+    ),
+    "order_unknown": (
+        "note",
+        "{n} of {rows} judgements do not say which response was shown first.",
+        "They count for preferences and cannot tell of a position bias.",
+    ),
+}
+
+
+def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple[Finding, ...]:
+    """What is odd in a table of preferences: missing scores, orders that disagree, one order.
+
+    `table` is one of `preference_table`; `name` is what findings call it. What is missing is said
+    of each rater.
+    """
+    settled, first = settle(table), pl.col("shown_first")
+    sides = (
+        table.filter(first.is_not_null())
+        .group_by("rater", "system_a", "system_b", maintain_order=True)
+        .agg(first.n_unique().alias("sides"), pl.len())
+    )
+    odd = {
+        "inconsistent_orders": settled.filter(pl.col("outcome") == "inconsistent"),
+        "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1)),
+        "order_unknown": table.filter(first.is_null()),
+    }
+    found = []
+    for kind, rows in odd.items():
+        severity, message, consequence = _FINDINGS[kind]
+        said = message.format(n=rows.height, all=settled.height, rows=table.height)
+        if rows.height:
+            places = _places(rows)
+            found.append(Finding(kind, severity, name, rows.height, places, said, consequence))
+    return (*found, *_missing(table, settled))
+
+
+def _missing(table: pl.DataFrame, settled: pl.DataFrame) -> Iterator[Finding]:
+    """A finding a rater with comparisons that have no score, and what became of them."""
+    blank = table.filter(pl.col("score").is_null())
+    for (rater,), own in settled.group_by("rater", maintain_order=True):
+        lost = own.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
+        if lost.is_empty():
+            continue
+        fates = blank.filter(pl.col("rater") == rater)["status"].value_counts(sort=True)
+        said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
+        yield Finding(
+            "preferences_missing",
+            "serious" if lost.height > _MOST_MISSING * own.height else "note",
+            str(rater),
+            lost.height,
+            _places(lost),
+            f"{lost.height:,} of {own.height:,} comparisons have no score (judgements: {said}).",
+            "They are in no number; a comparison of which one order is missing counts among them.",
+        )
+
+
+def _places(rows: pl.DataFrame) -> tuple[str, ...]:
+    names = [n for n in ("item", "system_a", "system_b", "rater", "attribute") if n in rows.columns]
+    return tuple(", ".join(map(str, row)) for row in rows.select(names).head(_SHOWN).iter_rows())
+
+
+def _means(found: Preferences) -> Section:
+    return Section(
+        "Mean preference",
+        "From -2 (the second system much better) to 2 (the first much better); 0 is no "
+        "preference. Comparisons whose two orders disagree on the winner are counted under "
+        "Inconsistent and are in no other column.",
+        _CELL,
+        tuple(_row(cell) for cell in found.cells),
+    )
+
+
+def _by(name: str, cells: Sequence[PreferenceCell]) -> Section:
+    rows = tuple((cell.part, *_row(cell)) for cell in cells)
+    text = "As the table of mean preferences, over the items of each part."
+    head, figure = (name.capitalize(), *_CELL), means_figure(overall_cells(cells))
+    return Section(f"Mean preference by {name}", text, head, rows, figure)
+
+
+def _row(cell: PreferenceCell) -> tuple[object, ...]:
+    outcome = cell.outcome
+    return (
+        cell.rater,
+        _pair(cell),
+        cell.attribute,
+        cell.mean.n,
+        cell.mean.value,
+        _span(cell.mean),
+        outcome.wins,
+        outcome.ties,
+        outcome.losses,
+        cell.inconsistent,
+        cell.missing,
+    )
+
+
+def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
+    """Shares of comparisons won, tied and lost, on the overall attribute where there is one."""
+    overall = overall_cells(cells)
+    method = {i.method for c in overall for i in c.outcome.win.intervals}
+    rows = tuple(
+        (
+            *((cell.part,) if name else ()),
+            cell.rater,
+            _pair(cell),
+            cell.attribute,
+            cell.outcome.win.value,
+            _span(cell.outcome.win),
+            cell.outcome.tie.value,
+            _span(cell.outcome.tie),
+            cell.outcome.loss.value,
+            _span(cell.outcome.loss),
+        )
+        for cell in overall
+    )
+    columns = ("Rater", "Systems", "Criterion", "Win", "Interval", "Tie", "Interval", "Loss")
+    return Section(
+        f"Win, tie, loss by {name}" if name else "Win, tie, loss",
+        "Shares of the comparisons that count, for the first system; a score above 0 wins. "
+        f"Intervals: {' or '.join(sorted(method)) or 'none'}.",
+        (*((name.capitalize(),) if name else ()), *columns, "Interval"),
+        rows,
+        shares_figure(overall),
+    )
+
+
+def _agreement(found: Preferences) -> Section:
+    return Section(
+        "Agreement of raters on preferences",
+        "Same winner: the share of comparisons on which two raters prefer the same system, or "
+        "both say a tie (Wilson interval, comparisons taken as independent). Alpha: "
+        "Krippendorff's, of the scores as numbers.",
+        ("Raters", "Criterion", "n", "Same winner", "Interval", "Alpha", "Interval"),
+        tuple(
+            (
+                f"{pair.first}, {pair.second}",
+                pair.attribute,
+                pair.winner.n,
+                pair.winner.value,
+                _span(pair.winner),
+                pair.alpha.value,
+                _span(pair.alpha),
+            )
+            for pair in found.agreement
+        ),
+    )
+
+
+def _position(found: Preferences) -> Section:
+    return Section(
+        "Position bias",
+        "How much a response gains by being shown first, in levels of the scale (0: nothing). "
+        "With both orders asked it is exact, and the pairs whose orders disagree are counted; "
+        "with one order it leans on the order having been drawn at random.",
+        ("Rater", "Criterion", "Effect", "Interval", "Design", "Pairs", "Opposite", "Tied once"),
+        tuple(
+            (
+                bias.rater,
+                bias.attribute,
+                bias.effect.value,
+                _span(bias.effect),
+                str(bias.effect.details["design"]),
+                bias.effect.details["pairs"],
+                bias.effect.details["inconsistent"],
+                bias.effect.details["tied_once"],
+            )
+            for bias in found.position
+        ),
+    )
+
+
+def _ranking(found: Preferences) -> Section:
+    rows = [
+        (part.rater, part.attribute, place, system, strength.value, _span(strength), strength.n)
+        for part in found.strengths
+        for place, (system, strength) in enumerate(
+            zip(part.ranking.systems, part.ranking.strengths, strict=True), start=1
+        )
+    ]
+    return Section(
+        "Ranking of systems (Bradley-Terry)",
+        "Log-strengths, which sum to 0: a difference of d means odds of exp(d) to 1 among decided "
+        "comparisons. A dash where some systems never win or tie against others.",
+        ("Rater", "Criterion", "Place", "System", "Strength", "Interval", "n"),
+        tuple(rows),
+    )
+
+
+def _pair(cell: PreferenceCell) -> str:
+    return f"{cell.system_a} vs {cell.system_b}"
+
+
+def _span(estimate: Estimate) -> str:
+    interval = estimate.interval()
+    if interval is None or interval.low != interval.low:
+        return "–"
+    # 0.0 is added so that a bound a hair below 0 is printed as 0.
+    return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]"

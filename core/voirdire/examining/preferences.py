@@ -1,0 +1,316 @@
+"""Preferences of experts and LLM judges: which system is preferred, and how far raters agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import TableError
+from voirdire.examining._preference_table import (
+    MOST,
+    holds_preferences,
+    preference_table,
+    settle,
+)
+from voirdire.stats import (
+    bradley_terry,
+    joint_agreement,
+    krippendorff_alpha,
+    mean_preference,
+    position_effect,
+    win_tie_loss,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from voirdire.stats import BradleyTerry, Estimate, WinTieLoss
+
+__all__ = [
+    "OVERALL",
+    "PositionBias",
+    "PreferenceCell",
+    "Preferences",
+    "RaterPair",
+    "Strengths",
+    "examine_preferences",
+    "holds_preferences",
+    "preference_table",
+    "settle",
+]
+
+#: The attribute that says which response is better in all.
+OVERALL = "Overall"
+#: A ranking is a fit, and a bootstrap one fit a resample: more than these take long.
+_FITS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceCell:
+    """One rater's preferences between two systems on one attribute, over some of the items.
+
+    Attributes
+    ----------
+    part : str
+        The value of the grouping column; empty for all items.
+    mean : Estimate
+        On -2..2, above 0 for system_a, with the t interval over items. Pairs whose two orders
+        disagree are not in it.
+    outcome : WinTieLoss
+        Of the same comparisons.
+    inconsistent, opposite, missing : int
+        Comparisons whose two orders disagree on the winner (a tie in one of them counts), of these
+        those that name opposite winners, and comparisons without a score.
+    """
+
+    rater: str
+    system_a: str
+    system_b: str
+    attribute: str
+    part: str
+    mean: Estimate
+    outcome: WinTieLoss
+    inconsistent: int
+    opposite: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPair:
+    """Two raters on the comparisons that both made.
+
+    `winner` is the share on which they name the same winner (or both a tie), `alpha` Krippendorff's
+    alpha of the scores as numbers.
+    """
+
+    first: str
+    second: str
+    attribute: str
+    winner: Estimate
+    alpha: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PositionBias:
+    """How much one rater favours what is shown first; see `voirdire.stats.position_effect`."""
+
+    rater: str
+    attribute: str
+    effect: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """One rater's Bradley-Terry ranking of the systems on one attribute."""
+
+    rater: str
+    attribute: str
+    ranking: BradleyTerry
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Everything that a table of preferences says.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The preferences, as `preference_table` gives them.
+    settled : DataFrame
+        One row a comparison; see `settle`.
+    cells : tuple of PreferenceCell
+        Over all items.
+    parts : mapping of str to tuple of PreferenceCell
+        Over the items of each value of a grouping column.
+    agreement, position, strengths : tuple
+        By attribute.
+    """
+
+    table: pl.DataFrame
+    settled: pl.DataFrame
+    cells: tuple[PreferenceCell, ...]
+    parts: dict[str, tuple[PreferenceCell, ...]]
+    agreement: tuple[RaterPair, ...]
+    position: tuple[PositionBias, ...]
+    strengths: tuple[Strengths, ...]
+
+    def cell(self, rater: str, system: str, attribute: str, part: str = "") -> PreferenceCell:
+        """The cell of one rater and system; `part` names a value of a grouping column."""
+        cells = self.cells if not part else (c for found in self.parts.values() for c in found)
+        key = (rater, system, attribute, part)
+        for found in cells:
+            if (found.rater, found.system_a, found.attribute, found.part) == key:
+                return found
+        raise KeyError(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    level: float
+    resamples: int
+    seed: int
+
+    def drawn(self, method: str = "percentile", most: int = 10**9) -> dict[str, Any]:
+        """How a bootstrap is asked for; with 0 resamples it is left out."""
+        resamples = min(self.resamples, most)
+        asked = method if resamples or method != "percentile" else None
+        return {"ci": asked, "level": self.level, "n_resamples": resamples or 1, "seed": self.seed}
+
+
+def examine_preferences(
+    table: pl.DataFrame,
+    groups: pl.DataFrame | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Preferences:
+    """Mean preferences, wins, agreement of raters, position bias and a ranking of systems.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Preferences; see `preference_table`.
+    groups : DataFrame, optional
+        ``item`` and columns to break results down by, such as the exercise and its difficulty.
+    level, resamples, seed
+        Of the intervals; the bootstrap draws whole items.
+
+    Returns
+    -------
+    Preferences
+        With both orders of a comparison asked, those that disagree on the winner are counted and
+        stay out of means and shares; the position effect is estimated from them too. Runs of one
+        rater are comparisons of their own, except in the agreement of raters, where they are
+        averaged.
+
+    Raises
+    ------
+    TableError
+        As `preference_table`; an item is missing from `groups` or stands twice in it.
+
+    Examples
+    --------
+    >>> rows = [(i, "m", "ref", f, "ann", "Overall", s) for i, f, s in
+    ...         [("1", "m", 1), ("1", "ref", 1), ("2", "m", 1), ("2", "ref", -1)]]
+    >>> names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
+    >>> found = examine_preferences(pl.DataFrame(rows, schema=names, orient="row"))
+    >>> cell = found.cells[0]
+    >>> cell.mean.value, cell.mean.n, cell.inconsistent
+    (1.0, 1, 1)
+    """
+    options = _Options(level, resamples, seed)
+    table = preference_table(table)
+    settled = settle(table)
+    parts = {} if groups is None else _parts(settled, groups, options)
+    return Preferences(
+        table=table,
+        settled=settled,
+        cells=tuple(_cells(settled, options)),
+        parts=parts,
+        agreement=tuple(_agreement(settled, options)),
+        position=tuple(_position(table, options)),
+        strengths=tuple(_strengths(settled, options)),
+    )
+
+
+def _parts(
+    settled: pl.DataFrame, groups: pl.DataFrame, options: _Options
+) -> dict[str, tuple[PreferenceCell, ...]]:
+    groups = groups.with_columns(pl.col("item").cast(pl.String))
+    repeated = groups.filter(pl.col("item").is_duplicated())
+    if repeated.height:
+        raise TableError(f"groups: item {repeated['item'][0]!r} stands twice")
+    lost = settled.join(groups, on="item", how="anti")
+    if lost.height:
+        raise TableError(f"groups: item {lost['item'][0]!r} was compared and has no group")
+    joined = settled.join(groups, on="item", how="left", maintain_order="left")
+    names = [name for name in groups.columns if name != "item"]
+    order = {name: groups[name].unique(maintain_order=True).to_list() for name in names}
+    return {
+        name: tuple(
+            cell
+            for value in order[name]
+            for cell in _cells(joined.filter(pl.col(name) == value), options, str(value))
+        )
+        for name in names
+    }
+
+
+def _cells(settled: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:
+    keys = ("rater", "system_a", "system_b", "attribute")
+    for names, found in settled.group_by(keys, maintain_order=True):
+        rater, a, b, attribute = (str(name) for name in names)
+        scores, items = found["score"].to_numpy(), found["item"].to_numpy()
+        repeated = found.filter(pl.col("score").is_not_null())["item"].is_duplicated().any()
+        method = "percentile" if repeated else "wilson"
+        yield PreferenceCell(
+            rater,
+            a,
+            b,
+            attribute,
+            part,
+            mean_preference(scores, items, scale=MOST, ci="t", level=options.level),
+            win_tie_loss(scores, items, scale=MOST, **options.drawn(method)),
+            _count(found, "inconsistent"),
+            int(found["opposite"].sum()),
+            _count(found, "missing") + _count(found, "half_missing"),
+        )
+
+
+def _count(found: pl.DataFrame, outcome: str) -> int:
+    return int((found["outcome"] == outcome).sum())
+
+
+def _agreement(settled: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
+    """Each pair of raters on each attribute; runs are averaged first."""
+    keys = ("item", "system_a", "system_b", "attribute", "rater")
+    means = settled.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
+    raters = means["rater"].unique(maintain_order=True).to_list()
+    if len(raters) < 2:
+        return
+    wide = means.pivot(on="rater", index=list(keys[:-1]), values="score", maintain_order=True)
+    for (attribute,), found in wide.group_by("attribute", maintain_order=True):
+        for first, second in combinations(raters, 2):
+            scores = found.select(first, second).to_numpy()
+            yield RaterPair(first, second, str(attribute), *_agree(scores, options))
+
+
+def _agree(scores: np.ndarray, options: _Options) -> tuple[Estimate, Estimate]:
+    winner = joint_agreement(np.sign(scores), levels=[-1, 0, 1], ci="wilson", level=options.level)
+    return winner, krippendorff_alpha(scores, "interval", **options.drawn())
+
+
+def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
+    shown = table.filter(pl.col("shown_first").is_not_null())
+    for names, found in shown.group_by("rater", "attribute", maintain_order=True):
+        pair = pl.concat_str("item", "system_a", "system_b", "run", separator="\0")
+        effect = position_effect(
+            found["score"].to_numpy(),
+            (found["shown_first"] == found["system_a"]).to_numpy(),
+            found["item"].to_numpy(),
+            pairs=found.select(pair).to_series().to_numpy(),
+            **options.drawn(),
+        )
+        yield PositionBias(str(names[0]), str(names[1]), effect)
+
+
+def _strengths(settled: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
+    """Rankings on the overall attribute, or on each where there is none of that name."""
+    attributes: Sequence[str] = settled["attribute"].unique(maintain_order=True).to_list()
+    overall = [name for name in attributes if name.casefold() == OVERALL.casefold()]
+    ranked = settled.filter(pl.col("attribute").is_in(overall or attributes))
+    for names, found in ranked.group_by("rater", "attribute", maintain_order=True):
+        method = "percentile" if found["item"].is_duplicated().any() else "wald"
+        ranking = bradley_terry(
+            found["system_a"].to_numpy(),
+            found["system_b"].to_numpy(),
+            found["score"].to_numpy(),
+            found["item"].to_numpy(),
+            **options.drawn(method, _FITS),
+        )
+        yield Strengths(str(names[0]), str(names[1]), ranking)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import voirdire
 
@@ -60,6 +61,12 @@ def test_visible_names_are_those_of_all():
     assert dir(voirdire) == voirdire.__all__
     for name in voirdire.__all__:
         assert getattr(voirdire, name) is not None
+
+
+def test_no_public_name_is_that_of_a_room():
+    # A subpackage of the same name would take its place as soon as it is imported.
+    rooms = {path.name.removesuffix(".py") for path in Path(voirdire.__file__).parent.iterdir()}
+    assert rooms & set(voirdire.__all__) == set()
 
 
 def test_unknown_name_is_an_attribute_error():

@@ -41,7 +41,8 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
             "pool",
             len(shared),
             tuple(shared[:_PLACES]),
-            f"{len(shared)} of {index.card.count} examples of the pool are items of the test split.",
+            f"{len(shared)} of {index.card.count} examples of the pool are items of the test "
+            "split.",
             "They are never shown where the selector's guard knows the test split.",
         )
     ]

@@ -30,6 +30,7 @@ from humans_work import (
 from voirdire import InputError, StudyError, TableError
 from voirdire.examining import examine
 from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
+from voirdire.report import write_outputs
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +197,10 @@ def test_each_system_is_shown_first_as_often_and_both_orders_are_two_tasks(tmp_p
 
 
 def test_three_models_over_156_exercises_take_under_three_seconds(tmp_path):
-    """468 comparisons on four criteria and overall; export and import, both kinds of sheets."""
+    """468 comparisons for each of two raters: export, import of both kinds of sheets, report.
+
+    In seconds of this process, as other work on the machine is no slowness of ours.
+    """
     study = write_study(tmp_path, "pairwise")
     categories = ("Goals", "Agenda")
     items = [
@@ -218,21 +222,22 @@ def test_three_models_over_156_exercises_take_under_three_seconds(tmp_path):
         for number, system in enumerate(systems)
     ]
     write_csv(tmp_path / "responses.csv", [["item", "system", "text"], *rows])
-    start = time.perf_counter()
+    start = time.process_time()
     export(study, tmp_path / "work")
-    took = time.perf_counter() - start
+    took = time.process_time() - start
 
     def fill(rater, header, row):
         for name in ("Criteria 1", "Criteria 2", "Overall"):
             row[columns_of(header, name)[-1]] = LEVELS[len(row[0] + row[3]) % 5 - 2]
 
     books, plain = filled_all(tmp_path / "work", fill), filled(tmp_path / "work", "csv", fill)
-    start = time.perf_counter()
+    start = time.process_time()
     done = import_answers(tmp_path / "work", [books[0], plain[1]], tmp_path / "answers")
-    took += time.perf_counter() - start
+    found = examine(tmp_path / "answers")
+    write_outputs(found, tmp_path / "report", figures=False)
+    took += time.process_time() - start
     assert done.counts == {"ann": (468, 0, 0), "ben": (468, 0, 0)}
     assert took < 3, f"{took:.2f} s"
-    found = examine(tmp_path / "answers", resamples=100)
     titles = {section.title for section in found.sections}
     assert {"Mean preference", "Mean preference by category"} <= titles
 

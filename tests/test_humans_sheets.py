@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 import polars as pl
@@ -212,6 +213,36 @@ def test_a_value_off_the_scale_is_refused(work, tmp_path, suffix):
         match=rf"back.{suffix}, {where}, column 'Empathy.*'7' is off the scale \(allowed: 1, 2, 3, 4, 5\)",
     ):
         one_sheet(work, tmp_path, off_scale, suffix=suffix)
+
+
+def test_a_long_or_hostile_answer_is_refused_in_few_words(work, tmp_path):
+    def change(header, rows, said):
+        rows[0][columns_of(header, "Empathy")[0]] = said
+
+    for said in ("x" * 10_000, "=cmd|' /C calc'!A0", "<script>alert(1)</script>"):
+        with pytest.raises(TableError, match=r"line 2, column 'Empathy.*off the scale") as caught:
+            one_sheet(work, tmp_path, lambda h, r, said=said: change(h, r, said))
+        assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_sheets_of_other_programs_are_read_and_lost_letters_are_refused(
+    work, tmp_path, encoding, mark
+):
+    """Whose an answer is goes by the ids, not by the name of a file."""
+    header, *rows = read_csv(sheets(work["pointwise"], "csv")["ben"])
+    for row in rows:
+        row[columns_of(header, "Empathy")[0]] = "2"
+    path = tmp_path / "ann.csv"
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=mark).writerows([header, *rows])
+    done = import_answers(work["pointwise"], [path], tmp_path / "answers")
+    assert done.counts == {"ann": (0, 0, 12), "ben": (0, 12, 0)}
+    rows[2][header.index("Text")] += " caf\ufffd"
+    write_csv(path, [header, *rows])
+    with pytest.raises(TableError, match="is not what was sent with id"):
+        import_answers(work["pointwise"], [path], tmp_path / "answers")
 
 
 def foreign(header, rows):

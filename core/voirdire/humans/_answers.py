@@ -17,6 +17,8 @@ Answer = str | tuple[str, ...]
 Answered = dict[str, Answer]
 
 MOST_WORDS = 20_000
+#: Characters of a wrong answer that a message repeats.
+_SHOWN = 60
 
 
 def find_option(question: Question, said: str) -> str:
@@ -38,7 +40,8 @@ def find_option(question: Question, said: str) -> str:
         if _fold(option) == folded:
             return option
     allowed = ", ".join(question.choices)
-    raise InputError(f"{said!r} is off the scale (allowed: {allowed})")
+    shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+    raise InputError(f"{shown!r} is off the scale (allowed: {allowed})")
 
 
 def check_answer(question: Question, value: Any) -> Answer | None:

@@ -242,7 +242,8 @@ def _ranking(found: Preferences) -> Section:
     return Section(
         "Ranking of systems (Bradley-Terry)",
         "Log-strengths, which sum to 0: a difference of d means odds of exp(d) to 1 among decided "
-        "comparisons. A dash where some systems never win or tie against others.",
+        "comparisons. A dash where nothing bounds the strengths: a system that never loses to "
+        "another may be better by any amount.",
         ("Rater", "Criterion", "Place", "System", "Strength", "Interval", "n"),
         tuple(rows),
     )

@@ -53,12 +53,12 @@ def study(**parts):
 
 
 def examine(ratings: pl.DataFrame, **parts):
-    from voirdire.examining._examine import _examination
+    from voirdire.examining._assemble import assemble
     from voirdire.tables import from_frame
 
     made = study(**parts)
     _, tables = from_frame(ratings, reference=made.data.reference)
-    return _examination(made, tables, ())
+    return assemble(made, tables, ())
 
 
 def plain_icc(matrix: list[tuple[float, float]]) -> tuple[float, float]:

@@ -13,7 +13,8 @@ from voirdire.examining._examination import (
     SystemTest,
     Verdict,
 )
-from voirdire.examining._examine import audit_source, examine, measure
+from voirdire.examining._examine import audit_source, examine
+from voirdire.examining._measure import measure
 from voirdire.examining._requirements import check_requirements, read_requirements
 from voirdire.examining._source import Benchmark
 

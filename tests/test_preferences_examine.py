@@ -304,3 +304,24 @@ def test_a_large_study_is_quick():
     found = examine_preferences(table, groups)
     assert time.perf_counter() - start < 6
     assert len(found.parts["exercise"]) == 150
+
+
+def test_people_who_rated_points_do_not_keep_comparisons_from_being_examined(tmp_path):
+    people = "item,system,rater,attribute,score\n" + "".join(
+        f"{item},{system},ann,Empathy,{1 + (item + ord(system)) % 5}\n"
+        for item in range(1, 6)
+        for system in "ab"
+    )
+    (tmp_path / "people.csv").write_text(people)
+    compared = "item,system_a,system_b,shown_first,rater,run,attribute,score,status\n" + "".join(
+        f"{item},a,b,a,judge,1,Overall,{(-1) ** item},ok\n" for item in range(1, 6)
+    )
+    (tmp_path / "compared.csv").write_text(compared)
+    (tmp_path / "study.toml").write_text(
+        'name = "t"\n[data]\nreference = ["ann"]\n'
+        'sources = [{path = "people.csv"}, {path = "compared.csv"}]\n'
+        '[[panel]]\nname = "ann"\nkind = "human"\n[[panel]]\nname = "judge"\n'
+    )
+    found = examine(tmp_path / "study.toml")
+    assert found.results == ()
+    assert found.preferences.height == 5

@@ -38,13 +38,19 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "numba", "scipy", "polars")
 
 
-def assemble(study: Study, found: Tables, findings: Sequence[Finding]) -> Examination:
-    """The Examination of ratings; annotators without a reference have sections, not results."""
+def assemble(
+    study: Study, found: Tables, findings: Sequence[Finding], *, compared: bool = False
+) -> Examination:
+    """The Examination of ratings; annotators without a reference have sections, not results.
+
+    Where systems were `compared` besides, nobody needs to have rated against a reference.
+    """
     ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, scale_of(study))
     raters = raters_of(study, found.raters)
     labels = label_part(study, found)
-    reference = reference_of(study, raters, alone=bool(labels.sections))
-    judges = judges_of(study, raters, reference)
+    alone = compared or bool(labels.sections)
+    reference = reference_of(study, raters, alone=alone)
+    judges = judges_of(study, raters, reference, alone=compared)
     context = context_of(study, ratings, raters)
     results = _results(context, judges, references_of(study, reference))
     return Examination(

@@ -109,7 +109,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         examination = without_ratings(study, versions(), options_of(study, reference))
     else:
         found = found or tables.read_tables(study)
-        examination = assemble(study, found, tables.audit(found, study))
+        odd = tables.audit(found, study)
+        examination = assemble(study, found, odd, compared=compared is not None)
     examination = with_preferences(examination, compared, grouped=benchmark is None)
     if said := session_findings(source):
         examination = examination.replace(findings=worst_first((*said, *examination.findings)))

@@ -27,7 +27,7 @@ def raters_of(study: Study, frame: pl.DataFrame) -> list[Rater]:
 
 
 def reference_of(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple[str, ...]:
-    """The raters that others are held against; none is needed where annotators stand `alone`."""
+    """The raters that others are held against; none is needed where something else stands `alone`."""
     names = [rater.name for rater in raters]
     unknown = [name for name in study.data.reference if name not in names]
     if unknown:
@@ -41,9 +41,12 @@ def reference_of(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple
     return found
 
 
-def judges_of(study: Study, raters: Sequence[Rater], reference: Sequence[str]) -> list[Rater]:
+def judges_of(
+    study: Study, raters: Sequence[Rater], reference: Sequence[str], *, alone: bool
+) -> list[Rater]:
+    """All but the reference; there must be one, unless something else stands `alone`."""
     judges = [rater for rater in raters if rater.name not in reference]
-    if not judges and not study.analysis.measures:
+    if not judges and not study.analysis.measures and not alone:
         names = ", ".join(reference)
         raise InputError(f"there is no judge to examine: all raters are the reference ({names})")
     return judges

@@ -27,7 +27,7 @@ def raters_of(study: Study, frame: pl.DataFrame) -> list[Rater]:
 
 
 def reference_of(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple[str, ...]:
-    """The raters that others are held against; none is needed where something else stands `alone`."""
+    """The raters that others are held against; none where something else stands `alone`."""
     names = [rater.name for rater in raters]
     unknown = [name for name in study.data.reference if name not in names]
     if unknown:

@@ -85,6 +85,9 @@ def _print_all(
         console.print(Text(choice, style="dim"))
     if examination.results or not examination.sections:
         print_verdicts(examination, console)
+        if examination.sections:
+            titles = "; ".join(section.title for section in examination.sections)
+            console.print(Text(f"Also in the report: {titles}.", style="dim"))
     else:
         print_sections(examination, console)
     print_findings(examination.findings, console)

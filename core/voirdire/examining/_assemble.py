@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire import __version__, tables
 from voirdire.examining import _notes
+from voirdire.examining._context import Context
 from voirdire.examining._examination import Examination
 from voirdire.examining._facts import known_facts
 from voirdire.examining._labels import label_part
@@ -22,7 +23,7 @@ from voirdire.examining._panel import (
     references_of,
     scale_of,
 )
-from voirdire.examining._results import Context, pair_results
+from voirdire.examining._results import pair_results
 from voirdire.examining._systems import judge_mean_tests, system_means, system_tests
 from voirdire.examining.verdict import judge_verdicts
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from voirdire.examining._context import Context
     from voirdire.examining._cube import Cube
-    from voirdire.examining._results import Context
     from voirdire.stats import Estimate
     from voirdire.study import Rater
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire._errors import InputError
+from voirdire.examining._context import Context
 from voirdire.examining._cube import build_cube
-from voirdire.examining._results import Context
 from voirdire.schema import Scale
 from voirdire.study import Rater
 

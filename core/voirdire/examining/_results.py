@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.examining._agreement import response_level, system_level
 from voirdire.examining._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
-from voirdire.examining._examination import FormInterval, PairResult, SystemPair
-from voirdire.examining._pairing import Pairing, family_systems, pair_up
+from voirdire.examining._context import FORMS, Context
+from voirdire.examining._examination import FormInterval, PairResult
+from voirdire.examining._exclusion import Before, system_pairs, under_other_rules
 from voirdire.stats import icc_batch, icc_systems_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._cube import Cube
-    from voirdire.schema import Scale
+    from voirdire.examining._pairing import Pairing
     from voirdire.stats import Estimate
     from voirdire.study import Study
 
-FORMS = ("C,1", "A,1")
 
 #: More subjects than this have too many resamples to enumerate.
 EXACT_LIMIT = 10
@@ -36,22 +35,14 @@ CELLS_AT_ONCE = 1 << 24
 SEEDS_TRIED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What all pairings of a study share."""
-
-    cube: Cube
-    study: Study
-    scale: Scale
-
-
 def pair_results(found: Sequence[Pairing], context: Context) -> tuple[PairResult, ...]:
     """Results in the order given. Matrices of one shape share their bootstrap counts."""
     estimates = _with_items_drawn(found, _icc(found, context.study), context)
     borderline = _borderline(found, context.study)
     without = _leave_one_out(found)
+    before = under_other_rules(found, context)
     return tuple(
-        _result(pairing, estimates[i], borderline[i], without[i], context)
+        _result(pairing, estimates[i], borderline[i], (without[i], before[i]), context)
         for i, pairing in enumerate(found)
     )
 
@@ -149,10 +140,11 @@ def _result(
     pairing: Pairing,
     estimates: tuple[Estimate, ...],
     borderline: bool,
-    without: tuple[dict[str, float], dict[str, float]],
+    others: tuple[tuple[dict[str, float], dict[str, float]], Before],
     context: Context,
 ) -> PairResult:
     consistency, agreement = estimates
+    without, before = others
     at_system = pairing.level == "system"
     classed = at_system and len(pairing.systems) >= FEWEST_SYSTEMS
     intervals = _form_intervals(estimates)
@@ -178,12 +170,12 @@ def _result(
         ms_error=consistency.details.get("ms_error", math.nan),
         excluded_systems=pairing.excluded,
         reason=_reason(pairing, reason),
-        systems=_system_pairs(pairing) if at_system else (),
-        left_out=_left_out(pairing, context),
+        systems=system_pairs(pairing) if at_system else (),
+        left_out=before.left_out,
         loo_c1=without[0],
         loo_a1=without[1],
         reference=" and ".join(pairing.against),
-        extra={**_extra(pairing, context), **_compat_shift(estimates)},
+        extra={**before.rules, **_compat_shift(estimates)},
         **system_level(pairing, context.scale, context.study.thresholds.bias_level),
         **response_level(pairing, context.scale),
     )
@@ -214,58 +206,7 @@ def _reason(pairing: Pairing, reason: str | None) -> str | None:
     return "no_pairs" if len(pairing.reference) == 0 else reason
 
 
-def _system_pairs(pairing: Pairing) -> tuple[SystemPair, ...]:
-    rows = zip(pairing.systems, pairing.matrix, pairing.counts, strict=True)
-    return tuple(SystemPair(name, float(row[0]), float(row[1]), int(n)) for name, row, n in rows)
-
-
 def _compat_shift(estimates: tuple[Estimate, ...]) -> dict[str, Any]:
     """By how much the published rule of dropping values moved each percentile bound."""
     shifts = [e.details["shift_percentile"] for e in estimates if "shift_percentile" in e.details]
     return {"compat_shift": [float(shift) for pair in shifts for shift in pair]} if shifts else {}
-
-
-def _left_out(pairing: Pairing, context: Context) -> tuple[SystemPair, ...]:
-    """The means of the systems that exclusion leaves out, for before and after."""
-    if not pairing.excluded or pairing.level != "system":
-        return ()
-    everything = _pair_again(pairing, context, ())
-    return tuple(p for p in _system_pairs(everything) if p.system in pairing.excluded)
-
-
-def _extra(pairing: Pairing, context: Context) -> Mapping[str, Any]:
-    """The same judge without exclusion, and with its whole family left out, where that differs."""
-    if pairing.level != "system":
-        return {}
-    rater = context.study.rater(pairing.judge)
-    rules: dict[str, tuple[str, ...]] = {}
-    if pairing.excluded:
-        rules["without_exclusion"] = ()
-    if rater is not None and rater.family and rater.excludes is not None:
-        rules["family_rule"] = family_systems(rater, context.study)
-    return {name: _under_rule(pairing, context, left_out) for name, left_out in rules.items()}
-
-
-def _under_rule(pairing: Pairing, context: Context, left_out: tuple[str, ...]) -> dict[str, Any]:
-    other = _pair_again(pairing, context, left_out)
-    ((consistency, agreement),) = icc_batch([other.matrix], FORMS, ci=None)
-    differences = other.matrix[:, 1] - other.matrix[:, 0]
-    return {
-        "excluded_systems": list(left_out),
-        "n_systems": len(other.systems),
-        "icc_c1": consistency.value,
-        "icc_a1": agreement.value,
-        "bias": float(differences.mean()) if len(differences) else math.nan,
-    }
-
-
-def _pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -> Pairing:
-    return pair_up(
-        context.cube,
-        pairing.judge,
-        pairing.attribute,
-        pairing.against,
-        excluded,
-        listwise=context.study.data.pairs == "listwise",
-        quorum=context.study.data.quorum,
-    )

@@ -1,0 +1,96 @@
+"""The same judges under other rules of exclusion: before and after, one system or the family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examining._context import FORMS
+from voirdire.examining._examination import SystemPair
+from voirdire.examining._pairing import Pairing, family_systems, pair_up
+from voirdire.stats import icc_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.examining._context import Context
+    from voirdire.stats import Estimate
+    from voirdire.study import Study
+
+NO_EXCLUSION, FAMILY = "without_exclusion", "family_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What exclusion does to one pairing: the systems left out, and the ICCs by rule."""
+
+    left_out: tuple[SystemPair, ...] = ()
+    rules: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before]:
+    """Each pairing at system level without exclusion, and with the family left out, where it says.
+
+    All are computed in one batch.
+    """
+    asked = [
+        (i, name, pair_again(pairing, context, left_out), left_out)
+        for i, pairing in enumerate(found)
+        for name, left_out in _rules(pairing, context.study).items()
+    ]
+    estimates = icc_batch([other.matrix for _, _, other, _ in asked], FORMS, ci=None)
+    rules: list[dict[str, dict[str, Any]]] = [{} for _ in found]
+    systems: list[tuple[SystemPair, ...]] = [() for _ in found]
+    for (i, name, other, left_out), values in zip(asked, estimates, strict=True):
+        rules[i][name] = _summary(other, values, left_out)
+        if name == NO_EXCLUSION:
+            excluded = found[i].excluded
+            systems[i] = tuple(p for p in system_pairs(other) if p.system in excluded)
+    return [Before(pairs, by_name) for pairs, by_name in zip(systems, rules, strict=True)]
+
+
+def _rules(pairing: Pairing, study: Study) -> dict[str, tuple[str, ...]]:
+    """Name of a rule -> the systems that it leaves out."""
+    if pairing.level != "system":
+        return {}
+    rater = study.rater(pairing.judge)
+    rules: dict[str, tuple[str, ...]] = {}
+    if pairing.excluded:
+        rules[NO_EXCLUSION] = ()
+    if rater is not None and rater.family and rater.excludes is not None:
+        rules[FAMILY] = family_systems(rater, study)
+    return rules
+
+
+def _summary(
+    other: Pairing, estimates: tuple[Estimate, ...], left_out: tuple[str, ...]
+) -> dict[str, Any]:
+    consistency, agreement = estimates
+    differences = other.matrix[:, 1] - other.matrix[:, 0]
+    return {
+        "excluded_systems": list(left_out),
+        "n_systems": len(other.systems),
+        "icc_c1": consistency.value,
+        "icc_a1": agreement.value,
+        "bias": float(differences.mean()) if len(differences) else math.nan,
+    }
+
+
+def pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -> Pairing:
+    """The same judge and attribute with other systems left out."""
+    return pair_up(
+        context.cube,
+        pairing.judge,
+        pairing.attribute,
+        pairing.against,
+        excluded,
+        listwise=context.study.data.pairs == "listwise",
+        quorum=context.study.data.quorum,
+    )
+
+
+def system_pairs(pairing: Pairing) -> tuple[SystemPair, ...]:
+    """The rows of the matrix with their names."""
+    rows = zip(pairing.systems, pairing.matrix, pairing.counts, strict=True)
+    return tuple(SystemPair(name, float(row[0]), float(row[1]), int(n)) for name, row, n in rows)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Tasks looked at before others get a turn; tasks opened beyond those that the lane bears, so that
 #: a place that comes free is taken at once.
-TURN, IN_LINE = 64, 4
+TURN, IN_LINE = 64, 24
 
 
 async def work(desk: Desk, study: Study) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Record = Attempt | Finish | Revival
 #: Records of one commit at most, and the seconds in which a group gathers.
-GROUP, GATHER = 256, 0.01
+GROUP, GATHER = 256, 0.005
 
 _CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, current)
 VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""

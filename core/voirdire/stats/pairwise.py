@@ -154,6 +154,7 @@ def bradley_terry(
     k = len(systems)
 
     def dressed(name: str, place: int, n: int) -> Estimate:
+        """One parameter with the intervals that were asked for."""
         value, se = (math.nan, math.nan) if solved is None else solved.part(place)
         intervals: list[Interval] = []
         for method in asked:

@@ -129,10 +129,14 @@ def test_info_tells_the_card_and_checks_the_files(run, tmp_path):
             TableError,
             "no column 'body'",
         ),
-        (("query", "nowhere", "--text", "x"), InputError, "nowhere holds no readable index"),
+        (
+            ("query", "nowhere", "--text", "x"),
+            InputError,
+            "nowhere holds no index: there is no card.json in it",
+        ),
         (("query", "idx"), InputError, "give either --text or --items"),
         (("query", "idx", "--text", "x", "--balance", "anxiety"), InputError, "go together"),
-        (("info", "nowhere"), InputError, "nowhere holds no readable index"),
+        (("info", "nowhere"), InputError, "nowhere holds no index: there is no card.json in it"),
     ],
 )
 def test_errors_are_plain(run, arguments, kind, message):

@@ -11,7 +11,14 @@ import pytest
 from word_embedder import WordEmbedder
 
 from voirdire import InputError
-from voirdire_retrieval import build_index, load_index, make_pool, refresh_index, save_index
+from voirdire_retrieval import (
+    VectorCache,
+    build_index,
+    load_index,
+    make_pool,
+    refresh_index,
+    save_index,
+)
 from voirdire_retrieval._vectors import unit_rows
 
 faiss = pytest.importorskip("faiss", reason="faiss is not installed")
@@ -228,7 +235,7 @@ def test_reordered_rows_are_refused_even_if_the_card_was_edited(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "holds no readable index"),
+        (None, "holds no index: there is no card.json in it$"),
         ("{", "holds no readable index"),
         ("[]", "format None is not 1"),
         ('{"format": 2}', "format 2 is not 1"),
@@ -247,8 +254,18 @@ def test_a_half_written_folder_is_no_index(tmp_path, monkeypatch):
     monkeypatch.setattr(pl.DataFrame, "write_parquet", lambda *_: (_ for _ in ()).throw(OSError))
     with pytest.raises(OSError):
         save_index(build_index(pool_of(4), WordEmbedder()), tmp_path)
-    with pytest.raises(InputError, match="holds no readable index"):
+    with pytest.raises(InputError, match="holds no index"):
         load_index(tmp_path)
+
+
+def test_folders_may_be_named_by_strings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pool, embedder = pool_of(3), WordEmbedder()
+    cache = VectorCache("vectors")
+    index, why = refresh_index("silver-index", pool, embedder, cache=cache)
+    assert why == "there is no index yet"
+    assert refresh_index("silver-index", pool, embedder, cache=cache)[1] == ""
+    assert load_index("silver-index").card == save_index(index, "copy").card
 
 
 def test_refresh_builds_once_and_again_only_for_a_reason(tmp_path):

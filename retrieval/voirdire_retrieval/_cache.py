@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ from voirdire_retrieval._texts import exact_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -31,16 +31,16 @@ class VectorCache:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     cache = VectorCache(Path(folder))
+    ...     cache = VectorCache(folder)
     ...     cache.put("m", ["a"], np.ones((1, 2), np.float32))
     ...     sorted(cache.get("m", ["a", "b"])), sorted(cache.get("other", ["a"]))
     (['a'], [])
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str | Path) -> None:
+        folder = Path(folder)
         self.file = folder / FILE
         folder.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as connection, connection:

@@ -102,6 +102,8 @@ def read_card(path: Path) -> Card:
     """
     try:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path.parent} holds no index: there is no {path.name} in it") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path.parent} holds no readable index: {error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_pool(
-    path: Path,
+    path: str | Path,
     *,
     id: str = "id",  # noqa: A002 - the column's name in every table of voirdire
     text: str = "text",
@@ -47,7 +47,7 @@ def read_pool(
 
 
 def read_items(
-    path: Path,
+    path: str | Path,
     *,
     id: str = "id",  # noqa: A002 - as above
     text: str = "text",

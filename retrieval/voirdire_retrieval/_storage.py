@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,7 +15,6 @@ from voirdire_retrieval._index import Index, build_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from voirdire.protocols import Embedder
     from voirdire_retrieval._cache import VectorCache
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 VECTORS, POOL, CARD = "index.faiss", "pool.parquet", "card.json"
 
 
-def save_index(index: Index, folder: Path) -> Index:
+def save_index(index: Index, folder: str | Path) -> Index:
     """Write an index into a folder, over the one that is there; returns it with its full card."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     # The card goes first and comes back last: a half-written folder is no index.
     (folder / CARD).unlink(missing_ok=True)
@@ -37,7 +38,9 @@ def save_index(index: Index, folder: Path) -> Index:
     return dataclasses.replace(index, card=card)
 
 
-def load_index(folder: Path, embedder: Embedder | None = None, device: Device = "auto") -> Index:
+def load_index(
+    folder: str | Path, embedder: Embedder | None = None, device: Device = "auto"
+) -> Index:
     """Read an index; one that does not match its card, or the model, is refused.
 
     Raises
@@ -45,6 +48,7 @@ def load_index(folder: Path, embedder: Embedder | None = None, device: Device = 
     InputError
         No index, a file that was changed or cut, or another model than `embedder`.
     """
+    folder = Path(folder)
     card = read_card(folder / CARD)
     why = card.differs(embedder.name, str(getattr(embedder, "revision", ""))) if embedder else ""
     if why:
@@ -63,7 +67,7 @@ def load_index(folder: Path, embedder: Embedder | None = None, device: Device = 
 
 
 def refresh_index(
-    folder: Path,
+    folder: str | Path,
     pool: Pool,
     embedder: Embedder,
     *,
@@ -80,6 +84,7 @@ def refresh_index(
     tuple of Index and str
         The reason for building is empty where the saved index was used.
     """
+    folder = Path(folder)
     why = _stale(folder, pool, embedder, kind, parameters or {})
     if not why:
         try:

@@ -137,7 +137,7 @@ def test_off_scale_error_names_the_cell(ratings):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("missing.csv", None, "'missing.csv' is neither a file, a session folder nor a benchmark"),
+        ("missing.csv", None, "missing.csv: there is no such file"),
         ("empty.csv", HEAD, "empty.csv: there is a header but no rows"),
         ("nothing.csv", "", "nothing.csv"),
         (

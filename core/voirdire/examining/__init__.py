@@ -1,5 +1,6 @@
 """Frames and a Study to a frozen Examination: audit, statistics, verdicts."""
 
+from voirdire.examining._benchmark import Benchmark
 from voirdire.examining._examination import (
     Component,
     Examination,
@@ -16,7 +17,6 @@ from voirdire.examining._examination import (
 from voirdire.examining._examine import audit_source, examine
 from voirdire.examining._measure import measure
 from voirdire.examining._requirements import check_requirements, read_requirements
-from voirdire.examining._source import Benchmark
 
 __all__ = [
     "Benchmark",

@@ -15,7 +15,7 @@ from voirdire.examining._preference_part import (
 )
 from voirdire.examining._preference_source import preferences_alone, split_preferences
 from voirdire.examining._session_findings import session_findings
-from voirdire.examining._source import adjust, resolve
+from voirdire.examining._source import adjust, is_benchmark, resolve
 from voirdire.examining.preference_sections import preference_findings
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from voirdire.examining._benchmark import Benchmark
     from voirdire.examining._examination import Examination
     from voirdire.examining._preference_source import Compared
-    from voirdire.examining._source import Benchmark
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
@@ -112,7 +112,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         odd = tables.audit(found, study)
         examination = assemble(study, found, odd, compared=compared is not None)
     examination = with_preferences(examination, compared, grouped=benchmark is None)
-    if said := session_findings(source):
+    if said := _said(source, data):
         examination = examination.replace(findings=worst_first((*said, *examination.findings)))
     return benchmark.review(examination) if benchmark else examination
 
@@ -121,7 +121,7 @@ def _opened(
     source: str | Path | Study | pl.DataFrame, data: str | Path | None, reference: Sequence[str]
 ) -> tuple[Study, Tables | None, Compared | None, Benchmark | None]:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
-    alone = preferences_alone(source)
+    alone = None if is_benchmark(source, data) else preferences_alone(source)
     if alone is not None:
         return alone[0], None, alone[1], None
     study, found, benchmark = resolve(source, data, reference)
@@ -129,6 +129,13 @@ def _opened(
         return study, found, None, benchmark
     study, compared = split_preferences(study)
     return study, None, compared, benchmark
+
+
+def _said(
+    source: str | Path | Study | pl.DataFrame, data: str | Path | None
+) -> tuple[Finding, ...]:
+    """What a session says of itself; nothing where the source is none."""
+    return () if is_benchmark(source, data) else session_findings(source)
 
 
 def _is_unrated(
@@ -157,7 +164,7 @@ def audit_source(
     """
     study, found, compared, benchmark = _opened(source, data, reference)
     study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
-    said = session_findings(source)
+    said = _said(source, data)
     said += () if compared is None else tuple(preference_findings(compared.table))
     if _is_unrated(study, found, compared, benchmark):
         return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -31,7 +32,10 @@ def reference_of(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple
     names = [rater.name for rater in raters]
     unknown = [name for name in study.data.reference if name not in names]
     if unknown:
-        raise InputError(f"reference {unknown[0]!r} has no ratings (raters: {', '.join(names)})")
+        raise InputError(
+            f"reference {unknown[0]!r} has no ratings (raters: {', '.join(names)})"
+            + _meant(unknown[0], names)
+        )
     found = study.data.reference or tuple(r.name for r in raters if r.kind == "human")
     if not found and not study.analysis.measures and not alone:
         raise InputError(
@@ -39,6 +43,13 @@ def reference_of(study: Study, raters: Sequence[Rater], *, alone: bool) -> tuple
             f"the others are held against (raters: {', '.join(names)})"
         )
     return found
+
+
+def _meant(unknown: str, names: Sequence[str]) -> str:
+    """The raters whose names begin so, or else are spelled almost so, as a question."""
+    begun = [name for name in names if name.casefold().startswith(unknown.casefold())]
+    near = begun or get_close_matches(unknown, names)
+    return f": did you mean {', '.join(near)}?" if near else ""
 
 
 def judges_of(

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire import tables
 from voirdire._errors import InputError
 from voirdire._manager import plugins
+from voirdire.examining._benchmark import registered_benchmark
 from voirdire.store import is_session, session_study
 from voirdire.study import Rater, Source, Study, load_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining._benchmark import Benchmark
     from voirdire.tables import Tables
-
-
-class Benchmark(Protocol):
-    """What a plugin registers as a benchmark."""
-
-    def study(self, data: Path | None) -> Study:
-        """The study over the data in that folder."""
-        ...
-
-    def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added."""
-        ...
 
 
 def resolve(
@@ -48,14 +37,20 @@ def resolve(
         return source, None, None
     if isinstance(source, pl.DataFrame):
         return *tables.from_frame(source, reference=reference), None
+    named = is_benchmark(source, data)
     path = Path(source)
-    if path.is_dir():
+    if path.is_dir() and not named:
         return _session(path), None, None
-    if path.suffix == ".toml":
+    if path.suffix == ".toml" and not named:
         return load_study(path), None, None
-    if path.is_file():
+    if path.is_file() and not named:
         return *tables.read_file(path, reference=reference), None
     return _benchmark(str(source), data)
+
+
+def is_benchmark(source: object, data: str | Path | None) -> bool:
+    """Whether a benchmark is meant, whatever lies at a path of its name: only it takes `data`."""
+    return data is not None and str(source) in plugins().names("benchmark")
 
 
 def _session(folder: Path) -> Study:
@@ -90,12 +85,14 @@ def _panel(folder: Path, study: Study) -> tuple[Rater, ...]:
 
 def _benchmark(name: str, data: str | Path | None) -> tuple[Study, None, Benchmark]:
     known = plugins().names("benchmark")
+    if name not in known and Path(name).suffix:
+        raise InputError(f"{name}: there is no such file")
     if name not in known:
         raise InputError(
             f"{name!r} is neither a file, a session folder nor a benchmark "
             f"(benchmarks: {', '.join(known) or 'none'})"
         )
-    benchmark = plugins().resolve("benchmark", name)
+    benchmark = registered_benchmark(name)
     folder = None if data is None else Path(data)
     if folder is not None and not folder.is_dir():
         raise InputError(f"--data {folder}: there is no such folder")

@@ -39,7 +39,7 @@ class CBTBench:
             files = ", ".join(path_of(Path(), task).name for task in TASKS.values())
             raise InputError(
                 f"cbt_bench needs --data FOLDER, one with the published files ({files}) or a "
-                f"session that was run on them, got {data}"
+                "session that was run on them" + ("" if data is None else f", got {data}")
             )
         title = "CBT-Bench: what the published files hold"
         return build_study({"name": "cbt_bench", "title": title}, "cbt_bench", str(data))

@@ -49,7 +49,10 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.rglob(f"{NAME}.*") if file.suffix in (".parquet", ".csv"))
     if not found:
-        raise InputError(f"{path}: no file {NAME}.parquet or {NAME}.csv lies in this folder")
+        raise InputError(
+            f"{path} is a folder, and no file {NAME}.parquet or {NAME}.csv lies in it: give a "
+            "table of predictions or of printed results"
+        )
     return found
 
 

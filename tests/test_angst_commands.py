@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli._app import build_app
+from voirdire.examining import Section
 from voirdire.study import load_study
-from voirdire_plugins.angst._command_bodies import options_of, scales_of
+from voirdire_plugins.angst._command_bodies import options_of, scales_of, shown
 from voirdire_plugins.angst.benchmark import BENCHMARK
 
 
@@ -125,6 +126,18 @@ def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):
     assert len(grid.seeds) == 3
     assert {cell[1]["max_epochs"] for cell in cells} == {30}
     assert {cell[1]["patience"] for cell in cells} == {10}
+
+
+def test_a_study_that_fails_leaves_no_folder(tmp_path):
+    out = tmp_path / "angst"
+    found = call("study", tmp_path / "none.csv", "--model", "simulated:a", "--out", out)
+    assert found.exit_code == 1
+    assert not out.exists()
+
+
+def test_nothing_found_is_a_sentence():
+    empty = Section("Few-shot examples", "Nothing odd was found in them.", ("Finding",), ())
+    assert shown([empty], as_json=False) == "Few-shot examples\nNothing odd was found in them."
 
 
 def test_wrong_options_are_sentences(tmp_path):

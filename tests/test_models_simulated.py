@@ -56,6 +56,12 @@ def test_bias_moves_the_mean_and_scores_stay_on_the_scale():
     assert set(np.unique(lenient)) <= {1, 2, 3, 4, 5}
 
 
+@pytest.mark.parametrize("answers", ["calm", ["calm", 3], 5, None])
+def test_answers_are_a_list_of_strings(answers):
+    with pytest.raises(InputError, match="simulated:a: answers must be a list of strings, got"):
+        make("a", answers=answers)
+
+
 def test_drop_out_is_refusals_that_stay_missing():
     missing = np.isnan(scores(make("a", drop_out=0.2)))
     assert missing.mean() == pytest.approx(0.2, abs=0.06)

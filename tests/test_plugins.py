@@ -173,6 +173,12 @@ def test_plugins_command_lists_as_json():
     assert row["failure"] is None
 
 
+def test_a_plugin_that_is_not_installed_is_said():
+    assert "haikuu: no such plugin" in run("plugins", only="haikuu").stdout
+    rows = json.loads(run("plugins", "--json", only="haikuu").stdout)
+    assert rows[-1]["failure"] == "no such plugin"
+
+
 def test_plugins_command_prints_a_table():
     printed = run("plugins").stdout
     assert "mentalalign" in printed

@@ -48,6 +48,11 @@ def test_every_width_shows_every_verdict_whole(example, width):
     assert "undeci…" not in text
 
 
+def test_the_class_is_explained_under_its_table(example):
+    assert "precision relative to one published study, not reliability" in printed(example, 200)
+    assert "GR, MR, PR" not in printed(example, 30)
+
+
 def test_a_pipe_gets_no_escapes(example):
     assert "\x1b" not in printed(example)
 

@@ -18,6 +18,9 @@ KINDS = ("model", "judge", "annotator", "generator", "classifier", "selector", "
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:
     """Load entry points; `only` names the third-party ones to load (None: all), by commas."""
     found, wanted = Plugins(), None if only is None else {part.strip() for part in only.split(",")}
+    points = list(points)
+    for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
+        found.failures[name] = "no such plugin"
     for point in sorted(points, key=lambda point: not _built_in(point)):
         if _built_in(point) or wanted is None or point.name in wanted:
             try:

@@ -38,7 +38,7 @@ def describe(found: Plugins) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "version": version,
+            "version": found.versions.get(name, ""),
             "hooks": found.hooks.get(name, []),
             "registers": [
                 {"kind": one.kind, "name": one.name, "target": one.target}
@@ -47,7 +47,7 @@ def describe(found: Plugins) -> list[dict[str, Any]]:
             ],
             "failure": found.failures.get(name),
         }
-        for name, version in found.versions.items()
+        for name in dict.fromkeys((*found.versions, *found.failures))
     ]
 
 
@@ -65,6 +65,4 @@ def _print(rows: list[dict[str, Any]]) -> None:
     console.print(table)
     for row in rows:
         if row["failure"]:
-            console.print(
-                f"\nplugin {row['name']!r} failed: {row['failure']}", style="red", markup=False
-            )
+            console.print(f"\n{row['name']}: {row['failure']}", style="red", markup=False)

@@ -13,7 +13,7 @@ from rich.text import Text
 from voirdire.report._display import for_display
 from voirdire.report._plain import brief, number, share, signed, span
 from voirdire.report._tables import measures_table
-from voirdire.report._words import SEVERITIES, VERDICTS, legible, plural
+from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ def print_results(examination: Examination, console: Console) -> None:
         cells = rows[id(result)]
         table.add_row(*(_named(cells[name], name_width) for name in columns))
     console.print(table)
+    if "Class" in columns:
+        console.print(CLASSES, style="dim")
     if "Class" in columns and any(result.class_borderline for result in examination.results):
         console.print("* the seed of the bootstrap decides this class", style="dim")
 

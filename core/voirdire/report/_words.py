@@ -97,6 +97,12 @@ SEVERITIES: Mapping[str, tuple[str, str, str]] = {
     "note": ("○", "cyan", "good to know"),
 }
 
+#: What the column of published classes says, and what it does not.
+CLASSES = (
+    "Class GR, MR, PR: width of the percentile interval of ICC(C,1) up to 0.355, up to 0.560, "
+    "wider: precision relative to one published study, not reliability."
+)
+
 _ASCII = str.maketrans(
     {
         "●": "*",

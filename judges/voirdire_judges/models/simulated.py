@@ -101,11 +101,15 @@ def make(
     Raises
     ------
     InputError
-        A share off [0, 1].
+        A share off [0, 1], or answers that are no list of strings.
     """
     for what, value in (("reliability", reliability), ("drop_out", drop_out)):
         if not 0 <= value <= 1:
             raise InputError(f"simulated:{model_name}: {what} must lie in [0, 1], got {value!r}")
+    if not isinstance(answers, list | tuple) or not all(isinstance(one, str) for one in answers):
+        raise InputError(
+            f"simulated:{model_name}: answers must be a list of strings, got {answers!r:.80}"
+        )
     return SimulatedModel(
         f"simulated:{model_name}", reliability, bias, drop_out, seed, latency, tuple(answers)
     )

@@ -47,17 +47,18 @@ def write_study(
     columns: Mapping[str, str],
 ) -> str:
     """Write gold.csv and study.toml; with silver posts also silver.csv and finetune.toml."""
-    out.mkdir(parents=True, exist_ok=True)
     posts = read_posts(gold, columns)
-    posts.select(_OWN).write_csv(out / "gold.csv")
+    pool = None if silver is None else read_posts(silver)
     examples = None
-    if silver is not None:
-        pool = read_posts(silver)
+    if pool is not None:
+        examples = {**shots, "pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
+    study = angst_study(models, examples=examples, scales=scales, **panel)
+    out.mkdir(parents=True, exist_ok=True)
+    posts.select(_OWN).write_csv(out / "gold.csv")
+    if pool is not None:
         pool.select(_OWN).write_csv(out / "silver.csv")
         grid = files("voirdire_plugins.angst") / "finetune.toml"
         (out / "finetune.toml").write_text(grid.read_text(encoding="utf-8"), encoding="utf-8")
-        examples = {**shots, "pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
-    study = angst_study(models, examples=examples, scales=scales, **panel)
     (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
     unlabelled = posts.filter(pl.col("class").is_null()).height
     return (
@@ -296,7 +297,13 @@ def look_for_leaks(path: Path) -> list[Section]:
         raise InputError(f"{path}: nobody in the panel asks for examples")
     findings, notes = leaks_of(study)
     rows = tuple((f.kind, f.count, f.message, ", ".join(f.places[:3])) for f in findings)
-    text = " ".join([f"{len(shots)} way(s) of choosing examples.", *notes])
+    text = " ".join(
+        [
+            f"{len(shots)} way(s) of choosing examples.",
+            *([] if findings else ["Nothing odd was found in them."]),
+            *notes,
+        ]
+    )
     return [Section("Few-shot examples", text, ("Finding", "Count", "What", "Places"), rows)]
 
 
@@ -334,6 +341,8 @@ def shown(sections: Sequence[Section], *, as_json: bool) -> str:
 
 
 def _aligned(section: Section) -> list[str]:
+    if not section.rows:
+        return [section.title, section.text or "There is nothing to show."]
     cells = [list(section.columns), *([_word(cell) for cell in row] for row in section.rows)]
     wide = [max(len(row[i]) for row in cells) for i in range(len(section.columns))]
     lines = [

@@ -195,11 +195,20 @@ def test_degenerate_data_give_a_result_with_a_reason(tmp_path, rows, reason):
 
 def test_a_gate_has_an_exit_code_of_its_own(ratings):
     base = ("examine", "ratings.csv", "--reference", "human")
-    assert voirdire(*base, "--require", "icc_c1>=-1", cwd=ratings).returncode == 0
+    met = voirdire(*base, "--require", "icc_c1>=-1", cwd=ratings)
+    assert met.returncode == 0
+    assert "requirement met: icc_c1>=-1 (lowest " in met.stdout
+    assert met.stdout.rstrip().endswith(", judge on Empathy)")
     unmet = voirdire(*base, "--require", "icc_c1>=2", cwd=ratings)
     assert unmet.returncode == 4
     assert "requirement unmet: icc_c1 of judge on Empathy" in unmet.stderr
     assert voirdire(*base, "--require", "icc", cwd=ratings).returncode == 1
+
+
+def test_a_run_that_fails_leaves_no_folder(ratings):
+    failed = voirdire("examine", "none.csv", "--out", "a/b", cwd=ratings)
+    assert failed.returncode == 1
+    assert not (ratings / "a").exists()
 
 
 def test_usage_errors_exit_with_2(tmp_path):

@@ -59,11 +59,16 @@ def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
     return tuple(_read(gate) for gate in gates)
 
 
-def check_requirements(examination: Examination, gates: Sequence[str]) -> None:
+def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[str, ...]:
     """Check gates such as ``"icc_a1>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
 
     A gate holds when it holds for every judge (and attribute, unless one is named). A value that
     is undefined does not meet a gate. ``icc_c1_low`` and its like are bounds of the F interval.
+
+    Returns
+    -------
+    tuple of str
+        A sentence a gate, with the value that came nearest to its limit.
 
     Raises
     ------
@@ -78,6 +83,7 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> None:
         shown = "; ".join(failures[:5])
         more = f" (and {len(failures) - 5} more)" if len(failures) > 5 else ""
         raise RequirementUnmetError(shown + more)
+    return tuple(_met(examination, gate) for gate in found)
 
 
 def _read(gate: str) -> Gate:
@@ -100,7 +106,18 @@ def _numbers() -> list[str]:
     return [field.name for field in fields(PairResult) if field.type in ("int", "float", "bool")]
 
 
-def _unmet(examination: Examination, gate: Gate) -> list[str]:
+def _met(examination: Examination, gate: Gate) -> str:
+    word, nearest = ("lowest", min) if gate.sign in (">=", ">") else ("highest", max)
+    value, result = nearest(
+        ((_value(one, gate.name), one) for one in _chosen(examination, gate)),
+        key=operator.itemgetter(0),
+    )
+    where = f"{result.judge} on {result.attribute}"
+    return f"requirement met: {gate.text} ({word} {value:.3f}, {where})"
+
+
+def _chosen(examination: Examination, gate: Gate) -> list[PairResult]:
+    """The results that a gate is about; there must be one."""
     chosen = [
         result
         for result in (*examination.results, *examination.composites)
@@ -111,10 +128,14 @@ def _unmet(examination: Examination, gate: Gate) -> list[str]:
         raise InputError(
             f"requirement {gate.text!r}: no result for {gate.attribute!r} (attributes: {known})"
         )
+    return chosen
+
+
+def _unmet(examination: Examination, gate: Gate) -> list[str]:
     return [
         f"{gate.name} of {result.judge} on {result.attribute} is {value:.3f}, "
         f"required {gate.sign} {gate.limit:g}"
-        for result in chosen
+        for result in _chosen(examination, gate)
         if not _COMPARE[gate.sign](value := _value(result, gate.name), gate.limit)
     ]
 

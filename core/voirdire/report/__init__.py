@@ -1,7 +1,14 @@
 """An Examination to terminal, JSON, tables, LaTeX, HTML and figures."""
 
-from voirdire.report._outputs import FORMATS, ready_folder, write_outputs
+from voirdire.report._outputs import FORMATS, awaiting_folder, ready_folder, write_outputs
 from voirdire.report._terminal import print_examination
 from voirdire.report._words import short_verdict
 
-__all__ = ["FORMATS", "print_examination", "ready_folder", "short_verdict", "write_outputs"]
+__all__ = [
+    "FORMATS",
+    "awaiting_folder",
+    "print_examination",
+    "ready_folder",
+    "short_verdict",
+    "write_outputs",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from voirdire._errors import InputError
 from voirdire.report._display import for_display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from voirdire.examining._examination import Examination
     from voirdire.report.figures._style import Drawing
@@ -72,6 +73,19 @@ def write_outputs(
             found = shown if name in ("md", "tex") else examination
             written += getattr(importlib.import_module(module), function)(found, folder)
     return tuple(written)
+
+
+@contextmanager
+def awaiting_folder(folder: str | Path, formats: Iterable[str]) -> Iterator[Path]:
+    """`ready_folder` for a run: folders made for it go again if it fails and they are empty."""
+    made = [place for place in (Path(folder), *Path(folder).parents) if not place.exists()]
+    try:
+        yield ready_folder(folder, formats)
+    except BaseException:
+        for place in made:
+            if place.is_dir() and not any(place.iterdir()):
+                place.rmdir()
+        raise
 
 
 def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:

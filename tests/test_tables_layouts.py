@@ -164,6 +164,7 @@ def test_identical_rows_count_once_and_conflicts_are_named_on_both_sides(tmp_pat
     assert tables.ratings.height == 2
     (note,) = (note for note in tables.findings if note.kind == "duplicate_rows")
     assert (note.count, note.places) == (1, ("line 3",))
+    assert note.message == "1 row repeats another one exactly."
     for name in ("human.csv", "judge.csv"):
         (tmp_path / name).write_text("item,Calm\n1,3\n1,4\n2,5\n")
     both = r"human\.csv: item '1'.* in lines 2 and 3 with different values.*; judge\.csv: item '1'"
@@ -192,13 +193,13 @@ def test_rows_without_an_id_are_counted(tmp_path):
     [
         ("item,Calm\n1,3\n2,good\n", {},
          r"a\.csv: column 'Calm', line 3 holds 'good' where a number is needed"),
-        ("item, Calm\n1,inf\n2,x\n", {}, r"column ' Calm', line 2 holds 'inf' .*1 more such cell"),
+        ("item, Calm\n1,inf\n2,x\n", {}, r"column ' Calm', line 2 holds 'inf' .* \(also column ' Calm', line 3 holds 'x'\)$"),
         ("item,score\n1,four\n", {}, r"a\.csv: column 'score', line 2 holds 'four'"),
         ("item,Calm\n1,3\n", {"item": "ConvID"},
          r"a\.csv: there is no column 'ConvID' \(columns: 'item', 'Calm'\)"),
         ("item,Calm\n1,3\n", {"columns": {"Calmness": "Calm"}},
          r"a\.csv: there is no column 'Calmness' \(columns: 'item', 'Calm'\)"),
-        ("what,Calm\n1,3\n", {}, r"a\.csv: no column of item ids was found"),
+        ("what,Calm\n1,3\n", {}, r"a\.csv: no column of item ids was found.* a usual name such as 'item', 'itemid', 'id'"),
         ("item,text\n1,hello\n", {}, r"no column is named after an attribute of the rubric"),
         ("item,text\n1,hello\n", {"layout": "replies"}, r"a\.csv: no column of replies was found"),
         ("item,text\n1,hello\n", {"layout": "replies", "prefix": "judge_"},
@@ -329,3 +330,20 @@ def test_a_column_of_rater_names_may_be_called_like_a_rater(tmp_path):
     panel = [{"name": "human", "kind": "human"}, {"name": "judge"}]
     tables = read_tables(study_of(tmp_path, [{"path": "r.csv"}], panel=panel))
     assert tables.raters["rater"].to_list() == ["human", "judge"]
+
+
+def test_errors_name_five_places_and_count_the_rest(tmp_path):
+    path = tmp_path / "a.csv"
+    study = study_of(tmp_path, [{"path": "a.csv"}])
+    path.write_text(
+        "item,Calm,Clear\n" + "".join(f"{i},{i % 5},x{i}\n" for i in range(9)) + "9,y,3\n"
+    )
+    with pytest.raises(TableError) as caught:
+        read_tables(study_of(tmp_path, [{"path": "a.csv", "layout": "scores"}]))
+    assert str(caught.value).startswith("a.csv: column 'Calm', line 11 holds 'y' where a number")
+    assert str(caught.value).endswith("line 5 holds 'x3' and 5 more such cells)")
+    path.write_text("item,Calm\n" + "".join(f"{i},3\n{i},4\n" for i in range(7)))
+    with pytest.raises(TableError) as caught:
+        read_tables(study)
+    assert caught.value.args[0].count(" stands in lines ") == 5
+    assert "lines 10 and 11 and 2 more such ratings); repeated" in str(caught.value)

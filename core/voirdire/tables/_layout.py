@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.tables._names import find, said_aloud
+from voirdire.tables._names import SYNONYMS, find, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._tables import listed
 
@@ -99,7 +99,8 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     if item is None:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
-            f"name it with `item` in the study"
+            f"name it with `item` in the study, or call it by a usual name such as "
+            f"{listed(SYNONYMS['item'], 5)}"
         )
     raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
     _once_each(raw, values, raters)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.tables._ids import canonical_ids, large_float_ids
 from voirdire.tables._rated import KEYS, has_duplicates
-from voirdire.tables._tables import CONTEXTS, finding, listed, plural
+from voirdire.tables._tables import CONTEXTS, PLACES, and_more, finding, plural
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
@@ -175,23 +175,23 @@ def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
         "note",
         raw.name,
         [f"{raw.unit} {row}" for row in rows.head(20)],
-        f"{plural(len(rows), 'row')} repeat another one exactly.",
+        f"{plural(len(rows), 'row repeats', 'rows repeat')} another one exactly.",
         "Each is counted once.",
         count=len(rows),
     )
 
 
 def _conflict(raw: RawTable, twice: pl.DataFrame) -> str:
-    """One sentence on keys that stand twice with different values."""
-    first = twice.row(0, named=True)
-    same = twice.filter(pl.all_horizontal(pl.col(key).eq_missing(first[key]) for key in KEYS))
-    rows = " and ".join(str(row) for row in same["row"].head(3))
-    items = twice["item"].unique(maintain_order=True).to_list()
+    """One sentence on keys that stand twice with different values, the first five of them named."""
+    keys = twice.group_by(KEYS, maintain_order=True).agg("row")
+    first, *others = [_stands(raw, key) for key in keys.head(PLACES).iter_rows(named=True)]
+    also = f" (also {', '.join(others)}{and_more(keys.height, 'such rating')})" if others else ""
+    return f"{raw.name}: {first} with different values{also}; repeated ratings need a `run` column"
+
+
+def _stands(raw: RawTable, key: dict[str, Any]) -> str:
     what = "".join(
-        f", {key} {first[key]!r}" for key in ("system", "rater", "attribute") if first[key]
+        f", {part} {key[part]!r}" for part in ("system", "rater", "attribute") if key[part]
     )
-    more = f" ({plural(len(items), 'such id')}: {listed(items, 5)})" if len(items) > 1 else ""
-    return (
-        f"{raw.name}: item {first['item']!r}{what} stands in {raw.unit}s {rows} with different "
-        f"values{more}; repeated ratings need a `run` column"
-    )
+    rows = " and ".join(str(row) for row in key["row"][:3])
+    return f"item {key['item']!r}{what} stands in {raw.unit}s {rows}"

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
-from voirdire.tables._tables import RATINGS, REPLIES, STATUS, plural
+from voirdire.tables._tables import PLACES, RATINGS, REPLIES, STATUS, and_more
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,24 +43,30 @@ def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -
 
 def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     """The value columns as numbers."""
-    columns = []
+    columns, places, count = [], [], 0
     for column in plan.values:
         cells = frame[f"={column}"]
         scores, bad = to_scores(cells, decimal_comma=raw.decimal_comma)
         if bad.any():
-            raise TableError(_text_cell(raw, column, cells.filter(bad), frame.filter(bad)["row"]))
+            count += int(bad.sum())
+            places += _text_cells(raw, column, cells.filter(bad), frame.filter(bad)["row"])
         columns.append(scores.alias(f"={column}"))
+    if places:
+        first, *others = places[:PLACES]
+        also = f" (also {', '.join(others)}{and_more(count, 'such cell')})" if others else ""
+        raise TableError(f"{raw.name}: {first} where a number is needed{also}")
     return frame.with_columns(columns)
 
 
-def _text_cell(raw: RawTable, column: str, cells: pl.Series, rows: pl.Series) -> str:
-    more = f" (and {plural(len(cells) - 1, 'more such cell')})" if len(cells) > 1 else ""
-    value = str(cells[0])
-    shown = value if len(value) <= 40 else value[:37] + "..."
-    return (
-        f"{raw.name}: column {raw.headers.get(column, column)!r}, {raw.unit} {rows[0]} holds "
-        f"{shown!r} where a number is needed{more}"
-    )
+def _text_cells(raw: RawTable, column: str, cells: pl.Series, rows: pl.Series) -> list[str]:
+    """The first places of a column that hold a text, and the text."""
+    header = raw.headers.get(column, column)
+    texts = [str(cell) for cell in cells.head(PLACES)]
+    shown = [text if len(text) <= 40 else text[:37] + "..." for text in texts]
+    return [
+        f"column {header!r}, {raw.unit} {row} holds {text!r}"
+        for row, text in zip(rows.head(PLACES), shown, strict=True)
+    ]
 
 
 def _unpivot(

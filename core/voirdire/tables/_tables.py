@@ -55,6 +55,8 @@ REPLIES = pl.Schema(
 CONTEXTS = pl.Schema(
     {"table": pl.String(), "row": pl.Int64(), "item": pl.String(), "text": pl.String()}
 )
+#: How many places an error names before it counts the rest.
+PLACES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +138,8 @@ def listed(names: Sequence[object], limit: int = 10) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 cell`` or ``33 cells``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def and_more(count: int, one: str) -> str:
+    """`` and 3 more such cells`` of `count` places, the first five of which are named."""
+    return f" and {plural(count - PLACES, f'more {one}')}" if count > PLACES else ""

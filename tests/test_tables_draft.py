@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from voirdire import TableError
-from voirdire.study import load_study, study_to_toml
+from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tables import draft_study, from_frame, infer_scale, read_file, read_tables
 
 WIDE_RATERS = "item,human,judge1,gpt-4o\n1,4,5,4\n2,3,3,1\n3,5,4,2\n"
@@ -17,9 +17,13 @@ REPLIES = (
     'item,judge_response_a,judge_response_b\n1,"{""Calm"": 4}","{""Calm"": 2}"\n'
     '2,"{""Calm"": 5}","```json\n{""Calm"": 1}```"\n'
 )
+REPLIES_OF_RATERS = (
+    'ConvID,model,human_1,human_2,judge\n1,a,"{""Calm"": 4}","{""Calm"": 5}","{""Calm"": 2}"\n'
+    '1,b,"{""Calm"": 1}","{""Calm"": 3}","{""Calm"": 2}"\n'
+)
 
 
-@pytest.mark.parametrize("text", [WIDE_RATERS, WIDE_SCORES, LONG, GRID, REPLIES])
+@pytest.mark.parametrize("text", [WIDE_RATERS, WIDE_SCORES, LONG, GRID, REPLIES, REPLIES_OF_RATERS])
 def test_the_draft_round_trips_through_toml_and_reads_the_same(tmp_path, text):
     (tmp_path / "ratings.csv").write_text(text)
     study, tables = read_file(tmp_path / "ratings.csv")
@@ -156,3 +160,43 @@ def test_columns_that_play_no_part_are_named():
     frame = pl.DataFrame({"item": [1, 2], "human": [1, 4], "J1": [2, 4], "remark": ["a", "b"]})
     (said,) = [f for f in from_frame(frame)[1].findings if f.kind == "study_drafted"]
     assert "Columns not read: 'remark'." in said.message
+
+
+def from_study(folder, text, **data):
+    (folder / "tiny.csv").write_text(text)
+    data = {"sources": [{"path": "tiny.csv"}], **data}
+    return read_tables(build_study({"name": "tiny", "data": data}, folder=str(folder)))
+
+
+def test_reply_columns_beside_a_system_column_are_raters(tmp_path):
+    text = REPLIES_OF_RATERS
+    (tmp_path / "tiny.csv").write_text(text)
+    study, tables = read_file(tmp_path / "tiny.csv")
+    assert study.data.reference == ("human_1", "human_2")
+    assert [system.name for system in study.systems] == ["a", "b"]
+    for read in (tables, from_study(tmp_path, text, reference=["human_1", "human_2"])):
+        assert read.raters["rater"].to_list() == ["human_1", "human_2", "judge"]
+        assert read.ratings.filter(rater="human_1").select("system", "score").rows() == [
+            ("a", 4.0), ("b", 1.0),
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("person", "judge"), [("human", "judge"), ("ann", "gpt")])
+def test_a_study_finds_the_raters_that_its_file_alone_has(tmp_path, person, judge):
+    text = f"item,system,{person},{judge}\n1,a,3,5\n1,b,4,3\n2,a,1,2\n"
+    named = from_study(tmp_path, text, reference=[person])
+    _, alone = read_file(tmp_path / "tiny.csv", reference=[person])
+    assert named.ratings.equals(alone.ratings)
+    assert named.raters["rater"].to_list() == [person, judge]
+
+
+def test_numbers_name_raters_only_as_ids_or_beside_a_score(tmp_path):
+    for text in ("item,annotator_id,Calm\n1,7,3\n1,8,4\n", "item,judge,score\n1,7,3\n1,8,4\n"):
+        assert from_study(tmp_path, text).raters["rater"].to_list() == ["7", "8"]
+    assert from_study(tmp_path, "item,judge\n1,3\n").raters["rater"].to_list() == ["tiny"]
+
+
+def test_columns_of_numbers_that_nobody_read_are_said(tmp_path):
+    tables = from_study(tmp_path, "item,score,words,remark\n1,3,90,a\n2,4,80,b\n")
+    (note,) = [found for found in tables.findings if found.kind == "columns_unread"]
+    assert note.message == "1 column of numbers not read: 'words'."

@@ -12,9 +12,10 @@ from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._files._read import file_hash
-from voirdire.tables._guess import is_human, rater_columns
-from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan
+from voirdire.tables._guess import is_human, with_raters
+from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._load import read_part, tables_from
+from voirdire.tables._numbers import is_numeric
 from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import finding, listed
 
@@ -122,7 +123,7 @@ def _source(path: Path, sheet: str | None, folder: str | Path | None) -> Source:
 def _draft(
     raw: RawTable, source: Source, reference: Sequence[str], name: str
 ) -> tuple[Study, tuple[Finding, ...]]:
-    names = Known(raters=rater_columns(raw, reference), attributes=(), systems=())
+    names = with_raters(raw, source, Known(tuple(reference), attributes=(), systems=()))
     how = plan(raw, source, names)
     ratings = read_part(raw, source, names, _ANY).ratings
     scale = infer_scale(ratings["score"])
@@ -161,9 +162,9 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
         "item": how.item,
         "system": how.system,
         "context": how.context,
-        "rater": how.rater or (how.rater_name if how.kind not in ("raters", "grid") else None),
+        "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
     }
-    if how.kind == "replies":
+    if how.kind == "replies" and not how.raters:
         columns = list(how.values)
         prefix = common_prefix(columns) if len(columns) > 1 else ""
         found |= {"prefix": prefix} if prefix else {"columns": dict(how.values)}
@@ -182,7 +183,7 @@ def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
 
 def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
     reference = listed(study.data.reference) if study.data.reference else "none was found"
-    unread = _unread(raw, how)
+    unread = [column for column in unread_columns(raw, how) if not is_numeric(raw.frame[column])]
     left = f" Columns not read: {listed(unread)}." if unread else ""
     return finding(
         "study_drafted",
@@ -195,13 +196,6 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
         count=1,
     )
-
-
-def _unread(raw: RawTable, how: Plan) -> list[str]:
-    """Columns that play no part."""
-    parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
-    played = {*parts, how.status, *how.values}
-    return [column for column in raw.frame.columns if column not in played]
 
 
 def _scale_note(table: str, scale: Scale) -> Finding:

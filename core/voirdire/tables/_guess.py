@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.tables._layout import SEPARATORS, is_small
-from voirdire.tables._names import is_usual
+from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
+from voirdire.tables._names import is_id, is_usual
 from voirdire.tables._numbers import is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.study import Source
     from voirdire.tables._files import RawTable
+    from voirdire.tables._layout import Known
 
 _HUMAN = re.compile(
     r"human|annotator|expert|clinician|therapist|psycholog|crowd|coder|worker|gold|person|student",
@@ -37,6 +40,20 @@ def is_human(name: str, column: str | None = None) -> bool:
     return column is not None and not _JUDGE.search(name) and bool(_HUMAN.search(column))
 
 
+def with_raters(raw: RawTable, source: Source, names: Known) -> Known:
+    """The names, the raters found among a file's columns with them.
+
+    None are looked for where the source is declared, the file has a column of scores, or a column
+    is an attribute's: those raters are named otherwise.
+    """
+    columns = raw.frame.columns
+    declared = source.layout != "auto" or source.rater or source.prefix or source.columns
+    attributes = {name.casefold() for name in names.attributes}
+    if declared or has_score(raw, source, columns) or attributes & set(map(str.casefold, columns)):
+        return names
+    return replace(names, raters=rater_columns(raw, names.raters) or names.raters)
+
+
 def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     """Raters that columns of numbers are named after, the reference's own among them.
 
@@ -53,7 +70,8 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         column
         for column in columns
         if (_rates(column) or (known and not is_usual(column) and is_small(raw, column)))
-        and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
+        and not is_id(column)
+        and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
     return tuple(found) if known or len(found) > 1 else ()
@@ -61,11 +79,13 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
 def _is_person(raw: RawTable, column: str) -> bool:
     """Whether a column holds the scores of the person, or the people, it is named after."""
-    return (
-        bool(_PERSON.fullmatch(column))
-        and not is_usual(column)
-        and is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
-    )
+    return bool(_PERSON.fullmatch(column)) and not is_usual(column) and _is_rated(raw, column)
+
+
+def _is_rated(raw: RawTable, column: str) -> bool:
+    """Whether a column holds scores, or replies with scores in them."""
+    cells = raw.frame[column]
+    return is_numeric(cells, decimal_comma=raw.decimal_comma) or holds_replies(cells)
 
 
 def _rates(name: str) -> bool:

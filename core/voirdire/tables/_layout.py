@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.tables._names import SYNONYMS, find, said_aloud
+from voirdire.tables._names import SYNONYMS, find, is_id, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._tables import listed
 
@@ -44,7 +44,7 @@ class Plan:
         Value column -> what it stands for: a system (`replies`), an attribute (`scores`, `grid`)
         or a rater (`raters`); for `long` the score column -> "".
     raters : mapping
-        Value column -> rater, for `grid`.
+        Value column -> rater, for `grid` and where a column names the system of `replies`.
     rater_name : str
         The rater where no column says it.
     """
@@ -103,6 +103,8 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
             f"{listed(SYNONYMS['item'], 5)}"
         )
     raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
+    if kind == "replies" and _replies_of_raters(source, names, roles, values):
+        values, raters = dict.fromkeys(values, ""), {column: column for column in values}
     _once_each(raw, values, raters)
     if kind != "long":
         roles = {**roles, "rank": None, "status": None}
@@ -170,16 +172,34 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
             skip = part == "rater" and source.rater is not None
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
-    return _plausible(raw.frame, roles)
+    return _plausible(raw, source, roles)
 
 
-def _plausible(frame: pl.DataFrame, roles: dict[str, str | None]) -> dict[str, str | None]:
-    """Drop parts whose column cannot play them: a context of numbers, an attribute of numbers."""
+def _plausible(
+    raw: RawTable, source: Source, roles: dict[str, str | None]
+) -> dict[str, str | None]:
+    """Drop parts whose column cannot play them: numbers for a context, replies for rater names."""
     for part in ("context", "attribute"):
         column = roles[part]
-        if column is not None and is_numeric(frame[column]):
+        if column is not None and is_numeric(raw.frame[column]):
             roles[part] = None
+    rater = roles["rater"]
+    if rater is not None and source.rater is None and not _names_raters(raw, source, rater, roles):
+        roles["rater"] = None
     return roles
+
+
+def _names_raters(
+    raw: RawTable, source: Source, column: str, roles: Mapping[str, str | None]
+) -> bool:
+    """Whether a column may hold the names of raters.
+
+    Numbers may only where they are ids by their header, or beside a column of scores of its own.
+    """
+    if not _is_score(raw, column):
+        return not holds_replies(raw.frame[column])
+    free = [each for each in raw.frame.columns if each not in roles.values()]
+    return is_id(column) or has_score(raw, source, free)
 
 
 def _values(
@@ -192,7 +212,7 @@ def _values(
     """The layout and what each value column stands for."""
     score = _score_column(raw, source, free)
     plain = source.prefix is None and not source.columns
-    if source.layout == "auto" and plain and score and _is_score(raw, score):
+    if source.layout == "auto" and plain and score and has_score(raw, source, free):
         return "long", {score: ""}
     if source.layout in ("auto", "replies"):
         replies = _reply_columns(raw, source, names, free)
@@ -215,6 +235,12 @@ def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | N
     return score if _is_score(raw, score) else None
 
 
+def has_score(raw: RawTable, source: Source, free: Sequence[str]) -> bool:
+    """Whether a column of numbers is called ``score`` or by a usual word for it."""
+    score = _score_column(raw, source, free)
+    return score is not None and _is_score(raw, score)
+
+
 def _is_score(raw: RawTable, column: str) -> bool:
     return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
 
@@ -232,16 +258,27 @@ def _reply_columns(
     """Columns of raw replies -> system ("" where a column or nothing names the system)."""
     if source.columns:
         mapped = _mapped(raw, source)
-        looks = source.layout == "replies" or all(_holds_replies(raw.frame[c]) for c in mapped)
+        looks = source.layout == "replies" or all(holds_replies(raw.frame[c]) for c in mapped)
         return mapped if looks else {}
     if source.prefix is not None:
         start = source.prefix.strip()
         return {c: c[len(start) :] for c in free if c.startswith(start) and len(c) > len(start)}
-    found = [column for column in free if _holds_replies(raw.frame[column])]
+    found = [column for column in free if holds_replies(raw.frame[column])]
     if len(found) == 1 and found[0] not in names.systems:
         return {found[0]: ""}
     cut = 0 if set(found) & set(names.systems) else len(common_prefix(found))
     return {column: column[cut:] for column in found}
+
+
+def _replies_of_raters(
+    source: Source, names: Known, roles: Mapping[str, str | None], values: Mapping[str, str]
+) -> bool:
+    """Whether reply columns are one a rater: a column names the system, and none the rater."""
+    if source.columns or source.prefix or roles["system"] is None or roles["rater"] is not None:
+        return False
+    if source.system is None and names.systems and set(values.values()) <= set(names.systems):
+        return False
+    return len(values) > 1 or set(values) <= set(names.raters)
 
 
 def common_prefix(columns: Sequence[str]) -> str:
@@ -253,7 +290,7 @@ def common_prefix(columns: Sequence[str]) -> str:
     return prefix if all(len(column) > len(prefix) for column in columns) else ""
 
 
-def _holds_replies(column: pl.Series) -> bool:
+def holds_replies(column: pl.Series) -> bool:
     """Whether most of a column's texts look like rubric replies."""
     if column.dtype != pl.String:
         return False
@@ -317,6 +354,13 @@ def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, s
             if starts and rest and (not by_name or rest.casefold() in by_name):
                 found[column] = (rater, by_name.get(rest.casefold(), rest))
     return found if len(found) > 1 else {}
+
+
+def unread_columns(raw: RawTable, how: Plan) -> list[str]:
+    """Columns that play no part."""
+    parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
+    played = {*parts, how.status, *how.values}
+    return [column for column in raw.frame.columns if column not in played]
 
 
 def _no_values(raw: RawTable, source: Source, what: str) -> str:

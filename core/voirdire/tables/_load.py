@@ -14,12 +14,14 @@ from voirdire._errors import TableError
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
 from voirdire.tables._files._read import file_hash
+from voirdire.tables._guess import with_raters
 from voirdire.tables._join import join
-from voirdire.tables._layout import known, plan
+from voirdire.tables._layout import known, plan, unread_columns
+from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
-from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, listed
+from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, finding, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,13 +92,14 @@ def tables_from(
 
     `raws` is emptied: each raw table is let go once it is tidy, so that large files are held once.
     """
-    names = known(study)
+    names, guess = known(study), not study.panel
     scale = Scale(*study.rubric.scale, study.rubric.step)
     parts = []
     while raws:
         source, raw = raws.pop(0)
         try:
-            parts.append(read_part(raw, source, names, scale))
+            found = with_raters(raw, source, names) if guess else names
+            parts.append(read_part(raw, source, found, scale))
         except pl.exceptions.PolarsError as error:
             cause = str(error).splitlines()[0]
             raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
@@ -140,13 +143,29 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
     how = plan(raw, source, names)
     only = names.attributes[0] if len(names.attributes) == 1 else "score"
     found = records(raw, how, only)
-    notes = (*raw.findings, *how.findings, *found.findings)
+    notes = (*raw.findings, *how.findings, *_unread(raw, how), *found.findings)
     if how.kind == "replies":
         ratings, replies, remarks = _replies(how, found.frame, names, scale)
         notes = (*notes, *remarks)
     else:
         ratings, replies = shape_scores(raw, how, found.frame, scale), REPLIES.to_frame()
     return Part(ratings, replies, found.contexts, notes, found.problems)
+
+
+def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
+    """A note on columns of numbers that may be scores and were not read."""
+    left = [column for column in unread_columns(raw, how) if is_numeric(raw.frame[column])]
+    if not left:
+        return ()
+    note = finding(
+        "columns_unread",
+        "note",
+        raw.name,
+        left,
+        f"{plural(len(left), 'column')} of numbers not read: {listed(left)}.",
+        "Declare them in the study if they hold ratings.",
+    )
+    return (note,)
 
 
 def _replies(

@@ -65,6 +65,11 @@ def is_usual(column: str) -> bool:
     return any(_plain(column) in words for words in SYNONYMS.values())
 
 
+def is_id(column: str) -> bool:
+    """Whether a column's name speaks of ids (`annotator_id`), which may be numbers."""
+    return is_usual(column) and _plain(column).endswith("id")
+
+
 def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
     """A note on the columns that were recognised by a word that is not the standard one."""
     taken = [

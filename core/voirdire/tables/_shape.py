@@ -117,11 +117,12 @@ def stack_replies(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     blocks = []
     for column, system in plan.values.items():
         of = pl.lit(system) if system else pl.col("system")
+        by = pl.lit(plan.raters[column]) if column in plan.raters else pl.col("rater")
         blocks.append(
             frame.select(
                 "item",
                 of.alias("system"),
-                "rater",
+                by.alias("rater"),
                 "run",
                 pl.col(f"={column}").cast(pl.String).alias("reply"),
             )

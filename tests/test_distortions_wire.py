@@ -20,7 +20,7 @@ from wire_server import Answer, WireServer
 
 from voirdire.examining import examine
 from voirdire.running import run
-from voirdire.running._work import IN_LINE
+from voirdire.running._work import BEING_KEPT, IN_LINE
 from voirdire.store import replies_frame
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_plugins.distortions.labels import DISTORTIONS, NO_DISTORTION
@@ -118,7 +118,9 @@ def test_from_prompts_to_table_7_killed_half_way_and_resumed(tmp_path):
         assert calls // 4 < before < calls
         result = run(load_study(tmp_path / "study.toml"), tmp_path / "a", resume=True, quiet=True)
         assert result.complete
-        assert server.count - calls <= 8 * (32 + IN_LINE)  # in flight, or not yet committed
+        assert server.count - calls <= 8 * (
+            32 + IN_LINE + BEING_KEPT
+        )  # in flight, or not yet committed
     replies = replies_frame(tmp_path / "a")
     assert replies.height == calls
     assert replies.select("rater", "item", "run").is_unique().all()

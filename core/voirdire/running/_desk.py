@@ -48,6 +48,7 @@ class Desk:
     stop: Stop
     chance: random.Random
     commits: Commits = field(default_factory=Commits)
+    being_kept: int = 0
     open: set[asyncio.Task[None]] = field(default_factory=set)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 #: Tasks looked at before others get a turn; tasks opened beyond those that the lane bears, so that
 #: a place that comes free is taken at once.
-TURN, IN_LINE = 64, 24
+TURN, IN_LINE = 64, 4
+#: Tasks that have all their replies and wait for the commit: so many may be open besides.
+BEING_KEPT = 20
 
 
 async def work(desk: Desk, study: Study) -> None:
@@ -56,7 +58,7 @@ async def _room(desk: Desk) -> None:
     A task is open until the store has it, so that a kill loses no more than the open tasks; one
     that waits to try again is open too, so that a failing model is not met with ever more.
     """
-    while len(desk.open) >= desk.lane.limit + IN_LINE:
+    while len(desk.open) - min(desk.being_kept, BEING_KEPT) >= desk.lane.limit + IN_LINE:
         desk.freed.clear()
         await desk.freed.wait()
 
@@ -81,7 +83,12 @@ def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line])
 async def _through(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line]) -> None:
     """Settle a task, and keep its place until what came of it is committed."""
     await settle(desk, names, run, lines)
-    await desk.commits.reached(desk.session.given)
+    desk.being_kept += 1
+    desk.freed.set()
+    try:
+        await desk.commits.reached(desk.session.given)
+    finally:
+        desk.being_kept -= 1
     desk.session.check()
 
 

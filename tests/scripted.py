@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire._errors import ModelError
 from voirdire._registry import Plugins
+from voirdire.protocols import costs_nothing
 from voirdire.running import run
 from voirdire.schema import Message, Parsed, Reply, Request, Response, Usage
 from voirdire.store import ratings_frame
@@ -171,6 +172,11 @@ class Blocking:
         return Reply("3", usage=Usage(5, 1))
 
 
+@costs_nothing
+class Free(Scripted):
+    """A model without a bill."""
+
+
 def scripted_plugins() -> Plugins:
     """Everything above, registered."""
     found = Plugins()
@@ -183,6 +189,7 @@ def scripted_plugins() -> Plugins:
         ("generator", "writer", "Writer"),
         ("model", "script", "Scripted"),
         ("model", "block", "Blocking"),
+        ("model", "free", "Free"),
     ):
         found.add(kind, "tests", name, f"scripted:{target}")
     return found

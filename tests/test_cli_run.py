@@ -63,7 +63,9 @@ def test_plan_run_look_and_reparse(capsys, monkeypatch):
     code, out, _ = typed(capsys, monkeypatch, "run", "study.toml", "--dry-run")
     assert code == 0
     assert "north judge simulated:north 20 20" in out
-    assert "In all 30 calls, cost unknown." in out
+    assert (
+        "In all 30 calls, cost 0.0132." in out
+    )  # (2980 * 1 + 5120 * 2) / 1e6: south costs nothing
 
     code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
     assert (code, err) == (0, "")
@@ -91,7 +93,7 @@ def test_runs_with_a_seed_differ_from_one_another(capsys, monkeypatch):
     assert texts[0] != texts[1]
 
 
-def test_limits_and_errors(capsys, monkeypatch):
+def test_limits_and_errors(tmp_path, capsys, monkeypatch):
     code, out, _ = typed(
         capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--max-calls", "7"
     )
@@ -99,6 +101,7 @@ def test_limits_and_errors(capsys, monkeypatch):
     assert "Stopped: the budget is used up." in out
     assert "Go on with: voirdire run study.toml --out a --resume" in out
     assert replies_frame("a").height == 7
+    (tmp_path / "billed.toml").write_text(STUDY.replace("simulated:south", "openai:south"))
     for words, message in (
         (
             ("run", "study.toml", "--out", "a"),
@@ -106,8 +109,8 @@ def test_limits_and_errors(capsys, monkeypatch):
         ),
         (("run", "study.toml"), "run: give the session folder by --out"),
         (
-            ("run", "study.toml", "--out", "b", "--max-cost", "1"),
-            "there is no price for simulated:south",
+            ("run", "billed.toml", "--out", "b", "--max-cost", "1"),
+            "there is no price for openai:south: give",
         ),
         (("run", "none.toml", "--out", "b"), "study none.toml: there is no such file"),
         (("session", "status", "b"), "session b: there is no session.sqlite in it"),

@@ -136,3 +136,11 @@ def test_free_text_is_answered_with_the_labels_given():
     assert {name for names in named for name in names} == set(moods)
     unsure = [asyncio.run(make("a", answers=moods, reliability=0).complete(r)).text for r in asked]
     assert unsure != sure
+
+
+def test_models_without_a_bill_say_so():
+    found = plugins()
+    free = {
+        name for name in found.names("model") if getattr(found.resolve("model", name), "free", 0)
+    }
+    assert free == {"simulated", "hf"}

@@ -9,7 +9,7 @@ import pytest
 from scripted import PLUGINS, RECEIVED, Digit, go, judge, rated, scripted_plugins, study_of
 
 from voirdire._errors import StudyError
-from voirdire.running import run, session_status
+from voirdire.running import dry_run, run, session_status
 from voirdire.store import replies_frame, session_tables
 
 
@@ -235,6 +235,17 @@ def test_unknown_prices_say_unknown_and_forbid_a_limit(tmp_path):
     ):
         go(tmp_path, study, out="b", max_cost=5.0)
     assert not (tmp_path / "b").exists()
+
+
+def test_a_model_that_says_it_is_free_costs_nothing_unless_the_study_prices_it(tmp_path):
+    study = study_of(tmp_path, judge(model="free:ann"), run={"max_cost": 0})
+    result = go(tmp_path, study)
+    assert (result.complete, result.cost) == (True, 0.0)
+    assert session_status(tmp_path / "a", PLUGINS).cost == 0.0
+    assert dry_run(study, plugins=PLUGINS)[0].cost == 0.0
+    prices = {"free:ann": {"input": 2.0, "output": 10.0}}
+    priced = study_of(tmp_path, judge(model="free:ann"), run={"prices": prices})
+    assert go(tmp_path, priced, out="b").cost == pytest.approx(8 * (100 * 2 + 10 * 10) / 1e6)
 
 
 def test_unknown_usage_is_counted(tmp_path):

@@ -12,6 +12,7 @@ from voirdire.examining import Examination as Examination
 from voirdire.examining import examine as examine
 from voirdire.examining import measure as measure
 from voirdire.hookspecs import hookimpl as hookimpl
+from voirdire.protocols import costs_nothing as costs_nothing
 from voirdire.report import write_outputs as write_outputs
 from voirdire.running import arun as arun
 from voirdire.running import run as run

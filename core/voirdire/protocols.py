@@ -2,14 +2,15 @@
 
 What is registered as a model is a `ModelFactory`, as a judge a `JudgeFactory`: a callable whose
 keyword parameters are the options that a study may give it. Annotators and generators are made
-like judges, without a rubric. A model whose `complete` is a plain function blocks: the runner calls
+like judges, without a rubric. A model factory marked by `costs_nothing` makes models without a
+bill. A model whose `complete` is a plain function blocks: the runner calls
 it in a worker thread. A model may say how many calls it bears at once (`concurrency: int`; one that
 blocks bears a single call unless it says more).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
+
+Make = TypeVar("Make", bound="Callable[..., Any]")
 
 
 @runtime_checkable
@@ -60,6 +63,17 @@ class ModelFactory(Protocol):
     def __call__(self, model_name: str, **options: Any) -> ChatModel:
         """The model; `model_name` is what stands after the colon, `options` come from the study."""
         ...
+
+
+def costs_nothing(factory: Make) -> Make:
+    """Mark a model factory (a function or class): its models are asked without a bill.
+
+    Their price is 0 unless the study's `[run.prices]` says otherwise, so that a limit on cost asks
+    for no price of theirs.
+    """
+    marked: Any = factory
+    marked.free = True
+    return factory
 
 
 class JudgeFactory(Protocol):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import StudyError
+from voirdire._errors import PluginError, StudyError
+from voirdire.running._models import model_factory
+from voirdire.study import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from voirdire._registry import Plugins
     from voirdire.schema import Request, Usage
-    from voirdire.study import Prices, RunSpec
+    from voirdire.study import GeneratorSpec, Rater, RunSpec, Study
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
 CHARACTERS, REPLY_TOKENS = 4, 256
@@ -48,6 +51,23 @@ def estimate_cost(request: Request, prices: Prices) -> float:
     """Roughly, what a call will cost."""
     given, out = estimate_tokens(request)
     return (given * prices.input + out * prices.output) / MILLION
+
+
+def with_free_models(study: Study, plugins: Plugins) -> Study:
+    """The study with a price of 0 for its models that cost nothing, unless it names another."""
+    asked: tuple[GeneratorSpec | Rater, ...] = (*study.generators, *study.panel)
+    named = {spec.model for spec in asked} - {""}
+    free = {model: Prices(input=0, output=0) for model in sorted(named) if _is_free(model, plugins)}
+    spec = study.run.model_copy(update={"prices": {**free, **study.run.prices}})
+    return study.model_copy(update={"run": spec})
+
+
+def _is_free(model: str, plugins: Plugins) -> bool:
+    """Whether the plugin says so; what is wrong with a model is said where it is made."""
+    try:
+        return getattr(model_factory(model, plugins), "free", False) is True
+    except (PluginError, StudyError):
+        return False
 
 
 def check_prices(spec: RunSpec, models: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._costs import MILLION, REPLY_TOKENS, estimate_tokens
+from voirdire.running._costs import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.running._inputs import read_inputs
 from voirdire.running._models import model_factory
 from voirdire.running._run import read_study
@@ -70,6 +70,7 @@ def dry_run(
     """
     study, _ = read_study(study, max_cost=max_cost)
     plugins = plugins or loaded_plugins()
+    study = with_free_models(study, plugins)
     found = chosen(study, plugins, STAGES if only is None else (only,))
     for asker in found:
         with naming(asker.spec.name):

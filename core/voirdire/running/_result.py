@@ -23,7 +23,7 @@ class RaterResult:
     calls : int
         Attempts made, good and bad.
     cost : float or None
-        By the study's prices; None where the model's price is not known.
+        By the study's prices, 0 for a model that costs nothing; None where the price is not known.
     blind : int
         Replies whose tokens the provider did not say, which the cost leaves out.
     parked : str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._commits import Commits
+from voirdire.running._costs import with_free_models
 from voirdire.running._inputs import read_inputs
 from voirdire.running._models import close_model
 from voirdire.running._progress import show_progress
@@ -73,8 +74,9 @@ async def execute(
     began = time.monotonic()
     study, text = known
     plugins = plugins or loaded_plugins()
+    declared, study = study, with_free_models(study, plugins)
     found = chosen(study, plugins, STAGES if only is None else (only,))
-    with open_session(out, study, text, resume=resume) as session:
+    with open_session(out, declared, text, resume=resume) as session:
         read_inputs(session.connection, study, found)
         desks, models = staff(study, found, session, stop, plugins)
         try:

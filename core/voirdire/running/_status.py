@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.running._costs import with_free_models
 from voirdire.running._result import RaterResult, RunResult
 from voirdire.running._tally import tally_of
 from voirdire.store import askers, count_settled, read_session, session_study
@@ -28,8 +29,9 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
     RunResult
         With ``seconds`` 0 and nothing parked: those belong to a run under way.
     """
-    study = session_study(folder)
-    found = askers(study, plugins or loaded_plugins())
+    plugins = plugins or loaded_plugins()
+    study = with_free_models(session_study(folder), plugins)
+    found = askers(study, plugins)
     with closing(read_session(folder)) as connection:
         return RunResult(
             Path(folder), rater_results(connection, study, found), 0.0, "", study.run.currency

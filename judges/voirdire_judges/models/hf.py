@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
+from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models._checks import check_text
 from voirdire_judges.models._hf_local import Local, load
@@ -95,6 +96,7 @@ def _generated(local: Local, request: Request) -> Reply:
     )
 
 
+@costs_nothing
 def make(
     model_name: str,
     *,

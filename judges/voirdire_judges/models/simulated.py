@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
+from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models import _simulated_answer as answering
 from voirdire_judges.models._checks import check_text
@@ -68,6 +69,7 @@ def _truth(request: Request) -> str:
     return "\n".join(m.content for m in request.messages if m.role == "user")
 
 
+@costs_nothing
 def make(
     model_name: str,
     *,

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from voirdire.cli._app import build_app
 
 HEAD = "item,system,rater,attribute,score\n"
 GOOD = HEAD + "".join(
@@ -235,11 +239,27 @@ def test_output_into_a_closed_pipe_is_no_traceback(ratings):
     assert "Traceback" not in done.stderr
 
 
-def test_every_command_has_help_with_examples(tmp_path):
-    for command in ("examine", "audit", "init"):
-        done = voirdire(command, "--help", cwd=tmp_path)
-        assert done.returncode == 0
-        assert f"voirdire {command} " in done.stdout
+def commands_of(command, above=()):
+    """Every command below a group, as the words that call it."""
+    for name, one in getattr(command, "commands", {}).items():
+        words = (*above, name)
+        yield from commands_of(one, words) if hasattr(one, "commands") else [words]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_every_command_has_help_with_examples_that_fit(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    app = build_app()
+    found = list(commands_of(get_command(app)))
+    assert {("examine",), ("session", "show"), ("index", "build"), ("classify", "fit")} <= {*found}
+    for words in found:
+        shown = CliRunner().invoke(app, [*words, "--help"], prog_name="voirdire").output
+        lines = [line.rstrip() for line in shown.splitlines()]
+        examples = "\n".join(lines).partition("Examples:")[2]
+        assert f"   voirdire {' '.join(words)}" in examples, words
+        assert "<bool>" not in shown
+        assert max(map(len, lines)) <= columns
+        assert "\n     " not in examples.replace("\\\n     ", ""), words  # a copy of it runs
 
 
 @pytest.mark.parametrize(

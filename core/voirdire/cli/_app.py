@@ -11,6 +11,7 @@ import typer
 from voirdire import __version__
 from voirdire._manager import GROUP, load
 from voirdire.cli import audit, compare, demo, examine, humans, init, plugins, run, session
+from voirdire.cli._help import lay_out_help
 
 COMMANDS = (demo, run, session, examine, compare, humans, audit, init, plugins)
 
@@ -42,6 +43,7 @@ def build_app() -> typer.Typer:
     for module in COMMANDS:
         module.register(app)
     load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    lay_out_help(app)
     return app
 
 

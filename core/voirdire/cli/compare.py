@@ -30,7 +30,7 @@ def compare(
         list[Path],
         typer.Argument(
             help="Tables of predictions or of published results, or folders with predictions.",
-            metavar="SOURCE...",
+            metavar="SOURCE",
             show_default=False,
         ),
     ],

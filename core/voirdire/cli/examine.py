@@ -14,7 +14,7 @@ Examples:
 
   voirdire examine ratings.csv --reference human --out out
 
-  voirdire examine study.toml --out out --require "icc_a1>=0.75"
+  voirdire examine study.toml --out out --require "icc_a1_low>=0.75"
 
   voirdire examine mentalalign --data DATA/mentalalign70k --out out --off-scale keep
 """
@@ -81,7 +81,7 @@ def examine(
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "icc_a1>=0.75", "bias_normalised@Safety<=0.05"; may be repeated.',
+            help='A gate: "icc_a1_low>=0.75", "bias_normalised@Safety<=0.05"; may be repeated.',
             show_default=False,
         ),
     ] = None,

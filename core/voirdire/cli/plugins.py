@@ -10,10 +10,18 @@ import typer
 if TYPE_CHECKING:
     from voirdire._registry import Plugins
 
+EPILOG = """
+Examples:
+
+  voirdire plugins
+
+  VOIRDIRE_LOAD_PLUGINS= voirdire plugins --json
+"""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("plugins")(list_plugins)
+    app.command("plugins", epilog=EPILOG)(list_plugins)
 
 
 def list_plugins(

@@ -7,15 +7,35 @@ from typing import Annotated
 
 import typer
 
+STATUS = """
+Examples:
+
+  voirdire session status a
+"""
+SHOW = """
+Examples:
+
+  voirdire session show a
+
+  voirdire session show a --item p1 --rater north
+
+  voirdire session show a --failed --most 5
+"""
+REPARSE = """
+Examples:
+
+  voirdire session reparse a
+"""
+
 FolderArgument = Annotated[Path, typer.Argument(help="The session folder.", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(help="Look at a session, and derive its tables anew.", no_args_is_help=True)
-    group.command("status")(status)
-    group.command("show")(show)
-    group.command("reparse")(reparse)
+    group.command("status", epilog=STATUS)(status)
+    group.command("show", epilog=SHOW)(show)
+    group.command("reparse", epilog=REPARSE)(reparse)
     app.add_typer(group, name="session")
 
 

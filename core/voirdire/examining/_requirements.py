@@ -1,4 +1,4 @@
-"""Gates for releases: `icc_a1>=0.75` over every result, or those of one attribute."""
+"""Gates for releases: `icc_a1_low>=0.75` over every result, or those of one attribute."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
 
     Examples
     --------
-    >>> [gate.limit for gate in read_requirements(["icc_a1>=0.75"])]
+    >>> [gate.limit for gate in read_requirements(["icc_a1_low>=0.75"])]
     [0.75]
     """
     return tuple(_read(gate) for gate in gates)
 
 
 def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[str, ...]:
-    """Check gates such as ``"icc_a1>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
+    """Check gates such as ``"icc_a1_low>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
 
     A gate holds when it holds for every judge (and attribute, unless one is named). A value that
     is undefined does not meet a gate. ``icc_c1_low`` and its like are bounds of the F interval.

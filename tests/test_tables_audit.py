@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.shift import shifted_rows
 
+from voirdire import tables
 from voirdire.schema import SEVERITIES
 from voirdire.study import build_study
 from voirdire.tables import audit, read_tables
@@ -281,3 +284,13 @@ def test_shifts_are_found_in_linear_time():
     other = base.copy()
     other[1000:900_000] = base[1001:900_001]
     assert shifted_blocks(base, other) == (Block(1000, 899_999, 1),)
+
+
+def test_every_kind_of_finding_stands_in_the_docs():
+    made = [
+        kind
+        for file in Path(tables.__file__).parent.rglob("*.py")
+        for kind in re.findall(r'finding\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
+    ]
+    assert len(made) > 30
+    assert [kind for kind in made if f"``{kind}``" not in audit.__doc__] == []

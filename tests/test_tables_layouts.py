@@ -172,6 +172,23 @@ def test_identical_rows_count_once_and_conflicts_are_named_on_both_sides(tmp_pat
         read_tables(study_of(tmp_path, [{"path": "human.csv"}, {"path": "judge.csv"}]))
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        # Numbers that name raters are read as ratings unless they are declared.
+        ("item,annotator,Calm\n1,1,4\n1,2,3\n2,1,5\n2,2,2\n", '`rater = "annotator"` if that'),
+        ("item,who,Calm\n1,ann,4\n1,ben,3\n2,ann,5\n2,ben,2\n", '`rater = "who"` if that column'),
+        # Neither a remark that never recurs nor a name that tells nothing apart can be the rater.
+        ("item,note,Calm\n1,x,4\n1,y,3\n2,z,5\n2,w,2\n", "need a `run` column$"),
+        ("item,who,Calm\n1,ann,4\n1,ann,3\n2,ben,5\n2,ben,2\n", "need a `run` column$"),
+    ],
+)
+def test_conflicting_rows_name_the_column_that_may_be_the_rater(tmp_path, text, says):
+    (tmp_path / "wide.csv").write_text(text)
+    with pytest.raises(TableError, match=says):
+        read_tables(study_of(tmp_path, [{"path": "wide.csv"}]))
+
+
 def test_one_rating_in_two_files_is_refused(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("item,Calm\n1,3\n2,5\n")

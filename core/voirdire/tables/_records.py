@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.tables._ids import canonical_ids, large_float_ids
+from voirdire.tables._layout import unread_columns
+from voirdire.tables._names import find
 from voirdire.tables._rated import KEYS, has_duplicates
 from voirdire.tables._tables import CONTEXTS, PLACES, and_more, finding, plural
 
@@ -58,7 +61,7 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
     )
     frame, notes = _with_ids(raw, plan, frame)
     contexts = _contexts(raw, plan, frame)
-    frame, repeated, problems = _once(raw, frame.drop("=text", strict=False))
+    frame, repeated, problems = _once(raw, plan, frame.drop("=text", strict=False))
     return Records(frame, contexts, (*notes, *repeated), problems)
 
 
@@ -155,7 +158,7 @@ def _contexts(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _once(
-    raw: RawTable, frame: pl.DataFrame
+    raw: RawTable, plan: Plan, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...], tuple[str, ...]]:
     """Identical rows once, with a note; rows that share a key but differ are a problem."""
     if not has_duplicates(frame):
@@ -165,7 +168,7 @@ def _once(
     gone = frame.join(once.select("row"), on="row", how="anti")["row"]
     notes = (_repeated(raw, gone),) if len(gone) else ()
     twice = once.filter(pl.struct(KEYS).is_duplicated())
-    problems = (_conflict(raw, twice),) if twice.height else ()
+    problems = (_conflict(raw, plan, twice),) if twice.height else ()
     return once, notes, problems
 
 
@@ -181,12 +184,30 @@ def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
     )
 
 
-def _conflict(raw: RawTable, twice: pl.DataFrame) -> str:
+def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
     """One sentence on keys that stand twice with different values, the first five of them named."""
     keys = twice.group_by(KEYS, maintain_order=True).agg("row")
     first, *others = [_stands(raw, key) for key in keys.head(PLACES).iter_rows(named=True)]
     also = f" (also {', '.join(others)}{and_more(keys.height, 'such rating')})" if others else ""
-    return f"{raw.name}: {first} with different values{also}; repeated ratings need a `run` column"
+    need = "repeated ratings need a `run` column"
+    if (column := _who_may_have_rated(raw, plan, twice)) is not None:
+        need += f", or declare `rater = {json.dumps(column)}` if that column names the raters"
+    return f"{raw.name}: {first} with different values{also}; {need}"
+
+
+def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str | None:
+    """A column that tells conflicting rows apart: one called as raters are, else an unread text."""
+    if plan.rater is not None:
+        return None
+    called = find("rater", [*plan.values, *unread_columns(raw, plan)], None, raw.name)
+    texts = [c for c in unread_columns(raw, plan) if raw.frame[c].dtype == pl.String]
+    for column in dict.fromkeys([called, *texts] if called else texts):
+        names = pl.DataFrame({"row": raw.numbers(), "=who": raw.frame[column]})
+        rows = twice.select("row", *KEYS).join(names, on="row")
+        apart = not rows.select(*KEYS, "=who").is_duplicated().any()
+        if apart and 2 * raw.frame[column].n_unique() <= raw.frame.height:
+            return column
+    return None
 
 
 def _stands(raw: RawTable, key: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     """Everything odd in the data, with what follows from it; worst first.
 
-    Kinds of finding, beside those made while reading (`Tables.findings`):
+    Kinds of finding; those below the second line are made while reading (`Tables.findings`):
 
     ========================  ==================================================================
     ``out_of_scale``          numbers off the declared scale, one finding a rater and value
@@ -36,7 +36,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``one_rater``             nothing to compare with
     ``few_ratings``           fewer rated items than the study's threshold
     ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
-    ``rater_missing``, ``rater_silent``
+    ``rater_missing``, ``rater_silent``, ``excludes_unknown``
                               what a table or the files lack, or the study does not declare
     ``responses_unrated``     responses that others rated and this rater did not
     ``ids_unmatched``         items that only one side rated
@@ -44,6 +44,17 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``context_varies``        one table shows two texts beside one id
     ``context_shift``         a block of rows whose texts are those of the rows before or after
     ``duplicate_contexts``    one text under several ids
+    ------------------------  ------------------------------------------------------------------
+    ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``
+                              what was taken for granted
+    ``columns_unread``        columns of numbers that play no part and may be ratings
+    ``attribute_undeclared``  scores on an attribute that the rubric does not name
+    ``reply_flags``           what is odd in replies that were read
+    ``headers_mended``, ``unnamed_columns``, ``rows_above_header``, ``encoding``,
+    ``control_characters``, ``cells_cut``
+                              how a file was written
+    ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``duplicate_rows``
+                              rows that are cut, left out or counted once
     ========================  ==================================================================
 
     Parameters

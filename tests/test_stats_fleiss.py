@@ -88,6 +88,35 @@ def test_standard_error_is_near_the_jackknife(coefficient):
         assert percentile.high == pytest.approx(t.high, abs=0.03)
 
 
+@pytest.mark.parametrize("coefficient", FAMILY)
+def test_jackknife_interval_has_the_degrees_of_freedom_of_the_items_that_bear_it(coefficient):
+    rng = np.random.default_rng(5)
+    R = (rng.random((40, 3)) < np.where(np.arange(40) < 4, 0.7, 0.02)[:, None]).astype(float)
+    statistic = FAMILY[coefficient]
+    found = statistic(R, levels=[0, 1], ci=["t", "jackknife"]).intervals
+    slow = twin.jackknife_interval(R, lambda rows: statistic(rows, levels=[0, 1]).value)
+    assert (found[1].low, found[1].high) == pytest.approx(slow, rel=1e-9)
+    assert found[1].high - found[1].low > found[0].high - found[0].low
+
+
+def test_agreement_without_any_disagreement_has_no_jackknife_interval():
+    """Six items that all agree do not say that a seventh would."""
+    alike = fleiss_kappa([[1, 1], [0, 0]] * 3, ci="jackknife")
+    assert alike.value == 1
+    assert math.isnan(alike.intervals[0].low)
+    single = fleiss_kappa([[1, 1], [0, 0], [0, 0]], ci="jackknife")
+    assert math.isnan(single.intervals[0].low)
+    assert fleiss_kappa([[1, 1]], ci="jackknife").intervals[0].high is not None
+    assert fleiss_kappa([], ci="jackknife").reason == "no_data"
+
+
+def test_an_interval_that_a_handful_of_items_bears_is_flagged():
+    few = [[1, 1], [1, 0], [1, 1], *[[0, 0]] * 60]
+    assert fleiss_kappa(few, ci="jackknife").intervals[0].flags == ("few_informative_items",)
+    many = [[1, 1], [1, 0], [0, 0], [0, 1]] * 20
+    assert fleiss_kappa(many, ci="jackknife").intervals[0].flags == ()
+
+
 def test_pooled_standard_error_is_near_the_jackknife_with_missing_ratings():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 3, 120)

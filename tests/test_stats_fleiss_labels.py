@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from reference import agreement as twin
 
 from voirdire._errors import StatisticsError
 from voirdire.stats import fleiss_kappa, fleiss_per_label, gwet_ac
@@ -69,6 +70,24 @@ def test_the_interval_of_the_mean_keeps_what_labels_share():
     found = fleiss_per_label(twice, ci=["t", "percentile"], n_resamples=2000)
     assert found.mean.details["se"] == pytest.approx(found.estimates[0].details["se"])
     assert found.mean.intervals[1].low == found.estimates[0].intervals[1].low
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("unequal", ["gwet", "pooled"])
+def test_jackknife_of_each_label_and_of_the_mean_leaves_out_one_item_after_the_other(
+    missing, unequal
+):
+    X = simulated(items=40, missing=missing)
+    X = X[(~np.isnan(X[:, :, 0])).sum(axis=1) > 1]
+    found = fleiss_per_label(X, unequal=unequal, ci="jackknife")
+    for c, estimate in enumerate(found.estimates):
+        alone = fleiss_kappa(X[:, :, c], unequal=unequal, levels=[0, 1], ci="jackknife")
+        assert estimate.intervals[0].low == pytest.approx(alone.intervals[0].low, rel=1e-9)
+    slow = twin.jackknife_interval(
+        X, lambda rows: fleiss_per_label(rows, unequal=unequal).mean.value
+    )
+    mean = found.mean.intervals[0]
+    assert (mean.low, mean.high) == pytest.approx(slow, rel=1e-9)
 
 
 def test_bootstrap_and_t_agree_on_many_items():

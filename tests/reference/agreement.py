@@ -6,6 +6,8 @@ import itertools
 import math
 
 import numpy as np
+from scipy.stats import kurtosis
+from scipy.stats import t as student
 
 
 def present(row):
@@ -97,3 +99,14 @@ def jackknife_error(R, statistic):
     """Standard error by leaving out one item after the other."""
     left = np.array([statistic(np.delete(R, i, axis=0)) for i in range(len(R))])
     return math.sqrt((len(R) - 1) * ((left - left.mean()) ** 2).mean())
+
+
+def jackknife_interval(R, statistic, level=0.95):
+    """Student's interval with that error and the degrees of freedom of Satterthwaite (1946).
+
+    The variance of a variance is (kurtosis - 1) / n of its square, and 2 / df of its square where
+    the variance is a chi-square: so df = 2 n / (kurtosis - 1).
+    """
+    left = [statistic(np.delete(R, i, axis=0)) for i in range(len(R))]
+    df = min(2 * len(R) / (kurtosis(left, fisher=False) - 1), len(R) - 1)
+    return student.interval(level, df, statistic(R), jackknife_error(R, statistic))

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.stats._intervals import outside, percentile_interval, student_interval
-from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._intervals import (
+    jackknife_interval,
+    outside,
+    percentile_interval,
+    student_interval,
+)
+from voirdire.stats._patterns import one_item_less, resampled_counts
 from voirdire.stats._results import Estimate, Interval
 
 if TYPE_CHECKING:
@@ -110,6 +115,9 @@ def estimate(
     for method in asked:
         if method == "t":
             intervals.append(student_interval(value, se, table.n - 1, level))
+        elif method == "jackknife":
+            left = np.full(len(table.counts), math.nan) if reason else one_left_out(table)
+            intervals.append(jackknife_interval(value, left, table.counts, level))
         else:
             drawn = np.array([]) if reason else resampled(table, n_resamples, seed)
             intervals.append(percentile_interval(drawn, level, table.n))
@@ -189,6 +197,16 @@ def standard_error(parts: Floats, table: CountTable) -> float:
     """Root of the variance of a mean of linearised contributions."""
     n = table.n
     return math.sqrt(float(table.counts @ parts**2) / (n * (n - 1))) if n > 1 else math.nan
+
+
+def one_left_out(table: CountTable) -> Floats:
+    """The coefficient without one item of each vector; NaN where it is undefined then."""
+    features = table.features()
+    blocks = [
+        coefficients(table, counts.astype(np.float64) @ features)
+        for counts in one_item_less(table.counts)
+    ]
+    return np.concatenate(blocks)
 
 
 def resampled(table: CountTable, n_resamples: int, seed: int) -> Floats:

@@ -28,7 +28,7 @@ def coefficient(
     pooled: bool = False,
 ) -> Estimate:
     """Estimate, intervals and what was left out."""
-    asked = methods(interval["ci"], ("t", "percentile"))
+    asked = methods(interval["ci"], ("t", "jackknife", "percentile"))
     check_level(interval["level"], interval["n_resamples"])
     table = count_table(ratings, kind, weights, pooled=pooled)
     rest = {key: interval[key] for key in ("level", "n_resamples", "seed")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 #: Below this many units a percentile interval is known to cover too seldom.
 FEW_UNITS = 20
+
+#: Changes of a statistic below this are rounding.
+_STILL = 1e-12
+
+#: Below these degrees of freedom an interval rests on a handful of items.
+_FEW_DEGREES = 6
 
 
 def methods(ci: str | Sequence[str] | None, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -60,12 +67,56 @@ def normal_interval(value: float, se: float, level: float, method: str = "wald")
     return Interval(method, level, value - reach, value + reach)
 
 
-def student_interval(value: float, se: float, df: int, level: float, method: str = "t") -> Interval:
+def student_interval(
+    value: float, se: float, df: float, level: float, method: str = "t"
+) -> Interval:
     """The value -+ t(df) * se; undefined without degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
     reach = float(stdtrit(df, (1 + level) / 2)) * se if df > 0 else math.nan
     return Interval(method, level, value - reach, value + reach)
+
+
+def jackknife_error(left: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
+    r"""Standard error of a statistic by leaving out one item, and its degrees of freedom.
+
+    .. math:: se^2 = \frac{n - 1}{n} \sum_i d_i^2, \quad
+              df = \frac{2 n}{(\sum_i d_i^4 / n) / (\sum_i d_i^2 / n)^2 - 1} \le n - 1
+
+    with d the deviations of the leave-one-out values from their mean. A variance that rests on a
+    few of many items is itself uncertain, and has as few degrees of freedom (Satterthwaite 1946).
+
+    Parameters
+    ----------
+    left : (p,) float64
+        The statistic without one item of each pattern; NaN where it is undefined then.
+    counts : (p,) int64
+        Items that show the pattern.
+
+    Returns
+    -------
+    tuple of float
+        NaN where leaving out some item leaves nothing, and where no item moves the statistic: a
+        spread that is not seen is unknown, not zero.
+    """
+    n = int(counts.sum())
+    deviations = left - float(counts @ left) / max(n, 1)
+    squares, fourths = float(counts @ deviations**2), float(counts @ deviations**4)
+    if not squares > n * _STILL**2:
+        return math.nan, math.nan
+    spread = n * fourths / squares**2 - 1
+    df = min(max(2 * n / spread, 1.0), n - 1.0) if spread > 0 else n - 1.0
+    return math.sqrt((n - 1) / n * squares), df
+
+
+def jackknife_interval(
+    value: float, left: NDArray[np.float64], counts: NDArray[np.int64], level: float
+) -> Interval:
+    """The value -+ t(df) times its jackknife error; NaN where that is (see `jackknife_error`)."""
+    se, df = jackknife_error(left, counts)
+    found = student_interval(value, se, df, level, "jackknife")
+    flags = ("few_informative_items",) if df < _FEW_DEGREES else ()
+    return dataclasses.replace(found, flags=flags)
 
 
 def outside(value: float) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ REASONS: Mapping[str, str] = {
 FLAGS: Mapping[str, str] = {
     "outside_range": "the value lies outside [-1, 1] and cannot be read as reliability",
     "unreliable_interval": "fewer than 20 units: this interval is known to cover too seldom",
+    "few_informative_items": "a handful of items carry this value: its interval may be too short",
     "boundary": "a variance component lies at zero, the edge of what the model allows",
     "unbounded": "a maximum-likelihood estimate runs off to infinity",
 }
@@ -58,7 +59,8 @@ class Interval(Result):
     Attributes
     ----------
     method : str
-        For example ``"f"``, ``"percentile"``, ``"bca"``, ``"exact"``, ``"t"``, ``"wilson"``.
+        For example ``"f"``, ``"percentile"``, ``"bca"``, ``"exact"``, ``"t"``, ``"jackknife"``,
+        ``"wilson"``.
     level : float
         Nominal coverage in (0, 1).
     low, high : float

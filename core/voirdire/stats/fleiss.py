@@ -59,8 +59,10 @@ def fleiss_kappa(
         The declared levels; without them those that occur.
     unequal : {"gwet", "pooled"}
         See above; without missing ratings both are Fleiss (1971).
-    ci : {None, "t", "percentile"} or several of them
+    ci : {None, "t", "jackknife", "percentile"} or several of them
         ``"t"``: value -+ t(n - 1) times the non-null standard error, linearised (Gwet 2014);
+        ``"jackknife"``: value -+ t(df) times the standard error of leaving out one item after the
+        other, df as few as the items that bear it (Satterthwaite 1946): for rare categories;
         ``"percentile"``: bootstrap over items.
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.

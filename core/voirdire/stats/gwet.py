@@ -45,8 +45,8 @@ def gwet_ac(
         disagreement weights, zero on the diagonal.
     levels : sequence, optional
         The declared levels: q counts them all, used or not. Without them those that occur.
-    ci : {None, "t", "percentile"} or several of them
-        Linearised t interval, non-null (Gwet 2014), or bootstrap over items.
+    ci : {None, "t", "jackknife", "percentile"} or several of them
+        As in `fleiss_kappa`.
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
 

@@ -11,10 +11,11 @@ import numpy as np
 from voirdire._errors import StatisticsError
 from voirdire.stats._intervals import (
     check_level,
+    jackknife_error,
+    jackknife_interval,
     methods,
     outside,
     percentile_interval,
-    student_interval,
 )
 from voirdire.stats._patterns import (
     Patterns,
@@ -95,7 +96,8 @@ def krippendorff_alpha(
         that are declared and unused change nothing.
     ci : {None, "percentile", "jackknife"} or several of them
         Bootstrap over items, the ordinal metric of each resample being its own; or t interval with
-        the standard error of leaving out one item after the other.
+        the standard error of leaving out one item after the other, and as few degrees of freedom
+        as the items that bear it (Satterthwaite 1946).
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
 
@@ -149,11 +151,14 @@ def krippendorff_alpha(
         reason = "zero_expected_disagreement" if expected == 0 else None
     value = math.nan if reason else 1 - observed / expected
     n = problem.patterns.n
-    se = _jackknife_error(problem) if "jackknife" in asked and not reason else math.nan
+    counts = problem.patterns.counts
+    left = np.full(len(counts), math.nan)
+    if "jackknife" in asked and not reason:
+        left = _one_left_out(problem)
     intervals: list[Interval] = []
     for method in asked:
         if method == "jackknife":
-            intervals.append(student_interval(value, se, n - 1, level, method))
+            intervals.append(jackknife_interval(value, left, counts, level))
         else:
             values = np.array([]) if reason else _resampled(problem, n_resamples, seed)
             intervals.append(percentile_interval(values, level, n))
@@ -166,7 +171,8 @@ def krippendorff_alpha(
         ratings.n - n,
         reason,
         outside(value),
-        {"observed": observed, "expected": expected, "ratings": pairable, "se": se}
+        {"observed": observed, "expected": expected, "ratings": pairable}
+        | {"se": jackknife_error(left, counts)[0]}
         | _prevalence(problem.patterns, ratings),
     )
 
@@ -246,9 +252,7 @@ def _alphas(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 - ratio
 
 
-def _jackknife_error(problem: _Problem) -> float:
-    """Standard error by leaving out one item of each pattern; NaN where one leaves nothing."""
-    counts, n = problem.patterns.counts, problem.patterns.n
-    left = np.concatenate([_alphas(problem.parts(weights)) for weights in one_item_less(counts)])
-    mean = float(counts @ left) / n
-    return math.sqrt((n - 1) / n * float(counts @ (left - mean) ** 2))
+def _one_left_out(problem: _Problem) -> NDArray[np.float64]:
+    """Alpha without one item of each pattern; NaN where that leaves nothing."""
+    blocks = one_item_less(problem.patterns.counts)
+    return np.concatenate([_alphas(problem.parts(weights)) for weights in blocks])

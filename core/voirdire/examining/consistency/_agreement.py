@@ -23,7 +23,7 @@ AVERAGE = "Average"
 def label_agreements(
     runs: LabelRuns,
     *,
-    ci: str | Sequence[str] | None = "t",
+    ci: str | Sequence[str] | None = "jackknife",
     level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,

@@ -133,8 +133,9 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
     )
     return _section(
         "Fleiss' kappa of each label over runs",
-        f"Each label is a task of its own, named or not; intervals are {level:.0%} t intervals "
-        "over items. Kappa is low for a rare label even where runs seldom differ: read it beside "
+        f"Each label is a task of its own, named or not; intervals are {level:.0%} jackknife "
+        "intervals over items, with as few degrees of freedom as the items that bear the label, "
+        "and none where no item is disagreed on. Kappa is low for a rare label even where runs seldom differ: read it beside "
         "prevalence and AC1. Runs that agree are consistent, which is not the same as right.",
         frame,
         {"rater": "Annotator", "label": "Label", "kappa": "Kappa", "low": "Low", "high": "High",

@@ -152,7 +152,7 @@ def test_off_scale_error_names_the_cell(ratings):
         (
             "text.csv",
             HEAD + "1,a,human,E,4\n1,a,judge,E,great\n",
-            "text.csv: column 'score', line 3 holds 'great' where a number is needed",
+            "text.csv: column 'score', line 3 (item '1') holds 'great' where a number is needed",
         ),
         (
             "twice.csv",

@@ -88,7 +88,7 @@ def test_frames(tmp_path):
     assert tables.ratings["attribute"].to_list() == ["score", "score"]
     with pytest.raises(TableError, match="frame: there are no rows"):
         from_frame(frame.clear())
-    with pytest.raises(TableError, match="frame: column 'score', row 1 holds 'x'"):
+    with pytest.raises(TableError, match=r"frame: column 'score', row 1 \(item '2'\) holds 'x'"):
         from_frame(pl.DataFrame({"item": [1, 2], "score": ["3", "x"]}))
 
 

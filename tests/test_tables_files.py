@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import TableError
+from voirdire.tables import read_file
 from voirdire.tables._files import read_raw
 
 CSV = "item,system,score\n1,a,4\n2,b,5\n"
@@ -53,8 +54,8 @@ def test_csv_quoted_newlines_blank_lines_and_physical_lines(tmp_path):
     path.write_text('item,text,score\n\n1,"two\nlines, and ""quotes""",4\n\n2,,5\n')
     raw = read_raw(path)
     assert raw.frame["text"].to_list() == ['two\nlines, and "quotes"', None]
-    # The first record ends on physical line 4, the second on line 6.
-    assert raw.numbers().to_list() == [4, 6]
+    # The first record stands on physical lines 3 and 4, the second on line 6.
+    assert raw.numbers().to_list() == [3, 6]
     assert raw.place(1) == "line 6"
 
 
@@ -73,7 +74,9 @@ def test_csv_short_lines_are_said_and_long_ones_refused(tmp_path):
     assert raw.frame["score"].to_list() == [None, "5"]
     assert [(n.kind, n.places) for n in raw.findings] == [("short_rows", ("line 2",))]
     path.write_text("item,system,score\n1,a,4\n2,b,5,good, really\n")
-    with pytest.raises(TableError, match=r"r\.csv: line 3 has 5 fields where the header has 3"):
+    with pytest.raises(
+        TableError, match=r"r\.csv: line 3, which begins '2', has 5 fields where the"
+    ):
         read_raw(path)
 
 
@@ -265,3 +268,16 @@ def _outcome(path):
     except TableError as error:
         return str(error)
     return None
+
+
+def test_errors_name_the_first_line_of_a_record_and_its_item(tmp_path):
+    path = tmp_path / "r.csv"
+    rows = 'item,text,human,judge\na,"one\ntwo\nthree",1,2\n\nb,"four\nfive",4,oops\n'
+    path.write_text(rows)
+    with pytest.raises(
+        TableError, match=r"^r\.csv: column 'judge', line 6 \(item 'b'\) holds 'oops'"
+    ):
+        read_file(path)
+    path.write_text(rows.replace("oops", "3,9"))
+    with pytest.raises(TableError, match=r"^r\.csv: line 6, which begins 'b', has 5 fields where"):
+        read_file(path)

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
-from voirdire.tables._tables import PLACES, RATINGS, REPLIES, STATUS, and_more
+from voirdire.tables._tables import PLACES, RATINGS, REPLIES, STATUS, and_more, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
         scores, bad = to_scores(cells, decimal_comma=raw.decimal_comma)
         if bad.any():
             count += int(bad.sum())
-            places += _text_cells(raw, column, cells.filter(bad), frame.filter(bad)["row"])
+            places += _text_cells(raw, column, cells.filter(bad), frame.filter(bad))
         columns.append(scores.alias(f"={column}"))
     if places:
         first, *others = places[:PLACES]
@@ -58,14 +58,13 @@ def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(columns)
 
 
-def _text_cells(raw: RawTable, column: str, cells: pl.Series, rows: pl.Series) -> list[str]:
+def _text_cells(raw: RawTable, column: str, cells: pl.Series, at: pl.DataFrame) -> list[str]:
     """The first places of a column that hold a text, and the text."""
     header = raw.headers.get(column, column)
-    texts = [str(cell) for cell in cells.head(PLACES)]
-    shown = [text if len(text) <= 40 else text[:37] + "..." for text in texts]
+    places = at.select("row", "item").head(PLACES).iter_rows()
     return [
-        f"column {header!r}, {raw.unit} {row} holds {text!r}"
-        for row, text in zip(rows.head(PLACES), shown, strict=True)
+        f"column {header!r}, {raw.unit} {row} (item {item!r}) holds {shortened(str(cell))!r}"
+        for (row, item), cell in zip(places, cells.head(PLACES), strict=True)
     ]
 
 

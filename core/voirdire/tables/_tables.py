@@ -143,3 +143,8 @@ def plural(count: int, one: str, many: str = "") -> str:
 def and_more(count: int, one: str) -> str:
     """`` and 3 more such cells`` of `count` places, the first five of which are named."""
     return f" and {plural(count - PLACES, f'more {one}')}" if count > PLACES else ""
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A text for a sentence, cut with dots where it is longer than `most` letters."""
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -11,7 +11,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text
-from voirdire.tables._tables import finding, plural
+from voirdire.tables._tables import finding, plural, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,13 +64,18 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
 
 
 def _records(name: str, text: str, separator: str) -> tuple[list[str], list[list[str]], list[int]]:
-    """Header, records and the physical line each record ends on."""
+    """Header, records and the physical line each record begins on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=False)
     limit = csv.field_size_limit(_LONGEST_FIELD)
+    pairs: list[tuple[list[str], int]] = []
+    begins = 1
     try:
-        pairs = [(record, reader.line_num) for record in reader if any(map(str.strip, record))]
+        for record in reader:
+            if any(map(str.strip, record)):
+                pairs.append((record, begins))
+            begins = reader.line_num + 1
     except csv.Error as error:
-        raise TableError(f"{name}: line {reader.line_num} is not valid CSV ({error})") from None
+        raise TableError(f"{name}: line {begins} is not valid CSV ({error})") from None
     finally:
         csv.field_size_limit(limit)
     if not pairs:
@@ -81,8 +86,9 @@ def _records(name: str, text: str, separator: str) -> tuple[list[str], list[list
     for record, line in body:
         if len(record) > len(header[0]) and any(record[len(header[0]) :]):
             raise TableError(
-                f"{name}: line {line} has {len(record)} fields where the header has "
-                f"{len(header[0])} (is a text with {separator!r} not quoted?)"
+                f"{name}: line {line}, which begins {shortened(record[0])!r}, has {len(record)} "
+                f"fields where the header has {len(header[0])} (is a text with {separator!r} "
+                f"not quoted?)"
             )
     width = len(header[0])
     return header[0], [record[:width] for record, _ in body], [line for _, line in body]

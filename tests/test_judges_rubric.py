@@ -285,3 +285,21 @@ def test_a_rubric_file_of_ones_own_is_read(tmp_path):
         make("nosuch")
     with pytest.raises(InputError, match="ask must be one of"):
         make("mentalalign", ask="all")
+
+
+def test_a_continuous_scale_takes_any_number_between_its_ends(tmp_path):
+    path = tmp_path / "tact.toml"
+    path.write_text(
+        "scale = [0, 1]\nstep = 0\n[[attributes]]\nname = 'Tact'\nlevels = {0.3 = 'Cool'}"
+    )
+    judge = make(str(path))
+    (request,) = judge.requests(Rating(Item("1", "I slept badly."), Response("1", "a", "Rest.")))
+    assert "a number from 0 to 1" in "\n".join(message.content for message in request.messages)
+    assert request.schema["properties"]["Tact"] == {"type": "number", "minimum": 0, "maximum": 1}
+    parsed = judge.parse([Reply('{"Tact": 0.3071}')])
+    assert (parsed.scores, parsed.flags) == ({"Tact": 0.3071}, ())
+    assert judge.parse([Reply('{"Tact": 1.2}')]).statuses == {"Tact": "out_of_scale"}
+    with pytest.raises(InputError, match='score "levels" needs a scale with levels'):
+        make(str(path), score="levels")
+    with pytest.raises(InputError, match="the scale 0 to 1 is continuous"):
+        Scale(0, 1, 0).levels  # noqa: B018 - asked for, to see it refused

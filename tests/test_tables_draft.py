@@ -7,7 +7,7 @@ import pytest
 
 from voirdire import TableError
 from voirdire.study import build_study, load_study, study_to_toml
-from voirdire.tables import draft_study, from_frame, infer_scale, read_file, read_tables
+from voirdire.tables import audit, draft_study, from_frame, infer_scale, read_file, read_tables
 
 WIDE_RATERS = "item,human,judge1,gpt-4o\n1,4,5,4\n2,3,3,1\n3,5,4,2\n"
 WIDE_SCORES = "item,system,Calm,Clear\n1,a,4,5\n1,b,3,2\n2,a,1,5\n2,b,2,2\n"
@@ -107,7 +107,9 @@ def test_frames(tmp_path):
         ([0, 7, 2], (0, 10, 1)),
         ([12, 80, 99], (0, 100, 1)),
         ([-2, 0, 1], (-2, 2, 1)),
-        ([1.333, 2.667, 4.123, 5], (1, 5, 1)),
+        ([1.333, 2.667, 4.123, 5], (1, 5, 0)),  # no step: continuous
+        ([1.333, 2.667, 4, 5, 3, 2], (1, 5, 1)),  # raters beside means of raters
+        ([0.137, 0.52, 0.981, 0, 1, 1, 1], (0, 1, 0)),
         ([*[1, 2, 3, 4, 5] * 100, 0, 6], (1, 5, 1)),
         ([], (1, 5, 1)),
     ],
@@ -115,6 +117,16 @@ def test_frames(tmp_path):
 def test_infer_scale(values, expected):
     scale = infer_scale(pl.Series(values, dtype=pl.Float64))
     assert (scale.low, scale.high, scale.step) == expected
+
+
+def test_a_continuous_scale_is_said_and_has_no_levels_to_lie_between(tmp_path):
+    path = tmp_path / "shares.csv"
+    path.write_text("item,human,judge\n1,0.137,0.2\n2,0.52,0.481\n3,0.981,0.9333\n")
+    study, tables = read_file(path)
+    assert (study.rubric.scale, study.rubric.step) == ((0, 1), 0)
+    found = {note.kind: note.message for note in audit(tables, study)}
+    assert found["scale_inferred"].startswith("The scale 0 to 1, continuous, was inferred")
+    assert "between_levels" not in found
 
 
 def test_lengths_and_times_are_no_scores(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -31,18 +32,22 @@ RaterKind = Literal["judge", "annotator", "classifier", "human"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The declared levels of an attribute, ``low``..``high`` in steps of ``step``."""
+    """The declared levels of an attribute, ``low``..``high`` in steps of ``step``.
+
+    A step of 0 is a continuous scale: any number between the ends, and no levels.
+    """
 
     low: float = 1
     high: float = 5
     step: float = 1
 
     def __post_init__(self) -> None:
-        if not self.low < self.high or self.step <= 0:
+        if not self.low < self.high or not self.step >= 0:
             raise InputError(
-                f"a scale needs low < high and step > 0, got {self.low}..{self.high} by {self.step}"
+                f"a scale needs low < high and step > 0 (0: continuous), "
+                f"got {self.low}..{self.high} by {self.step}"
             )
-        if not math.isfinite(self.width / self.step):
+        if self.step and not math.isfinite(self.width / self.step):
             raise InputError(
                 f"a scale needs levels that can be counted, got {self.low}..{self.high} "
                 f"by {self.step}"
@@ -54,13 +59,28 @@ class Scale:
         return self.high - self.low
 
     @property
+    def continuous(self) -> bool:
+        """Whether any number between the ends is a score."""
+        return self.step == 0
+
+    @property
     def count(self) -> int:
-        """How many levels are declared; know it before asking for `levels` of a wide scale."""
-        return round(self.width / self.step) + 1
+        """How many levels are declared (continuous: beyond any limit); know it before `levels`."""
+        return sys.maxsize if self.continuous else round(self.width / self.step) + 1
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """All declared levels in order."""
+        """All declared levels in order.
+
+        Raises
+        ------
+        InputError
+            The scale is continuous.
+        """
+        if self.continuous:
+            raise InputError(
+                f"the scale {self.low:g} to {self.high:g} is continuous (step 0) and has no levels"
+            )
         return tuple(self.low + i * self.step for i in range(self.count))
 
     def holds(self, value: float) -> bool:

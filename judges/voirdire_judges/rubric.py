@@ -195,6 +195,8 @@ def make(
         if value not in allowed:
             raise InputError(f"rubric judge: {option} must be one of {allowed}, got {value!r}")
     found = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    if score == "levels" and found.scale.continuous:
+        raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
     if not found.attributes:
         raise InputError(f"rubric judge: rubric {found.name!r} has no attributes")
     return RubricJudge(found, ask, score, reference, temperature, top_p, max_tokens, seed)

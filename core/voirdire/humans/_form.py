@@ -128,7 +128,8 @@ def _pointwise(study: Study, humans: Humans) -> Form:
         )
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if scale.count > _MOST_LEVELS:
-        raise StudyError(f"rubric.scale has {scale.count} levels; people choose among 1,000")
+        many = "no levels (step 0)" if scale.continuous else f"{scale.count} levels"
+        raise StudyError(f"rubric.scale has {many}; people choose among at most 1,000")
     levels = tuple(format(level, ".10g") for level in scale.levels)
     return tuple(
         Question(name, "one", levels, declared[name].description, _hints(declared[name], scale))

@@ -100,7 +100,7 @@ def _placed(number: float, scale: Scale) -> Number:
     if number != number:  # noqa: PLR0124 - NaN; math.isnan overflows on a huge int
         return Number(None, "nan")
     if scale.low <= number <= scale.high:
-        steps = (number - scale.low) / scale.step
+        steps = 0.0 if scale.continuous else (number - scale.low) / scale.step
         between = math.isfinite(steps) and abs(steps - round(steps)) > 1e-9
         return Number(float(number), between=between)
     try:

@@ -91,7 +91,7 @@ class RubricSpec(Part):
     use: str = ""
     name: str = ""
     scale: tuple[float, float] = (1, 5)
-    step: Annotated[float, Field(gt=0)] = 1
+    step: Annotated[float, Field(ge=0)] = 1
     attributes: tuple[AttributeSpec, ...] = ()
     composites: dict[str, Names] = Field(default_factory=dict)
     instructions: str = ""

@@ -199,13 +199,13 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
 
 
 def _scale_note(table: str, scale: Scale) -> Finding:
+    steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
     return finding(
         "scale_inferred",
         "note",
         table,
         [],
-        f"The scale {scale.low:g} to {scale.high:g} by {scale.step:g} was inferred from the "
-        f"values.",
+        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values.",
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )

@@ -30,6 +30,8 @@ def infer_scale(scores: pl.Series) -> Scale:
     Scale(low=1.0, high=5.0, step=1.0)
     >>> infer_scale(pl.Series([0.0, 1.0, 1.0]))
     Scale(low=0.0, high=1.0, step=1.0)
+    >>> infer_scale(pl.Series([0.137, 0.52, 0.981])).continuous
+    True
     """
     present = scores.drop_nulls().sort()
     n = len(present)
@@ -60,11 +62,20 @@ def _first(tops: tuple[int, ...], high: float) -> float:
 
 
 def _step(present: pl.Series, low: float, high: float) -> float:
-    """The widest usual step that nearly all scores keep to; 1 where none does (means of raters)."""
+    """The widest usual step that nearly all scores keep to.
+
+    Where none is, half of the scores on whole levels of a scale of several are those of raters
+    beside means of raters, and the step is 1; any other scale is continuous, and the step 0.
+    """
     inside = present.filter((present >= low) & (present <= high))
+    kept = {step: _kept(inside - low, step) for step in _STEPS}
     for step in _STEPS:
-        steps = (inside - low) / step
-        kept = int(((steps - steps.round()).abs() < 1e-9).sum())
-        if step < high - low + 1e-9 and kept >= _MOSTLY * len(inside):
+        if step < high - low + 1e-9 and kept[step] >= _MOSTLY * len(inside):
             return step
-    return 1.0
+    return 1.0 if high - low > 1 and 2 * kept[1.0] >= len(inside) else 0.0
+
+
+def _kept(above: pl.Series, step: float) -> int:
+    """How many scores lie whole steps above the scale's end."""
+    steps = above / step
+    return int(((steps - steps.round()).abs() < 1e-9).sum())

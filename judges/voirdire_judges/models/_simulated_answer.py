@@ -97,6 +97,8 @@ def _value(
     kind = form.get("type")
     if kind in {"integer", "number"}:
         low, high = form.get("minimum", 1), form.get("maximum", 5)
+        if kind == "number":
+            return _level([low + at * (high - low) / 100 for at in range(101)], score, bias)
         return _level(list(range(math.ceil(low), math.floor(high) + 1)), score, bias)
     if kind == "boolean":
         return score > 0

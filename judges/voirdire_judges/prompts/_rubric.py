@@ -34,7 +34,11 @@ def scale_text(scale: Scale) -> str:
     >>> from voirdire.schema import Scale
     >>> scale_text(Scale(1, 5)), scale_text(Scale(0, 1, 0.5))
     ('a whole number from 1 to 5', 'one of 0, 0.5, 1')
+    >>> scale_text(Scale(0, 1, 0))
+    'a number from 0 to 1'
     """
+    if scale.continuous:
+        return f"a number from {scale.low:g} to {scale.high:g}"
     if scale.step == 1 and float(scale.low).is_integer():
         return f"a whole number from {scale.low:g} to {scale.high:g}"
     return "one of " + ", ".join(f"{level:g}" for level in scale.levels)

@@ -18,13 +18,18 @@ def scores_schema(fields: Mapping[str, bool], scale: Scale) -> dict[str, Any]:
     >>> found["properties"]
     {'Empathy': {'type': 'integer', 'minimum': 1, 'maximum': 5}, 'Explanation': {'type': 'string'}}
     """
-    whole = all(float(level).is_integer() for level in scale.levels)
-    number: dict[str, Any] = {"type": "number", "enum": list(scale.levels)}
-    if whole and scale.step == 1:
-        number = {"type": "integer", "minimum": int(scale.low), "maximum": int(scale.high)}
+    number = _number(scale)
     return object_schema(
         {name: dict(number) if scored else {"type": "string"} for name, scored in fields.items()}
     )
+
+
+def _number(scale: Scale) -> dict[str, Any]:
+    if scale.continuous:
+        return {"type": "number", "minimum": scale.low, "maximum": scale.high}
+    if scale.step == 1 and all(float(level).is_integer() for level in scale.levels):
+        return {"type": "integer", "minimum": int(scale.low), "maximum": int(scale.high)}
+    return {"type": "number", "enum": list(scale.levels)}
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,11 +102,15 @@ def _attribute(given: Any, path: str) -> Attribute:
     )
 
 
+def _is_level(level: float, scale: Scale) -> bool:
+    return scale.holds(level) if scale.continuous else level in scale.levels
+
+
 def _consistent(rubric: Rubric, path: str) -> None:
     if len(set(rubric.names)) < len(rubric.names):
         raise InputError(f"rubric {path}: attributes repeat a name: {list(rubric.names)}")
     for attribute in rubric.attributes:
-        off = [level for level in attribute.levels if level not in rubric.scale.levels]
+        off = [level for level in attribute.levels if not _is_level(level, rubric.scale)]
         if off:
             raise InputError(
                 f"rubric {path}, {attribute.name!r}: level {off[0]:g} is not on the scale "

@@ -76,6 +76,8 @@ def _off_scale_finding(
 
 def _between_levels(tables: Tables, study: Study) -> list[Finding]:
     (low, _), step = study.rubric.scale, study.rubric.step
+    if step == 0:
+        return []
     steps = (pl.col("score") - low) / step
     between = (steps - steps.round()).abs() > 1e-9
     ok = pl.col("status").is_in(["ok", "repaired"])

@@ -167,6 +167,14 @@ def test_every_table_of_the_files_is_there(folder):
         "Primary beliefs against fine-grained ones",
         "Printed numbers of level III, checked",
     ]
+    drawn = [section for section in data_sections(folder) if section.figure]
+    assert [section.title for section in drawn] == titles[4:7]
+    for section in drawn:
+        f1s = {name: f1 for name, f1, *_ in section.rows}
+        (_, printed), (_, floors) = section.figure.series
+        shown = np.nan_to_num(printed) + np.nan_to_num(floors)
+        assert dict(zip(section.figure.labels, shown, strict=True)) == f1s
+        assert np.isfinite(floors).sum() == 2  # the best constant predictor, and chance
 
 
 @pytest.mark.shared

@@ -194,3 +194,9 @@ def test_the_published_class_stands_beside_the_exact_one(example):
         star = "*" if result.class_borderline else ""
         assert row["Class"] == result.reliability_class + star
         assert row["Exact class"] == (result.class_exact or "–")
+
+
+def test_no_folder_of_figures_is_made_where_none_is_drawn(example, tmp_path):
+    bare = example.replace(results=(), composites=(), verdicts=(), sections=())
+    assert [path.name for path in write_outputs(bare, tmp_path, ["json"])] != []
+    assert not (tmp_path / "figures").exists()

@@ -115,7 +115,8 @@ def _draw(examination: Examination, folder: Path) -> tuple[Drawing, ...]:
 
     drawings = draw_figures(examination)
     place = folder / "figures"
-    place.mkdir(exist_ok=True)
+    if drawings:
+        place.mkdir(exist_ok=True)
     for drawing in drawings:
         drawing.save(place)
     return drawings

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining import Section
+from voirdire.examining import Section, SectionFigure
 from voirdire.examining.choice_sections import constant_sentence
 from voirdire.examining.choices import LabelMatrix, chance_floor
 from voirdire.schema import Finding
@@ -131,6 +132,16 @@ def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
                 kappa_f1(f1, floor.constant).value,
             )
             for name, f1, source in rows
+        ),
+        figure=SectionFigure(
+            "bars",
+            tuple(name for name, *_ in rows),
+            tuple(
+                (kind, tuple(f1 if source == kind else math.nan for _, f1, source in rows))
+                for kind in ("published", "reads nothing")
+            ),
+            y="Weighted F1",
+            caption=said,
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -10,13 +11,14 @@ import humans_work
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 from wire_server import WireServer
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
 from voirdire.humans import export, import_answers
-from voirdire.report import write_outputs
+from voirdire.report import print_examination, write_outputs
 from voirdire.running import run
 from voirdire.schema import Comparison, Item, Reply, Response
 from voirdire_plugins.cbt_bench import comparison, responses
@@ -47,6 +49,13 @@ def run_at(server, study, out):
     study.write_text(re.sub(r'model = "compatible:\w+"', lambda m: m[0] + served, text), "utf-8")
     assert run(study, out, quiet=True).complete
     return out
+
+
+def terminal(examination, width=80):
+    """What is printed of an examination, on one line."""
+    stream = io.StringIO()
+    print_examination(examination, console=Console(file=stream, width=width, highlight=False))
+    return " ".join(stream.getvalue().split())
 
 
 # Level II
@@ -95,6 +104,10 @@ def test_a_model_of_declared_recall_and_precision_through_the_whole_path(tmp_pat
         prompts = [seen.prompt for seen in server.requests]
     assert all("Seed thought 0." in p and "Seed thought 1." in p for p in prompts)
     found = examine("cbt_bench", data=session)
+    shown = terminal(found)
+    assert "kappa_F1" in shown
+    assert "Best constant predictor" in shown
+    assert "for every item, without reading one, scores" in shown
     weighted, _, full, errors = found.sections[:4]
     row = dict(zip(weighted.columns, weighted.rows[0], strict=True))
     assert row["n"] + row["Missing"] == 300
@@ -178,6 +191,8 @@ def test_questions_through_the_whole_path(tmp_path):
     with WireServer(answer) as server:
         session = run_at(server, study, tmp_path / "session")
     found = examine("cbt_bench", data=session)
+    assert "(Wilson)" in terminal(found)
+    assert "Questions: accuracy" in terminal(found).partition("ICC(C,1)")[0]
     accuracy, errors = found.sections[:2]
     whole, basic, case = accuracy.rows
     # 41 questions: 3 gave prose and 4 two letters; of the other 39 every fifth of 40 is wrong.

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from voirdire.examining import examine
+from voirdire.examining import Section, examine
 from voirdire.report import print_examination
+from voirdire.report._fitted import print_fitted
 from voirdire.report._words import VERDICTS
 
 
@@ -112,3 +113,80 @@ def test_the_star_of_a_borderline_class_is_explained(example):
     text = printed(example.replace(results=(starred, *example.results[1:])))
     assert "GR*" in text
     assert "* the seed of the bootstrap decides this class" in text
+
+
+COLUMNS = ("Annotator", "Label", "Kappa", "Low", "High", "Items named", "Undefined because")
+ROWS = [
+    ("north-annotator", "all-or-nothing thinking", "0.912", "0.850", "0.974", "33", ""),
+    ("north-annotator", "Average", "0.844", "–", "–", "–", ""),
+    ("south-annotator", "all-or-nothing thinking", "0.731", "0.602", "0.860", "31", ""),
+]
+
+
+def fitted(width, columns=COLUMNS, rows=ROWS):
+    stream = io.StringIO()
+    print_fitted(Console(file=stream, width=width), columns, rows)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+def test_a_table_that_fits_is_left_alone():
+    assert fitted(100)[0] == (
+        "Annotator       Label                   Kappa Low   High  Items named Undefined because"
+    )
+
+
+def test_a_narrow_table_drops_blank_columns_and_breaks_headers_and_long_texts():
+    assert fitted(58) == [
+        "                                                   Items",
+        "Annotator       Label            Kappa Low   High  named",
+        "north-annotator all-or-nothing   0.912 0.850 0.974 33",
+        "                thinking",
+        "north-annotator Average          0.844 –     –     –",
+        "south-annotator all-or-nothing   0.731 0.602 0.860 31",
+        "                thinking",
+    ]
+
+
+def test_a_narrower_one_puts_rows_under_their_first_cell():
+    assert fitted(46) == [
+        "                                     Items",
+        "  Label            Kappa Low   High  named",
+        "north-annotator",
+        "  all-or-nothing   0.912 0.850 0.974 33",
+        "  thinking",
+        "  Average          0.844 –     –     –",
+        "south-annotator",
+        "  all-or-nothing   0.731 0.602 0.860 31",
+        "  thinking",
+    ]
+
+
+def test_at_last_each_row_is_a_list_with_the_names_of_its_cells():
+    assert fitted(34)[:5] == [
+        "north-annotator",
+        "  Label: all-or-nothing thinking,",
+        "    Kappa: 0.912, Low: 0.850,",
+        "    High: 0.974, Items named: 33",
+        "  Label: Average, Kappa: 0.844,",
+    ]
+
+
+@pytest.mark.parametrize("width", range(26, 110, 3))
+def test_no_width_cuts_a_number_or_a_word(width):
+    lines = fitted(width)
+    assert max(map(len, lines)) <= width
+    said = " ".join(" ".join(lines).replace(",", " ").split())
+    for row in ROWS:
+        for cell in row:
+            assert all(word in said for word in cell.split())
+    assert "…" not in said
+
+
+def test_leading_sections_are_printed_before_the_coefficients(example):
+    main = Section("Accuracy", "Said of it.", ("Rater", "Accuracy"), (("a", 0.5),), leading=True)
+    other = Section("Errors", "", ("Item",), (("i1",),))
+    text = printed(example.replace(sections=(main, other)))
+    assert text.index("Accuracy\nRater Accuracy\na     0.500") < text.index("ICC(C,1)")
+    assert "Said of it." in text
+    assert "Also in the report: Errors." in text
+    assert "i1" not in text

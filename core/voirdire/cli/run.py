@@ -81,19 +81,21 @@ def run(
 def print_result(result: RunResult) -> None:
     """A table of the raters, and what was parked."""
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost", box=None)
+    from voirdire.report._fitted import print_fitted
+
+    rows = []
     for rater in result.raters:
         statuses = " ".join(f"{name} {count}" for name, count in sorted(rater.statuses.items()))
         faults = " ".join(f"{name} {count}" for name, count in sorted(rater.faults.items())) or "-"
         cost = _money(rater.cost, result.currency, rater.blind)
         done, tokens = f"{rater.done}/{rater.tasks}", f"{rater.input + rater.output:,}"
-        table.add_row(
+        rows.append((
             rater.name, rater.stage, done, statuses or "-", faults, f"{rater.calls:,}", tokens, cost
-        )
+        ))  # fmt: skip
     console = Console()
-    console.print(table)
+    names = ("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost")
+    print_fitted(console, names, rows)
     for rater in result.raters:
         if rater.parked:
             console.print(f"{rater.name} was parked: {rater.parked}", markup=False)
@@ -116,15 +118,24 @@ def _print_next(result: RunResult, study: Path) -> None:
 
 def _print_plan(plan: tuple[DryRater, ...]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("rater", "stage", "model", "tasks", "calls", "tokens in", "out", "cost", box=None)
-    for rater in plan:
-        table.add_row(
-            rater.name, rater.stage, rater.model, f"{rater.tasks:,}", f"{rater.calls:,}",
-            f"{rater.input:,}", f"{rater.output:,}", _money(rater.cost),
-        )  # fmt: skip
-    Console().print(table)
+    from voirdire.report._fitted import print_fitted
+
+    rows = [
+        (
+            rater.name,
+            rater.stage,
+            rater.model,
+            f"{rater.tasks:,}",
+            f"{rater.calls:,}",
+            f"{rater.input:,}",
+            f"{rater.output:,}",
+            _money(rater.cost),
+        )
+        for rater in plan
+    ]
+    names = ("rater", "stage", "model", "tasks", "calls", "tokens in", "out", "cost")
+    print_fitted(Console(), names, rows)
     costs = [rater.cost for rater in plan]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
     typer.echo(f"In all {sum(rater.calls for rater in plan):,} calls, cost {_money(total)}.")

@@ -253,13 +253,17 @@ class SectionFigure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A plugin's own part of the report: a table, its caption and remarks, and a figure of it."""
+    """A plugin's own part of the report: a table, its caption and remarks, and a figure of it.
+
+    One that is `leading` holds the main numbers: the terminal prints it before the coefficients.
+    """
 
     title: str
     text: str = ""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     figure: SectionFigure | None = None
+    leading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

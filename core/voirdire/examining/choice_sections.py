@@ -75,6 +75,7 @@ def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Sect
             for part in found
         ),
         _accuracy_figure(found),
+        leading=True,
     )
 
 
@@ -142,6 +143,7 @@ def _weighted(
             "Beyond constant",
         ),
         tuple(rows),
+        leading=True,
     )
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.report._display import for_display
+from voirdire.report._fitted import print_fitted
 from voirdire.report._plain import brief, number, share, signed, span
 from voirdire.report._tables import measures_table
 from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, legible, plural
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination, PairResult, Section
     from voirdire.schema import Finding
     from voirdire.stats._results import Interval
 
@@ -77,6 +78,10 @@ def _print_all(
 ) -> None:
     title = examination.study.title or examination.study.name
     console.print(Text(title, style="bold"))
+    leading = [section for section in examination.sections if section.leading]
+    if examination.results:
+        for section in leading:
+            print_section(section, console)
     if table and examination.results:
         print_results(examination, console)
     if examination.measures:
@@ -85,8 +90,9 @@ def _print_all(
         console.print(Text(choice, style="dim"))
     if examination.results or not examination.sections:
         print_verdicts(examination, console)
-        if examination.sections:
-            titles = "; ".join(section.title for section in examination.sections)
+        others = [section.title for section in examination.sections if not section.leading]
+        if others:
+            titles = "; ".join(others)
             console.print(Text(f"Also in the report: {titles}.", style="dim"))
     else:
         print_sections(examination, console)
@@ -115,18 +121,23 @@ def print_verdicts(examination: Examination, console: Console) -> None:
 def print_sections(examination: Examination, console: Console) -> None:
     """The tables and notes of an examination without verdicts, long tables cut."""
     for section in examination.sections:
-        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-        for name in section.columns:
-            table.add_column(name)
-        for row in section.rows[:_TOP_ROWS]:
-            table.add_row(*(Text(number(cell)) for cell in row))
-        console.print(Text(f"\n{section.title}", style="bold"))
-        console.print(table)
-        more = len(section.rows) - _TOP_ROWS
-        if more > 0:
-            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+        console.print()
+        print_section(section, console, said=section.leading)
     for note in examination.notes:
         console.print(Text(f"\n{note}"))
+
+
+def print_section(section: Section, console: Console, *, said: bool = True) -> None:
+    """The table of a section, and what the section says of it."""
+    console.print(Text(section.title, style="bold"))
+    rows = [[number(cell) for cell in row] for row in section.rows[:_TOP_ROWS]]
+    if section.columns:
+        print_fitted(console, section.columns, rows)
+    more = len(section.rows) - _TOP_ROWS
+    if more > 0:
+        console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+    if said and section.text:
+        console.print(Text(section.text, style="dim"))
 
 
 def print_results(examination: Examination, console: Console) -> None:
@@ -159,12 +170,7 @@ def print_results(examination: Examination, console: Console) -> None:
 def print_measures(examination: Examination, console: Console) -> None:
     """The further coefficients that were asked for."""
     found = measures_table(examination)
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for name in found.columns:
-        table.add_column(name, overflow="fold")
-    for row in found.rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+    print_fitted(console, found.columns, found.rows)
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:

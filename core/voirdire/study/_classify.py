@@ -67,7 +67,7 @@ class ClassifierSpec(_Part):
     name: str
     use: str
     options: dict[str, Any] = Field(default_factory=dict)
-    grid: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    grid: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
 
     _no_keys = field_validator("options")(no_secrets)
 
@@ -140,7 +140,25 @@ class ClassifySpec(_Part):
             raise ValueError(f"classify.stratify must name a label set, got {self.stratify!r}")
         if abs(sum(self.fractions) - 1) > _SLACK:
             raise ValueError(f"classify.fractions must add up to 1, got {list(self.fractions)}")
+        self._check_none()
         return self
+
+    def _check_none(self) -> None:
+        """A misspelled `none` would count as one label more."""
+        sets = [(one, self.labels_of(one)[0]) for one in self.label_sets]
+        for one, labels in sets:
+            if one.none and one.none not in labels:
+                raise ValueError(
+                    f"label set {one.name!r}: none must be one of {list(labels)}, got {one.none!r}"
+                )
+        known = sorted({label for _, labels in sets for label in labels})
+        if self.none and self.none not in known:
+            raise ValueError(f"classify.none must be one of {known}, got {self.none!r}")
+
+    @property
+    def stratum(self) -> str:
+        """The label set on which rows are stratified."""
+        return self.stratify or self.label_sets[0].name
 
     def labels_of(self, chosen: LabelSetSpec) -> tuple[Names, str]:
         """The declared labels of a set, and the one among them that says that none applies."""

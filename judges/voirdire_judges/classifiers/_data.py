@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import StudyError, TableError
-from voirdire.tables import read_raw
 from voirdire_judges.classifiers._labels import read_labels
+from voirdire_judges.classifiers._notes import incomplete, leaks, unlabelled
 from voirdire_judges.classifiers._split import SPLITS, stratified_split
+from voirdire_judges.classifiers._table import TESTED, read_table
 from voirdire_judges.classifiers._targets import Labelled, Target, target_of
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from voirdire.study import ClassifySpec, LabelledData
 
-#: Column that tells the rows of a separate test file.
-_TEST = "__voirdire_test__"
 _NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev",
           "validation": "dev", "development": "dev", "test": "test"}  # fmt: skip
 
@@ -69,7 +67,7 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
     TableError
         A file or column is missing, an id is empty or stands twice, a split has another name.
     """
-    frame = _frame(spec, data, Path(folder))
+    frame = read_table(spec, data, Path(folder))
     given = {one.name: read_labels(frame, spec, one) for one in spec.label_sets}
     split, notes = _split(frame, spec, data, given)
     targets: dict[tuple[str, str], Target] = {
@@ -80,11 +78,11 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
     usable = np.ones(frame.height, dtype=np.bool_)
     if spec.complete:
         usable = np.logical_and.reduce([labels.reasons == "" for labels in given.values()])
-    notes = (*notes, *_unknown(given), *_incomplete(usable), *_leaks(frame, spec, split))
+    notes = (*notes, *unlabelled(given), *incomplete(usable), *leaks(frame[spec.text], split))
     return Dataset(
         data.name,
         tuple(frame[spec.id].to_list()),
-        tuple(text or "" for text in frame[spec.text].str.strip_chars().to_list()),
+        tuple(frame[spec.text].to_list()),
         split,
         targets,
         usable,
@@ -92,41 +90,14 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
     )
 
 
-def _frame(spec: ClassifySpec, data: LabelledData, folder: Path) -> pl.DataFrame:
-    frame = _read(spec, folder / data.path, data.sheet).with_columns(
-        pl.lit(value=False).alias(_TEST)
-    )
-    if data.test:
-        tested = _read(spec, folder / data.test).with_columns(pl.lit(value=True).alias(_TEST))
-        shared = [name for name in frame.columns if name in tested.columns]
-        parts = [part.select(pl.col(shared).cast(pl.String)) for part in (frame, tested)]
-        frame = pl.concat(parts).with_columns(pl.col(_TEST) == "true")
-    return frame
-
-
-def _read(spec: ClassifySpec, path: Path, sheet: str | None = None) -> pl.DataFrame:
-    raw = read_raw(path, sheet=sheet)
-    for column in (spec.id, spec.text):
-        if column not in raw.frame.columns:
-            raise TableError(f"{path}: no column {column!r} (columns: {raw.frame.columns})")
-    frame = raw.frame.with_columns(pl.col(spec.id, spec.text).cast(pl.String))
-    ids = frame[spec.id]
-    wrong = ids.is_null() | (ids == "") | ~ids.is_first_distinct()
-    if wrong.any():
-        row = wrong.arg_true()[0]
-        what = f"stands twice: {ids[row]!r}" if ids[row] else "is empty"
-        raise TableError(f"{path}, {raw.place(row)}, column {spec.id!r}: the item's id {what}")
-    return frame
-
-
 def _split(
     frame: pl.DataFrame, spec: ClassifySpec, data: LabelledData, given: dict[str, Labelled]
 ) -> tuple[NDArray[np.str_], tuple[str, ...]]:
-    tested = frame[_TEST].to_numpy()
+    tested = frame[TESTED].to_numpy()
     split = np.full(frame.height, "", dtype="<U5")
     split[tested] = "test"
     if spec.split:
-        own, notes = _declared(frame, spec, data.name)
+        own, notes = _declared(frame, spec, data)
         split[~tested] = own[~tested]
         if data.test and (split[~tested] == "test").any():
             raise TableError(
@@ -140,7 +111,7 @@ def _split(
             f"data {data.name!r} has a test file, so the third of classify.fractions must be 0, "
             f"got {list(fractions)}"
         )
-    strata = _strata(given[spec.stratify or spec.label_sets[0].name])
+    strata = _strata(given[spec.stratum])
     ids = frame[spec.id].to_numpy()[~tested]
     split[~tested] = stratified_split(ids, strata[~tested], fractions, spec.split_seed)
     return split, ()
@@ -157,47 +128,18 @@ def _strata(labels: Labelled) -> NDArray[np.str_]:
 
 
 def _declared(
-    frame: pl.DataFrame, spec: ClassifySpec, name: str
+    frame: pl.DataFrame, spec: ClassifySpec, data: LabelledData
 ) -> tuple[NDArray[np.str_], tuple[str, ...]]:
-    if spec.split not in frame.columns:
-        raise TableError(f"data {name!r}: no column {spec.split!r} (classify.split)")
+    """The split that the table names; rows of a separate test file need none."""
     texts = frame[spec.split].cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
-    strange = sorted(set(texts.to_list()) - {*_NAMES, ""})
-    if strange:
+    own = ~frame[TESTED]
+    strange = own & ~texts.is_in([*_NAMES, ""])
+    if strange.any():
+        row = strange.arg_true()[0]
         raise TableError(
-            f"data {name!r}, column {spec.split!r}: must be one of {SPLITS}, got {strange[0]!r}"
+            f"{data.path}, item {frame[spec.id][row]!r}, column {spec.split!r}: must be one of "
+            f"{SPLITS}, got {texts[row]!r}"
         )
-    blank = (texts == "").sum()
+    blank = (own & (texts == "")).sum()
     notes = (f"{blank} rows have no split and are not used",) if blank else ()
     return np.array([_NAMES.get(text, "") for text in texts.to_list()], dtype="<U5"), notes
-
-
-def _unknown(given: dict[str, Labelled]) -> list[str]:
-    """Undeclared labels, said once a label set."""
-    found = []
-    for name, labels in given.items():
-        if labels.unknown:
-            most = Counter(labels.unknown).most_common(5)
-            listed = ", ".join(f"{label!r} {count}x" for label, count in most)
-            more = f" and {len(labels.unknown) - 5} more" if len(labels.unknown) > 5 else ""
-            rows = int((labels.reasons == "undeclared label").sum())
-            found.append(
-                f"label set {name!r}: {rows} rows name undeclared labels and have none: "
-                f"{listed}{more}"
-            )
-    return found
-
-
-def _incomplete(usable: NDArray[np.bool_]) -> list[str]:
-    lost = int((~usable).sum())
-    return [f"{lost} rows lack labels in some label set and are left out of all"] if lost else []
-
-
-def _leaks(frame: pl.DataFrame, spec: ClassifySpec, split: NDArray[np.str_]) -> list[str]:
-    """Texts of the test set that stand in train or dev as well."""
-    texts = frame.select(text=pl.col(spec.text).str.strip_chars(), split=pl.Series(split))
-    texts = texts.filter(pl.col("text").fill_null("") != "")
-    tested = texts.filter(pl.col("split") == "test")
-    learnt = texts.filter(pl.col("split").is_in(["train", "dev"]))
-    count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
-    return [f"{count} test texts stand in train or dev too: scores flatter"] if count else []

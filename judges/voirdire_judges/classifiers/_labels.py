@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,27 +25,38 @@ _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -> Labelled:
     """The labels of every row of a table.
 
+    Where `none` is declared, a row names it or other labels: a list of nothing is no answer, and
+    both at once are a contradiction. Either is missing.
+
     Raises
     ------
     TableError
-        A column is missing, or no labels are declared.
+        No labels are declared, or a column is for none of them.
     """
     labels, none = spec.labels_of(chosen)
-    wanted = list(chosen.columns.values()) or [chosen.column]
-    absent = [name for name in wanted if name not in frame.columns]
-    if absent:
-        raise TableError(
-            f"label set {chosen.name!r}: no column {absent[0]!r} (columns: {frame.columns})"
-        )
     if not labels:
         raise TableError(f"label set {chosen.name!r}: declare its labels (classify.labels)")
     if chosen.columns:
-        return _from_columns(frame, chosen, labels, none)
+        return _settled(_from_columns(frame, chosen, labels, none))
     known = LabelSet(labels, none=none or None)
-    return _from_lists(frame[chosen.column].to_list(), known, none, spec.separator)
+    return _settled(_from_lists(frame[chosen.column].to_list(), known, spec.separator))
 
 
-def _from_lists(cells: list[Any], known: LabelSet, none: str, separator: str) -> Labelled:
+def _settled(found: Labelled) -> Labelled:
+    """The labels without rows that name neither `none` nor a label, or both."""
+    if not found.none:
+        return found
+    none, count = found.matrix[:, found.labels.index(found.none)], found.matrix.sum(axis=1)
+    reasons = np.where(count == 0, "no label", found.reasons)
+    reasons = np.where((none == 1) & (count > 1), "contradiction", reasons)
+    lost = reasons != ""
+    matrix = np.where(lost[:, None], np.nan, found.matrix)
+    return replace(
+        found, matrix=matrix, dominant=np.where(lost, -1, found.dominant), reasons=reasons
+    )
+
+
+def _from_lists(cells: list[Any], known: LabelSet, separator: str) -> Labelled:
     matrix = np.full((len(cells), len(known.labels)), np.nan)
     dominant = np.full(len(cells), -1)
     reasons = np.full(len(cells), "", dtype="<U24")
@@ -64,7 +76,7 @@ def _from_lists(cells: list[Any], known: LabelSet, none: str, separator: str) ->
         matrix[row] = 0
         matrix[row, found] = 1
         dominant[row] = found[0] if found else -1
-    return Labelled(known.labels, none, matrix, dominant, reasons, dict(unknown))
+    return Labelled(known.labels, known.none or "", matrix, dominant, reasons, dict(unknown))
 
 
 def _parts(cell: Any, separator: str) -> list[str] | None:
@@ -107,6 +119,6 @@ def _from_columns(
         matrix[empty, labels.index(none)] = 1
         dominant[empty] = labels.index(none)
     matrix[lost] = np.nan
-    why = np.where(strange_rows, "undeclared label", "blank")
+    why = np.where(strange_rows, "neither 0 nor 1", "blank")
     reasons = np.where(lost, why, "").astype("<U24")
     return Labelled(labels, none, matrix, dominant, reasons, dict(unknown))

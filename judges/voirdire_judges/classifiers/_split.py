@@ -25,7 +25,7 @@ def stratified_split(
 
     Items are put in order by stratum, at random within, and every split takes its share of ever
     longer beginnings, so that sizes are within one of the fractions, in each stratum nearly so.
-    The assignment depends on ids, strata and seed, not on the order of rows.
+    The assignment depends on all ids, their strata and the seed, not on the order of rows.
 
     Examples
     --------

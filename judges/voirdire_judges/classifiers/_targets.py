@@ -122,6 +122,8 @@ def _combined(given: Labelled, spec: LabelSetSpec) -> Target:
                     f"({list(given.labels)})"
                 )
             sets[row, given.labels.index(label)] = 1
+    if len(np.unique(sets, axis=0)) < len(sets):
+        raise StudyError(f"label set {spec.name!r}: two of its classes hold the same labels")
     same = (given.matrix[:, None, :] == sets[None]).all(axis=2)
     lost = ~same.any(axis=1)
     matrix = same.astype(np.float64)

@@ -120,7 +120,7 @@ def test_labels_are_read_in_order_and_what_is_missing_is_counted(tmp_path):
     assert binary.matrix[[0, 4]].tolist() == [[0, 1], [1, 0]]
     assert data.split.tolist() == ["train", "dev", "test", "train", "train", "test", "test"]
     assert any("'jazz' 1x" in note for note in data.notes)
-    assert any("1 test texts stand in train or dev too" in note for note in data.notes)
+    assert any("1 test text stands in train or dev too" in note for note in data.notes)
     assert counts_of(data, several) == {
         "train": {"used": 2, "no text": 0, "incomplete": 0, "blank": 1},
         "dev": {"used": 1, "no text": 0, "incomplete": 0},
@@ -128,6 +128,30 @@ def test_labels_are_read_in_order_and_what_is_missing_is_counted(tmp_path):
     }
     # A test item without a text stays, to be counted as missing; one without labels cannot.
     assert sample_of(data, several, "test").items == ("c", "g")
+
+
+@pytest.mark.parametrize("none", ["none of these", "None"])
+def test_neither_none_nor_a_label_and_both_are_missing_in_every_task(tmp_path, none):
+    rows = {
+        "id": list("abcd"),
+        "text": list("wxyz"),
+        "gold": ["[]", f"{none}; music", none, "music"],
+        "m": [0, 1, 0, 1],
+        "n": [0, 1, 1, 0],
+    }
+    declared = {"labels": ["music", none], "none": none if none != "None" else ""}
+    sets = [
+        {"name": "list", "column": "gold", "tasks": TASKS},
+        {"name": "columns", "columns": {"music": "m", none: "n"}, "none": none, "tasks": TASKS},
+    ]
+    data = dataset_of(tmp_path, rows, label_sets=sets, **declared)
+    for name in ("list", "columns"):
+        for task in TASKS:
+            target = data.targets[name, task]
+            assert target.reasons.tolist() == ["no label", "contradiction", "", ""]
+            assert target.known.tolist() == [False, False, True, True]
+        assert data.targets[name, "binary"].matrix[2:].tolist() == [[1, 0], [0, 1]]
+    assert any("2 rows without labels (no label 1, contradiction 1)" in n for n in data.notes)
 
 
 def test_a_row_without_labels_in_one_set_leaves_all_where_asked(tmp_path):
@@ -173,13 +197,25 @@ def test_a_test_file_of_its_own(tmp_path):
     assert counts == [16, 4, 2]
     with pytest.raises(StudyError, match=r"third of classify\.fractions must be 0"):
         dataset_of(tmp_path, silver, data=data)
+    # The test file needs no column of splits, but every column of labels.
+    silver["split"] = ["train"] * 15 + ["dev"] * 5
+    found = dataset_of(tmp_path, silver, data=data, split="split")
+    assert [int((found.split == part).sum()) for part in SPLITS] == [15, 5, 2]
+    pl.DataFrame(gold).drop("gold").write_csv(tmp_path / "gold.csv")
+    with pytest.raises(TableError, match=r"gold\.csv: no column 'gold' for label set 'gold'"):
+        dataset_of(tmp_path, silver, data=data, split="split")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"id": list("abcdefa")}, r"line 8, column 'id': the item's id stands twice: 'a'"),
-        ({"split": ["train"] * 6 + ["later"]}, r"must be one of .*got 'later'"),
+        ({"id": [*"abcdef", " a"]}, r"line 8, column 'id': the item's id stands twice: 'a'"),
+        ({"id": [*"abcdef", "  "]}, r"line 8, column 'id': the item's id is empty"),
+        (
+            {"split": ["train"] * 6 + ["later"]},
+            r"data\.csv, item 'g', column 'split': must be one of .*got 'later'",
+        ),
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path, change, message):
@@ -194,6 +230,12 @@ def test_tables_that_cannot_be_used(tmp_path, change, message):
         ({"stratify": "silver"}, "stratify must name a label set, got 'silver'"),
         ({"label_sets": [{"name": "x"}]}, "needs either column or columns"),
         ({"seeds": [1, 1]}, r"seeds names \['1'\] twice"),
+        ({"none": "None of those"}, r"classify\.none must be one of .*got 'None of those'"),
+        (
+            {"label_sets": [{"name": "x", "column": "gold", "none": "nothing"}]},
+            "label set 'x': none must be one of .*got 'nothing'",
+        ),
+        ({"models": [{"name": "a", "use": "tfidf", "grid": {"c": []}}]}, r"grid\.c.*at least 1"),
         (
             {"models": [{"name": "a", "use": "llm", "options": {"api_key": "x"}}]},
             "environment only",
@@ -244,12 +286,50 @@ def test_one_class_only_and_no_words():
         only.fit(["one"], np.eye(3, dtype=np.int8)[:2])
     with pytest.raises(InputError, match="not trained yet"):
         only.predict(["one"])
+    rows = np.array([[0, 1, 0], [0, 0, 0]], dtype=np.int8)
+    with pytest.raises(InputError, match="a multi-class text has one class, text 1 has 0"):
+        only.fit(["some words", "more words"], rows)
+
+
+def test_what_was_saved_for_other_classes_is_not_loaded(tmp_path):
+    made = tfidf.make(["a", "b"], task="binary", ngrams=[1, 1])
+    known = made.fit(["some words", "other words"], np.eye(2, dtype=np.int8))
+    known.save(tmp_path)
+    again = tfidf.make(["a", "b"], task="binary").load(tmp_path)
+    assert again.ngrams == (1, 1)
+    assert np.array_equal(again.predict(["some"]), known.predict(["some"]))
+    with pytest.raises(InputError, match=r"holds a binary classifier for \['a', 'b'\], not a"):
+        tfidf.make(["a", "c"], task="binary").load(tmp_path)
+    with pytest.raises(InputError, match=r"no trained tfidf classifier \(no tfidf\.json\)"):
+        made.load(tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"c": -1.0}, r"c must be one number above 0 or several, got -1\.0"),
+        ({"c": []}, "c must be one number above 0 or several"),
+        ({"ngrams": [2, 1]}, r"ngrams must be two whole numbers.*got \[2, 1\]"),
+        ({"min_df": 0}, "min_df 1 or more, got .* and 0"),
+    ],
+)
+def test_options_out_of_range(options, message):
+    with pytest.raises(InputError, match=message):
+        tfidf.make(["a", "b"], task="binary", **options)
+
+
+def test_two_classes_of_the_same_labels(tmp_path):
+    classes = {"calm": ["music"], "loud": ["music"]}
+    sets = [{"name": "gold", "column": "gold", "classes": classes, "tasks": ["multi-class"]}]
+    with pytest.raises(StudyError, match="two of its classes hold the same labels"):
+        dataset_of(tmp_path, ROWS, label_sets=sets)
 
 
 def test_lists_from_parquet_are_labels_too(tmp_path):
     frame = pl.DataFrame({"id": ["a", "b"], "text": ["x", "y"], "gold": [["music", "garden"], []]})
     frame.write_parquet(tmp_path / "data.parquet")
-    study = study_of(tmp_path, ROWS, data=[{"name": "mild", "path": "data.parquet"}])
+    parts = {"data": [{"name": "mild", "path": "data.parquet"}], "labels": LABELS, "none": ""}
+    study = study_of(tmp_path, ROWS, **parts)
     data = read_dataset(study.classify, study.classify.data[0], tmp_path)
-    assert data.targets["gold", "multi-label"].matrix.tolist() == [[1, 1, 0, 0, 0], [0] * 5]
+    assert data.targets["gold", "multi-label"].matrix.tolist() == [[1, 1, 0, 0], [0] * 4]
     assert json.loads(study.model_dump_json())["classify"]["complete"] is False

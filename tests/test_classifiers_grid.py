@@ -18,10 +18,13 @@ from voirdire._errors import InputError, SessionError, StudyError, TableError
 from voirdire._registry import Plugins
 from voirdire.examining.comparing import compare
 from voirdire.stats import f1_above_chance
+from voirdire.store import _lock
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_judges.classifiers._cells import cells_of
 from voirdire_judges.classifiers._evaluate import evaluate_grid
 from voirdire_judges.classifiers._grid import dry_run, fit_grid
+from voirdire_plugins.distortions import datasets
+from voirdire_plugins.distortions import labels as distortions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -83,8 +86,20 @@ def test_the_grid_of_appendix_h_has_320_models():
     assert not any(cell.label_set == "MLP" and cell.task == "multi-class" for cell in cells)
 
 
+def test_the_grid_of_appendix_h_reads_what_distortions_writes():
+    spec = load_study(ROOT / "examples/grid_000.toml").classify
+    assert spec.labels == distortions.LABELS.labels
+    assert spec.none == distortions.LABELS.none
+    assert {one.column: one.tasks for one in spec.label_sets} == dict(datasets.TASKS)
+    assert all(one.positive == datasets.BINARY[1] for one in spec.label_sets)
+    assert {spec.id, spec.text, spec.split} == {"item", "text", "part"}
+    assert [Path(one.path).stem for one in spec.data] == [
+        f"{model}-{heat}" for model in ("gpt-4", "gpt-4o") for heat in (0.5, 0.7)
+    ]
+
+
 def test_the_grid_of_paper_004():
-    cells = cells_of(load_study(ROOT / "examples/grid_004.toml"))
+    cells = cells_of(load_study(ROOT / "plugins/voirdire_plugins/angst/finetune.toml"))
     assert len(cells) == 5 * 2 * 4 * 3 * 3
     assert {cell.options["batch_size"] for cell in cells} == {4, 8, 16, 32}
     assert {cell.options["learning_rate"] for cell in cells} == {2e-5, 2e-6}
@@ -175,6 +190,117 @@ def test_results_say_what_was_left_out_and_how_thresholds_were_chosen(tmp_path):
     assert tested.filter(item="i239")["predicted"].null_count() == 8
 
 
+def test_another_task_or_a_split_column_leaves_other_cells_finished(tmp_path):
+    def sets(*tasks, labels=()):
+        return [
+            {"name": "gold", "column": "gold", "tasks": tasks},
+            {"name": "kinds", "column": "gold", "labels": labels, "tasks": ["multi-label"]},
+        ]
+
+    out, some = tmp_path / "models", ["garden", "music", "kitchen", "snow"]
+    drawn = {"split": "", "stratify": "kinds"}
+    for extra in ({}, drawn):
+        fit_grid(mild_study(tmp_path, label_sets=sets("multi-label"), **extra), out, quiet=True)
+        more = mild_study(tmp_path, label_sets=sets("multi-label", "multi-class"), **extra)
+        assert Counter(state for _, state in dry_run(more, out)) == {"finished": 4, "open": 2}
+    # Drawn splits hang on the labels of `stratify`; those of a column on none.
+    other = sets("multi-label", labels=some)
+    states = [dry_run(mild_study(tmp_path, label_sets=other, **how), out) for how in ({}, drawn)]
+    assert [Counter(state for _, state in found) for found in states] == [
+        {"finished": 2, "open": 2},
+        {"open": 4},
+    ]
+
+
+def test_only_takes_whole_words(tmp_path):
+    models = [{"name": "words", "use": "tfidf", "grid": {"c": [1.0, 10.0]}}]
+    study = mild_study(tmp_path, models=models, seeds=[0, 1, 10])
+    assert {cell.seed for cell in cells_of(study, "seed 1")} == {1}
+    assert {cell.model for cell in cells_of(study, "c=1.0")} == {"words c=1.0"}
+
+
+class Stubborn(Plain):
+    """Learns from no seed but the first."""
+
+    def __init__(self, classes, *, task, seed=0):
+        super().__init__(classes, task=task)
+        self.seed = seed
+
+    def fit(self, texts, labels):
+        if self.seed:
+            raise InputError("the loss is nan in epoch 3")
+        return super().fit(texts, labels)
+
+
+def test_a_training_that_fails_is_named_and_the_others_go_on(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plain_classifier", sys.modules[__name__])
+    known = Plugins()
+    known.add("classifier", "tests", "stubborn", "plain_classifier:Stubborn")
+    known.add("classifier", "tests", "plain", "plain_classifier:Plain")
+    models = [{"name": name, "use": name} for name in ("stubborn", "plain")]
+    study = mild_study(tmp_path, models=models)
+    out = tmp_path / "models"
+    message = (
+        r"2 of 8 cells failed, the others are finished .*: stubborn \| mild \| gold \| multi-class "
+        r"\| seed 1: the loss is nan in epoch 3; stubborn .* multi-label"
+    )
+    with pytest.raises(InputError, match=message):
+        fit_grid(study, out, quiet=True, plugins=known)
+    assert Counter(state for _, state in dry_run(study, out)) == {"finished": 6, "open": 2}
+    assert len(evaluate_grid(out).unfinished) == 2
+    with pytest.raises(InputError, match="2 of 8 cells failed"):
+        fit_grid(study, out, quiet=True, plugins=known)
+
+
+def test_a_cell_that_another_process_trains_is_left_to_it(tmp_path):
+    study, out = mild_study(tmp_path), tmp_path / "models"
+    folder = cells_of(study)[0].folder(out)
+    folder.mkdir(parents=True)
+    held = _lock.acquire(folder)
+    with pytest.raises(InputError, match=r"1 of 4 cells failed.*works in it already"):
+        fit_grid(study, out, quiet=True)
+    _lock.release(held)
+    assert fit_grid(study, out, quiet=True) == {"trained": 1, "skipped": 3}
+
+
+def test_names_with_brackets_are_no_markup(tmp_path, monkeypatch):
+    models = [{"name": "words [/v2]", "use": "tfidf"}]
+    mild_study(tmp_path, models=models, seeds=[0])
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal: with a bar
+    done = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", tmp_path / "models")
+    assert done.returncode == 0, done.stderr
+    assert "[/v2]" in voirdire("classify", "evaluate", tmp_path / "models").stdout
+
+
+def test_what_was_found_in_the_data_is_said(tmp_path):
+    study = mild_study(tmp_path, labels=["garden", "music"], seeds=[0])
+    fit_grid(study, tmp_path / "models", quiet=True)
+    shown = voirdire("classify", "evaluate", tmp_path / "models")
+    assert "mild: label set 'gold':" in shown.stderr
+    assert "'kitchen'" in shown.stderr
+    assert "test texts stand in train or dev too" in shown.stderr
+    notes = pl.read_csv(tmp_path / "models" / "scores.csv")["notes"]
+    assert notes.str.contains("all seeds agree").all()
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "message"),
+    [
+        (["p", "p"], [], "the item's id stands twice: 'p'"),
+        (["p", "q"], ["--out", "labels.xlsx"], "--out must end in .csv or .parquet"),
+        (["p", "q"], ["--only", "multi"], "holds no finished cell with the words 'multi'"),
+    ],
+)
+def test_what_predict_cannot_use(tmp_path, ids, options, message):
+    fit_grid(mild_study(tmp_path, seeds=[0]), tmp_path / "models", quiet=True)
+    pl.DataFrame({"id": ids, "text": ["piano", "soup"]}).write_csv(tmp_path / "new.csv")
+    said = voirdire(
+        "classify", "predict", tmp_path / "models", "--texts", tmp_path / "new.csv", *options
+    )
+    assert said.returncode == 1
+    assert message in said.stderr
+
+
 def test_a_plugins_classifier_of_the_smallest_kind(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plain_classifier", sys.modules[__name__])
     known = Plugins()
@@ -191,7 +317,7 @@ def test_errors_are_plain(tmp_path):
     study = mild_study(tmp_path)
     with pytest.raises(StudyError, match="has no part"):
         cells_of(build_study({"name": "bare"}))
-    with pytest.raises(StudyError, match="no cell of study 'mild' has 'nothing'"):
+    with pytest.raises(StudyError, match="has the words 'nothing' in its name, such as 'words"):
         cells_of(study, "nothing")
     with pytest.raises(SessionError, match="holds no grid"):
         evaluate_grid(tmp_path)
@@ -204,6 +330,7 @@ def test_errors_are_plain(tmp_path):
     gone = mild_study(tmp_path, split="", fractions=[1.0, 0.0, 0.0])
     with pytest.raises(InputError, match="no row of dev has both text and labels"):
         fit_grid(gone, tmp_path / "models", quiet=True)
+    assert not (tmp_path / "models").exists()  # all that was found before anything was trained
     said = voirdire("classify", "fit", tmp_path / "grid.toml")
     assert said.returncode == 1
     assert "give the grid's folder by --out" in said.stderr

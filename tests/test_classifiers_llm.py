@@ -13,7 +13,8 @@ from voirdire_judges.classifiers import llm
 from voirdire_judges.classifiers._cells import cells_of
 from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import evaluate_grid
-from voirdire_judges.classifiers._grid import fit_grid
+from voirdire_judges.classifiers._grid import dry_run, fit_grid
+from voirdire_judges.classifiers._predict import read_texts
 
 
 def labels_in(text: str) -> str:
@@ -135,6 +136,33 @@ def test_through_the_runner_every_reply_is_kept(tmp_path, monkeypatch):
         fit_grid(study, out, quiet=True)
         assert server.count == 2 * 39
         assert evaluate_grid(out).summary.equals(found)
+
+
+def test_a_key_that_is_refused_or_a_network_that_is_down_leaves_the_cell_open(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("openai")
+    from wire_server import WireServer
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
+    with WireServer(lambda seen: labels_in(seen.prompt.rpartition("<<<TEXT")[2])) as server:
+        options = {"model": "openai:reader", "model_options": {"base_url": server.openai}}
+        models = [{"name": "zero-shot", "use": "llm", "options": options}]
+        sets = [{"name": "gold", "column": "gold", "tasks": ["multi-class"]}]
+        study = mild_study(tmp_path, models=models, seeds=[0], label_sets=sets)
+        out = tmp_path / "out"
+        server.fault("auth", times=None)
+        with pytest.raises(InputError, match=r"answered 0 of 39 calls .*key was refused"):
+            fit_grid(study, out, quiet=True)
+        assert [state for _, state in dry_run(study, out)] == ["begun"]
+        server.clear()
+        # A text that the provider refuses for good is a missing prediction.
+        text = read_texts(tmp_path / "data.csv", "id", "text")[1][210]
+        server.fault("bad_request", times=None, when=lambda seen: text in seen.prompt)
+        fit_grid(study, out, quiet=True)
+        row = evaluate_grid(out).scores.row(0, named=True)
+        assert row["f1_weighted"] == 1.0
+        assert row["missing"] >= 2
 
 
 @pytest.mark.parametrize(

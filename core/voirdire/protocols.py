@@ -132,7 +132,8 @@ class Classifier(Protocol):
 class Trainable(Classifier, Protocol):
     """A classifier that learns with a validation set, goes on after a kill, and is saved.
 
-    `notes` are sentences that a report must not leave out (texts cut, epochs trained).
+    `notes` are sentences that a report must not leave out (epochs trained, on what). It may also
+    have `too_long(texts)`: how many texts it does not read whole.
     """
 
     @property

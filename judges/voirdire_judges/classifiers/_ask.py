@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.protocols import Annotator, ChatModel
+    from voirdire.running import RaterResult
     from voirdire.schema import Parsed
 
     Floats = NDArray[np.float64]
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _RATER = "classifier"
 #: Calls at a time to a model at hand.
 _AT_ONCE = 16
+#: Faults of the text, not of the moment: its prediction is missing.
+_FINAL = ("bad_request", "empty_input", "model")
 
 
 def ask_by_name(
@@ -45,6 +48,12 @@ def ask_by_name(
 
     The session lies in `folder`, named by the texts: a run that was killed goes on there, and what
     was answered is never asked again. Without a folder it is thrown away.
+
+    Raises
+    ------
+    InputError
+        Texts were not asked about, or in vain for a reason that may pass: a network that is down
+        or a key that is refused is no answer, and must not be taken for a missing one.
     """
     if folder is None:
         with TemporaryDirectory() as passing:
@@ -66,7 +75,19 @@ def ask_by_name(
     result = run(study, session, resume=session.exists(), quiet=True)
     if result.stopped == "interrupted":
         raise KeyboardInterrupt
+    _check_asked(result.raters[0])
     return _cube(ratings_frame(session), len(texts), int(rater["runs"]), classes)
+
+
+def _check_asked(rater: RaterResult) -> None:
+    passing = sum(count for kind, count in rater.faults.items() if kind not in _FINAL)
+    if rater.open or passing:
+        faults = ", ".join(f"{kind} {count}" for kind, count in rater.faults.items())
+        why = rater.parked or faults
+        raise InputError(
+            f"llm classifier: {rater.model} answered {rater.done} of {rater.tasks} calls ({why}); "
+            "what it answered is kept: run again to ask for the others"
+        )
 
 
 def ask_model(

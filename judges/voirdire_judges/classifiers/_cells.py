@@ -14,7 +14,7 @@ from voirdire.tables._files._read import file_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.study import ClassifySpec, LabelledData, Study
+    from voirdire.study import ClassifySpec, LabelledData, LabelSetSpec, Study
 
 State = Literal["finished", "begun", "open", "no data"]
 #: Files of a cell, and of the whole grid.
@@ -41,6 +41,10 @@ class Cell:
         """The cell in words."""
         return f"{self.model} | {self.data} | {self.label_set} | {self.task} | seed {self.seed}"
 
+    def named(self, only: str) -> bool:
+        """Whether its name holds every word of `only`; words are whole: 1 is not in 10 or x=1."""
+        return set(only.split()) <= set(self.name.split())
+
     def folder(self, out: Path) -> Path:
         """Where its files lie."""
         return out / "cells" / self.key
@@ -56,7 +60,7 @@ class Cell:
 
 
 def cells_of(study: Study, only: str = "") -> list[Cell]:
-    """All cells of a study, data by data; `only` keeps those whose name holds every word of it.
+    """All cells of a study, data by data; `only` keeps those whose name holds all its words.
 
     A cell whose data file is not there has an empty key.
 
@@ -80,9 +84,12 @@ def cells_of(study: Study, only: str = "") -> list[Cell]:
         for task in labels.tasks
         for seed in spec.seeds
     ]
-    kept = [cell for cell in found if all(word in cell.name for word in only.split())]
+    kept = [cell for cell in found if cell.named(only)]
     if not kept:
-        raise StudyError(f"no cell of study {study.name!r} has {only!r} in its name")
+        raise StudyError(
+            f"no cell of study {study.name!r} has the words {only!r} in its name, such as "
+            f"{found[0].name!r}"
+        )
     return kept
 
 
@@ -100,6 +107,14 @@ def cell_of(card: Mapping[str, Any]) -> Cell:
     return Cell(**card)
 
 
+def write_whole(path: Path, value: Any) -> None:
+    """Write JSON beside and move it into place: a kill leaves the last whole file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.draft")
+    draft.write_text(json.dumps(value, indent=1, default=str), encoding="utf-8")
+    draft.replace(path)
+
+
 def card_of(cell: Cell) -> dict[str, Any]:
     """A cell as JSON."""
     return asdict(cell)
@@ -110,26 +125,29 @@ def _data_key(spec: ClassifySpec, data: LabelledData, folder: Path) -> str:
     files = [folder / name for name in (data.path, data.test) if name]
     if not all(file.is_file() for file in files):
         return ""
-    reading = spec.model_dump(
-        include={"id", "text", "separator", "split", "fractions", "split_seed", "stratify",
-                 "complete", "threshold"}
-    )  # fmt: skip
-    around = [one.model_dump() for one in spec.label_sets] if spec.complete else []
-    first = [one.model_dump() for one in spec.label_sets if one.name == _stratum(spec)]
-    return _hash([reading, around, first, data.sheet, [file_hash(file) for file in files]])
+    reading = {"id", "text", "separator", "split", "complete", "threshold"}
+    if not spec.split:
+        reading |= {"fractions", "split_seed"}
+    around = [
+        _declared(spec, one)
+        for one in spec.label_sets
+        if spec.complete or (one.name == spec.stratum and not spec.split)
+    ]
+    hashes = [file_hash(file) for file in files]
+    return _hash([spec.model_dump(include=reading), around, data.sheet, hashes])
 
 
-def _stratum(spec: ClassifySpec) -> str:
-    return spec.stratify or spec.label_sets[0].name
+def _declared(spec: ClassifySpec, labels: LabelSetSpec) -> list[Any]:
+    """What decides how a label set is read; another task beside it changes nothing."""
+    return [labels.model_dump(exclude={"tasks"}), spec.labels_of(labels)]
 
 
 def _keyed(cell: Cell, spec: ClassifySpec, data: str) -> Cell:
     if not data:
         return cell
     labels = next(one for one in spec.label_sets if one.name == cell.label_set)
-    declared = [labels.model_dump(exclude={"tasks"}), spec.labels_of(labels)]
     card = {name: value for name, value in asdict(cell).items() if name != "key"}
-    return Cell(**card, key=_hash([card, declared, data])[:16])
+    return Cell(**card, key=_hash([card, _declared(spec, labels), data])[:16])
 
 
 def _hash(value: Any) -> str:

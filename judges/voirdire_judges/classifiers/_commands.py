@@ -49,7 +49,7 @@ FolderArgument = Annotated[
     Path, typer.Argument(help="Folder of a grid.", metavar="FOLDER", show_default=False)
 ]
 OnlyOption = Annotated[
-    str, typer.Option("--only", help="Words that a cell's name must hold.", show_default=False)
+    str, typer.Option("--only", help="Whole words of the cells' names.", show_default=False)
 ]
 DeviceOption = Annotated[
     Literal["auto", "cpu", "cuda"], typer.Option("--device", help="Where encoders run.")
@@ -126,18 +126,25 @@ def predict(
     threads: ThreadsOption = None,
 ) -> None:
     """Predict the labels of new texts with the trained models of a grid."""
-    from voirdire_judges.classifiers._predict import predict_texts, read_texts  # noqa: PLC0415
+    from voirdire._errors import InputError  # noqa: PLC0415 - slow
+    from voirdire_judges.classifiers._predict import (  # noqa: PLC0415 - slow
+        predict_texts,
+        read_texts,
+        write_predictions,
+    )
 
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"--out must end in .csv or .parquet, got {str(out)!r}")
     items, words = read_texts(texts, item, text)
     machine = {"device": device, "threads": threads}
-    found = predict_texts(folder, items, words, only=only, machine=machine)
+    found, notes = predict_texts(folder, items, words, only=only, machine=machine)
     if out is None:
         typer.echo(found.write_csv(), nl=False)
-    elif out.suffix == ".parquet":
-        found.write_parquet(out)
     else:
-        found.write_csv(out)
+        write_predictions(found, out)
     blank = sum(not word for word in words)
+    for note in notes:
+        typer.echo(note, err=True)
     if blank:
         typer.echo(f"{blank} of {len(words)} texts are blank and have no prediction.", err=True)
 
@@ -165,6 +172,8 @@ def evaluate(
         typer.echo(found.summary.write_json())
     else:
         _print_summary(found.summary)
+    for note in found.notes:
+        typer.echo(note, err=True)
     if found.unfinished:
         count, first = len(found.unfinished), found.unfinished[0]
         typer.echo(f"{count} cells are not finished, the first: {first}", err=True)
@@ -188,6 +197,7 @@ def _print_cells(study: Study, out: Path, only: str) -> None:
 
 def _print_summary(summary: pl.DataFrame) -> None:
     from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     heads = ("task", "seeds", "n", "lost", "F1", "sd", "random", "const.", "kappa")
@@ -197,7 +207,7 @@ def _print_summary(summary: pl.DataFrame) -> None:
     for head in heads:
         table.add_column(head, justify="left" if head == "task" else "right", no_wrap=True)
     for row in summary.iter_rows(named=True):
-        where = [str(row[name]) for name in ("configuration", "labels", "task")]
+        where = [escape(row[name]) for name in ("configuration", "labels", "task")]
         counts = [str(row[name]) for name in ("seeds", "n", "missing")]
         names = ("f1_weighted", "f1_weighted_sd", "f1_random", "f1_constant", "kappa")
         table.add_row(*where, *counts, *(_shown(row[name]) for name in names))

@@ -34,7 +34,7 @@ class Evaluation:
     scores : DataFrame
         One row a cell: ``configuration`` (model and data), ``labels``, ``task``, ``model``,
         ``data``, ``seed``, ``n``, ``missing`` (test items without a prediction), the scores,
-        ``f1_random``, ``f1_constant``, ``kappa`` and ``validation_f1``.
+        ``f1_random``, ``f1_constant``, ``kappa``, ``validation_f1``, and ``notes`` of the training.
     summary : DataFrame
         One row a configuration, label set and task: mean and standard deviation (n - 1) over seeds.
     by_label : DataFrame
@@ -43,6 +43,8 @@ class Evaluation:
         One row an item and class: what `voirdire compare` reads.
     unfinished : tuple of str
         Cells of the study that have no result yet.
+    notes : tuple of str
+        What was found in the data.
     """
 
     scores: pl.DataFrame
@@ -50,6 +52,7 @@ class Evaluation:
     by_label: pl.DataFrame
     predictions: pl.DataFrame
     unfinished: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def write(self, folder: str | Path) -> None:
         """Write ``scores.csv``, ``summary.csv``, ``by_label.csv`` and ``predictions.parquet``."""
@@ -68,24 +71,27 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     SessionError
         The folder holds no finished cell.
     """
-    done = finished_cells(Path(out))
+    planned, done = _planned(Path(out)), finished_cells(Path(out))
     if not done:
         raise SessionError(f"{out}: holds no finished cell; train with: voirdire classify fit")
-    names = _configurations([cell for cell, _ in done])
+    several = len({cell.data for cell in planned}) > 1
+    notes: dict[str, None] = {}
     rows: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     frames: list[pl.DataFrame] = []
     for cell, folder in done:
         tested = pl.read_parquet(folder / TESTED)
-        where = _where(cell, names)
-        row, classes = _scored(cell, tested, json.loads((folder / RESULT).read_text("utf-8")))
-        rows.append({**where, **row})
+        result = json.loads((folder / RESULT).read_text("utf-8"))
+        where = _where(cell, several=several)
+        row, classes = _scored(cell, tested, result)
+        rows.append({**where, **row, "notes": "; ".join(result["notes"])})
+        notes |= dict.fromkeys(f"{cell.data}: {note}" for note in result["data_notes"])
         labels += [{**where, **one} for one in classes]
         frames.append(tested.select(*(pl.lit(v).alias(k) for k, v in where.items()), pl.all()))
     scores = pl.DataFrame(rows, infer_schema_length=None)
-    left = tuple(cell.name for cell in _planned(Path(out)) if cell.state(Path(out)) != "finished")
+    left = tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished")
     by_label = pl.DataFrame(labels, infer_schema_length=None)
-    return Evaluation(scores, _summary(scores), by_label, pl.concat(frames), left)
+    return Evaluation(scores, _summary(scores), by_label, pl.concat(frames), left, tuple(notes))
 
 
 def finished_cells(out: Path) -> list[tuple[Cell, Path]]:
@@ -99,19 +105,15 @@ def _planned(out: Path) -> list[Cell]:
     if not path.is_file():
         raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
     found = [cell_of(card) for card in json.loads(path.read_text(encoding="utf-8"))]
-    return sorted(found, key=lambda cell: (*cell.name.split(" | ")[:4], cell.seed))
+    return sorted(
+        found, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
+    )
 
 
-def _configurations(cells: list[Cell]) -> dict[str, str]:
-    """How reports name model and data: the data's name only where there are several."""
-    data = {cell.data for cell in cells}
-    alone = len(data) == 1
-    return {cell.key: cell.model if alone else f"{cell.model}, {cell.data}" for cell in cells}
-
-
-def _where(cell: Cell, names: dict[str, str]) -> dict[str, Any]:
+def _where(cell: Cell, *, several: bool) -> dict[str, Any]:
+    """How reports name a cell; the data's name stands in it where the study has several."""
     return {
-        "configuration": names[cell.key],
+        "configuration": f"{cell.model}, {cell.data}" if several else cell.model,
         "labels": cell.label_set,
         "task": cell.task,
         "model": cell.model,

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError
+from voirdire._errors import InputError, MissingExtraError, TableError, VoirdireError
 from voirdire._manager import plugins as loaded_plugins
-from voirdire_judges.classifiers._cells import GRID, Cell, card_of, cells_of, classify_part
+from voirdire.store import _lock
+from voirdire_judges.classifiers._cells import (
+    GRID,
+    Cell,
+    card_of,
+    cells_of,
+    classify_part,
+    write_whole,
+)
 from voirdire_judges.classifiers._data import read_dataset
-from voirdire_judges.classifiers._train import train_cell
+from voirdire_judges.classifiers._train import prepared, train_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.study import Study
     from voirdire_judges.classifiers._cells import State
     from voirdire_judges.classifiers._data import Dataset
+
+#: Failed cells that are named with their reasons.
+_NAMED = 5
 
 
 def dry_run(study: Study, out: str | Path, only: str = "") -> list[tuple[Cell, State]]:
@@ -40,7 +51,9 @@ def fit_grid(
 
     A cell that was killed goes on from its last checkpoint. Each cell has a folder of its own
     under ``out/cells``, named by a hash of its declaration and data: change one and it is a new
-    cell.
+    cell. Data and options of all cells are checked first. A training that fails then is named at
+    the end, when the others are through. Several processes may work on one grid: a cell that
+    another one finished is skipped, and one that it is training counts as failed here.
 
     Parameters
     ----------
@@ -63,34 +76,64 @@ def fit_grid(
     Raises
     ------
     StudyError, TableError
-        The study or its data cannot be used; a file that is missing is named before any training.
+        The study or its data cannot be used; what is missing is named before any training.
+    InputError
+        An option is wrong, or some trainings failed.
     MissingExtraError
         A classifier needs an extra.
     """
-    out, known = Path(out), plugins or loaded_plugins()
+    out, known, spec = Path(out), plugins or loaded_plugins(), classify_part(study)
     cells = cells_of(study, only)
     _check_data(study, cells)
     factories = {cell.use: known.resolve("classifier", cell.use) for cell in cells}
-    out.mkdir(parents=True, exist_ok=True)
-    plan = [card_of(cell) for cell in cells_of(study)]
-    (out / GRID).write_text(json.dumps(plan, indent=1), encoding="utf-8")
     todo = [cell for cell in cells if cell.state(out) != "finished"]
-    held: dict[str, Dataset] = {}
+    data = {name: _read(study, name) for name in dict.fromkeys(cell.data for cell in todo)}
+    machine = {**(machine or {}), "folder": study.folder}
+    for cell in todo:
+        prepared(cell, data[cell.data], factories[cell.use], machine)
+    write_whole(out / GRID, [card_of(cell) for cell in cells_of(study)])
+    failed: list[str] = []
     with _bars(len(cells), len(cells) - len(todo), quiet=quiet) as (begin, progress):
         for cell in todo:
             begin(cell)
-            if cell.data not in held:
-                held = {cell.data: _read(study, cell.data)}
-            train_cell(
-                cell,
-                held[cell.data],
-                classify_part(study),
-                factories[cell.use],
-                out,
-                {**(machine or {}), "folder": study.folder},
-                progress,
-            )
+            how = (data[cell.data], spec, factories[cell.use], out, machine, progress)
+            failed += _tried(cell, out, partial(train_cell, cell, *how))
+    if failed:
+        raise InputError(_summary(failed, len(cells)))
     return {"trained": len(todo), "skipped": len(cells) - len(todo)}
+
+
+def _tried(cell: Cell, out: Path, train: Callable[[], object]) -> list[str]:
+    """Train a cell in its folder; why that failed, if it did."""
+    try:
+        with _held(cell.folder(out)):
+            if cell.state(out) != "finished":
+                train()
+    except MissingExtraError:
+        raise
+    except VoirdireError as error:
+        return [f"{cell.name}: {error}"]
+    return []
+
+
+def _summary(failed: Sequence[str], cells: int) -> str:
+    """The cells that failed, the first of them with reasons."""
+    more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return (
+        f"{len(failed)} of {cells} cells failed, the others are finished (run again to try "
+        f"these again): {'; '.join(failed[:_NAMED])}{more}"
+    )
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """A cell's folder, while no other process trains in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _lock.acquire(folder)
+    try:
+        yield
+    finally:
+        _lock.release(lock)
 
 
 def _read(study: Study, name: str) -> Dataset:
@@ -115,6 +158,7 @@ def _bars(
 ) -> Iterator[tuple[Callable[[Cell], None], Callable[[str, int, int], None]]]:
     """One bar for cells and one for the steps of the cell at work, on stderr."""
     from rich.console import Console  # noqa: PLC0415 - only here
+    from rich.markup import escape  # noqa: PLC0415 - only here
     from rich.progress import Progress  # noqa: PLC0415 - only here
 
     console = Console(stderr=True)
@@ -126,7 +170,7 @@ def _bars(
 
         def begin(cell: Cell) -> None:
             nonlocal begun, name
-            name = cell.name
+            name = escape(cell.name)
             bar.update(whole, completed=done + begun)
             bar.reset(inner, total=None, description=name, visible=True)
             begun += 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from voirdire._errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -33,9 +35,15 @@ def check_task(task: str, classes: Sequence[str], name: str) -> None:
 
 
 def check_training(
-    texts: Sequence[str], labels: NDArray[np.int8], classes: Sequence[str], name: str
+    texts: Sequence[str], labels: NDArray[np.int8], classes: Sequence[str], task: str, name: str
 ) -> None:
-    """Raise `InputError` unless there is a 0/1 row of labels for every text."""
+    """Raise `InputError` unless there is a 0/1 row for every text, of one class where one is asked.
+
+    >>> labels = np.array([[1, 0], [0, 0]], dtype=np.int8)
+    >>> check_training(["one", "two"], labels, ["a", "b"], "multi-class", "tfidf")
+    Traceback (most recent call last):
+    voirdire._errors.InputError: tfidf: a multi-class text has one class, text 1 has 0
+    """
     given = np.asarray(labels)
     if given.shape != (len(texts), len(classes)):
         raise InputError(
@@ -45,6 +53,29 @@ def check_training(
         raise InputError(f"{name}: there are no training texts")
     if not np.isin(given, (0, 1)).all():
         raise InputError(f"{name}: labels must be 0 or 1")
+    count = given.sum(axis=1)
+    if task != "multi-label" and (count != 1).any():
+        row = int(np.flatnonzero(count != 1)[0])
+        raise InputError(f"{name}: a {task} text has one class, text {row} has {count[row]}")
+
+
+def read_card(path: Path, classes: Sequence[str], task: str, name: str) -> dict[str, Any]:
+    """The JSON card of a saved classifier; an `InputError` unless it is one for this task."""
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path.parent}: holds no trained {name} classifier (no {path.name})"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+    if card["classes"] != list(classes) or card["task"] != task:
+        raise InputError(
+            f"{path.parent}: holds a {card['task']} classifier for {card['classes']}, not a "
+            f"{task} one for {list(classes)}"
+        )
+    known: dict[str, Any] = card
+    return known
 
 
 def fitted(trained: T | None, name: str) -> T:

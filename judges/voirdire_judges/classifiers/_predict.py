@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, SessionError, TableError
+from voirdire._errors import InputError, SessionError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.protocols import Trainable
-from voirdire.tables import read_raw
 from voirdire_judges.classifiers._cells import MODEL, RESULT
 from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import finished_cells
+from voirdire_judges.classifiers._table import read_items
 from voirdire_judges.classifiers._targets import Target
-from voirdire_judges.classifiers._train import make_classifier
+from voirdire_judges.classifiers._train import cuts, make_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.protocols import Classifier
     from voirdire_judges.classifiers._cells import Cell
 
 
@@ -34,7 +35,7 @@ def predict_texts(
     only: str = "",
     machine: Mapping[str, Any] | None = None,
     plugins: Plugins | None = None,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, list[str]]:
     """What every trained model of a grid says of texts.
 
     Returns
@@ -42,6 +43,8 @@ def predict_texts(
     polars.DataFrame
         ``model, data, labels, task, seed, item, label, predicted, score``; a blank text has null
         in both.
+    list of str
+        Which models did not read some texts whole.
 
     Raises
     ------
@@ -51,49 +54,59 @@ def predict_texts(
         A cell's model was not kept, or cannot be.
     """
     known = plugins or loaded_plugins()
-    cells = [
-        (cell, folder)
-        for cell, folder in finished_cells(Path(out))
-        if all(word in cell.name for word in only.split())
-    ]
+    cells = [(cell, folder) for cell, folder in finished_cells(Path(out)) if cell.named(only)]
     if not cells:
-        raise SessionError(f"{out}: holds no finished cell with {only!r} in its name")
-    return pl.concat(
-        [_of_cell(cell, folder, items, texts, machine or {}, known) for cell, folder in cells]
-    )
+        raise SessionError(f"{out}: holds no finished cell with the words {only!r} in its name")
+    found, notes = [], []
+    for cell, folder in cells:
+        trained, result = _loaded(cell, folder, machine or {}, known)
+        found.append(_predicted(cell, trained, result, items, texts))
+        notes += [f"{cell.name}: {note}" for note in cuts(trained, {"given": texts})]
+    return pl.concat(found), notes
 
 
 def read_texts(path: str | Path, item: str, text: str) -> tuple[list[str], list[str]]:
     """Ids and texts of a file; a blank text is empty."""
-    frame = read_raw(path).frame
-    for column in (item, text):
-        if column not in frame.columns:
-            raise TableError(f"{path}: no column {column!r} (columns: {frame.columns})")
-    ids, words = (frame[name].cast(pl.String).fill_null("").to_list() for name in (item, text))
-    return ids, [one.strip() for one in words]
+    frame = read_items(Path(path), item, text)
+    return frame[item].to_list(), frame[text].to_list()
 
 
-def _of_cell(
-    cell: Cell,
-    folder: Path,
-    items: Sequence[str],
-    texts: Sequence[str],
-    machine: Mapping[str, Any],
-    known: Plugins,
-) -> pl.DataFrame:
-    result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+def write_predictions(found: pl.DataFrame, path: Path) -> None:
+    """Write CSV or Parquet, as the name says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".parquet":
+        found.write_parquet(path)
+    else:
+        found.write_csv(path)
+
+
+def _loaded(
+    cell: Cell, folder: Path, machine: Mapping[str, Any], known: Plugins
+) -> tuple[Classifier, dict[str, Any]]:
+    """The trained classifier of a cell, and its result."""
+    result: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     if not (folder / MODEL).exists():
         raise InputError(
             f"{cell.name}: its model was not kept (classify.keep_models = false, or a classifier "
             "that cannot be saved)"
         )
     classes = tuple(result["classes"])
-    none = np.empty((0, len(classes)))
-    target = Target(cell.task, classes, none, np.array([], dtype=np.str_))
+    target = Target(cell.task, classes, np.empty((0, len(classes))), np.array([], dtype=np.str_))
     made = make_classifier(known.resolve("classifier", cell.use), cell, target, machine)
     if not isinstance(made, Trainable):
         raise InputError(f"{cell.name}: classifier {cell.use!r} cannot be loaded")
-    scores = made.load(folder / MODEL).predict(texts)
+    return made.load(folder / MODEL), result
+
+
+def _predicted(
+    cell: Cell,
+    trained: Classifier,
+    result: Mapping[str, Any],
+    items: Sequence[str],
+    texts: Sequence[str],
+) -> pl.DataFrame:
+    """One row an item and class."""
+    classes, scores = result["classes"], trained.predict(texts)
     predicted = decide(scores, cell.task, np.array(result["thresholds"]))
     where = {"model": cell.model, "data": cell.data, "labels": cell.label_set, "task": cell.task,
              "seed": cell.seed}  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -14,11 +13,19 @@ import polars as pl
 
 from voirdire._errors import InputError
 from voirdire.protocols import Trainable
-from voirdire_judges.classifiers._cells import CARD, MODEL, RESULT, TESTED, TRAINING, card_of
+from voirdire_judges.classifiers._cells import (
+    CARD,
+    MODEL,
+    RESULT,
+    TESTED,
+    TRAINING,
+    card_of,
+    write_whole,
+)
 from voirdire_judges.classifiers._decide import MIDDLE, choose_thresholds, decide, weighted_f1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -73,36 +80,61 @@ def train_cell(
     Raises
     ------
     InputError
-        A split has no usable row.
+        A split has no usable row, or the training failed.
     """
-    target = data.targets[cell.label_set, cell.task]
-    parts = {split: sample_of(data, target, split) for split in ("train", "dev", "test")}
-    for split, part in parts.items():
-        if not part.items:
-            raise InputError(f"{cell.name}: no row of {split} has both text and labels")
-    folder = cell.folder(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CARD).write_text(json.dumps(card_of(cell), indent=2), encoding="utf-8")
-    made = make_classifier(factory, cell, target, machine)
+    made, parts = prepared(cell, data, factory, machine)
+    target, folder = data.targets[cell.label_set, cell.task], cell.folder(out)
+    write_whole(folder / CARD, card_of(cell))
     trained = _fitted(made, parts, folder / TRAINING, progress)
     thresholds, on_dev = _tuned(trained, parts["dev"], target.task, spec)
     tested = _predicted(trained, parts["test"], target, thresholds)
     tested.write_parquet(folder / TESTED)
     if spec.keep_models and isinstance(trained, Trainable):
         trained.save(folder / MODEL)
+    texts = {split: part.texts for split, part in parts.items()}
     result = {
         "classes": target.classes,
         "thresholds": thresholds.tolist(),
         "validation_f1": on_dev,
         "rows": counts_of(data, target),
-        "notes": [*data.notes, *getattr(trained, "notes", ())],
+        "data_notes": list(data.notes),
+        "notes": [*getattr(trained, "notes", ()), *cuts(trained, texts)],
     }
-    draft = folder / f"{RESULT}.draft"
-    draft.write_text(json.dumps(result, indent=2), encoding="utf-8")
-    draft.replace(folder / RESULT)
+    write_whole(folder / RESULT, result)
     if not getattr(trained, "decides", False):  # what was asked and paid for stays
         shutil.rmtree(folder / TRAINING, ignore_errors=True)
     return result
+
+
+def prepared(
+    cell: Cell, data: Dataset, factory: ClassifierFactory, machine: Mapping[str, Any]
+) -> tuple[Classifier, dict[str, Sample]]:
+    """The untrained classifier and its samples: what can be wrong is found before any training.
+
+    Raises
+    ------
+    InputError
+        An option is none of the classifier's, or a split has no usable row.
+    """
+    target = data.targets[cell.label_set, cell.task]
+    parts = {split: sample_of(data, target, split) for split in ("train", "dev", "test")}
+    for split, part in parts.items():
+        if not any(part.texts):
+            raise InputError(f"{cell.name}: no row of {split} has both text and labels")
+    return make_classifier(factory, cell, target, machine), parts
+
+
+def cuts(trained: Classifier, parts: Mapping[str, Sequence[str]]) -> list[str]:
+    """How many texts of each part the classifier does not read whole, where it can tell."""
+    too_long = getattr(trained, "too_long", None)
+    if too_long is None:
+        return []
+    counts = {name: (too_long(texts), len(texts)) for name, texts in parts.items()}
+    return [
+        f"{count} of {n} {name} texts are longer than the model reads: their ends were left out"
+        for name, (count, n) in counts.items()
+        if count
+    ]
 
 
 def sample_of(data: Dataset, target: Target, split: str) -> Sample:
@@ -158,13 +190,14 @@ def _fitted(
 def _tuned(
     trained: Classifier, dev: Sample, task: str, spec: ClassifySpec
 ) -> tuple[Floats, float | None]:
-    """Thresholds and the F1 that they reach on dev; a classifier that decides by itself has 0.5."""
+    """Thresholds and their F1 on dev, if it has any label; one that decides by itself has 0.5."""
     if getattr(trained, "decides", False):
         return np.full(dev.labels.shape[1], MIDDLE), None
     scores = trained.predict(dev.texts)
     how = spec.threshold if task == "multi-label" else "fixed"
     thresholds = choose_thresholds(scores, dev.labels, how)
-    return thresholds, weighted_f1(dev.labels, decide(scores, task, thresholds))
+    reached = weighted_f1(dev.labels, decide(scores, task, thresholds))
+    return thresholds, None if np.isnan(reached) else reached
 
 
 def _predicted(

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire._errors import InputError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire_judges.classifiers._ask import ask_by_name, ask_model
-from voirdire_judges.classifiers._options import check_task, check_training
+from voirdire_judges.classifiers._options import check_task, check_training, read_card
 from voirdire_judges.classifiers._shots import choose_shots, prompt_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class LlmClassifier:
         progress: Callable[[str, int, int], None] | None = None,  # noqa: ARG002 - nothing to wait for
     ) -> LlmClassifier:
         """Choose the examples to show; no weights change. Replies will be kept in `folder`."""
-        check_training(texts, labels, self.classes, "llm classifier")
+        check_training(texts, labels, self.classes, self.task, "llm classifier")
         given = np.asarray(labels)
         chosen = choose_shots(texts, given, self.classes, self.shots, self.seed)
         return replace(self, examples=tuple(chosen), folder=folder)
@@ -81,12 +81,18 @@ class LlmClassifier:
     def save(self, folder: Path) -> None:
         """The examples; the model is named in the study."""
         folder.mkdir(parents=True, exist_ok=True)
-        card = {"classes": self.classes, "examples": self.examples}
+        card = {"classes": self.classes, "task": self.task, "examples": self.examples}
         (folder / _CARD).write_text(json.dumps(card), encoding="utf-8")
 
     def load(self, folder: Path) -> LlmClassifier:
-        """What `save` wrote; replies will be kept beside it."""
-        card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+        """What `save` wrote; replies will be kept beside it.
+
+        Raises
+        ------
+        InputError
+            The folder holds no classifier, or one for other classes.
+        """
+        card = read_card(folder / _CARD, self.classes, self.task, "llm")
         examples = tuple((text, said) for text, said in card["examples"])
         return replace(self, examples=examples, folder=folder)
 

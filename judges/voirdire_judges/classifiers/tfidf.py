@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire._errors import InputError
 from voirdire_judges.classifiers._decide import choose_thresholds, decide, weighted_f1
-from voirdire_judges.classifiers._options import check_task, check_training, fitted
+from voirdire_judges.classifiers._options import check_task, check_training, fitted, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,21 +69,19 @@ class TfidfClassifier:
         InputError
             No text holds a word, or shapes do not fit.
         """
-        check_training(texts, labels, self.classes, "tfidf")
+        check_training(texts, labels, self.classes, self.task, "tfidf")
         vectorizer, rows = self._vectors(texts)
-        best: tuple[float, TfidfClassifier] | None = None
+        best, most = self, -np.inf
         tried = self.c if validation else self.c[:1]
         for done, c in enumerate(tried, start=1):
             weights = _learn(vectorizer, rows, np.asarray(labels), self.task, c)
             found = replace(self, trained=weights)
             f1 = _reached(found, validation) if validation else 0.0
-            if best is None or f1 > best[0]:
-                best = f1, found
+            if best.trained is None or f1 > most:
+                best, most = found, f1
             if progress:
                 progress(f"C = {c:g}", done, len(tried))
-        if best is None:
-            raise InputError("tfidf: c must hold one penalty or more")
-        return best[1]
+        return best
 
     def predict(self, texts: Sequence[str]) -> Floats:
         """Probabilities of the classes; NaN for a blank text."""
@@ -102,17 +100,29 @@ class TfidfClassifier:
         known = fitted(self.trained, "tfidf")
         folder.mkdir(parents=True, exist_ok=True)
         np.savez(folder / _FILE, idf=known.idf, weights=known.weights, bias=known.bias)
-        card = {"classes": self.classes, "task": self.task, "terms": known.terms, "c": known.c}
+        card = {
+            "classes": self.classes,
+            "task": self.task,
+            "ngrams": self.ngrams,
+            "terms": known.terms,
+            "c": known.c,
+        }
         (folder / _CARD).write_text(json.dumps(card), encoding="utf-8")
 
     def load(self, folder: Path) -> TfidfClassifier:
-        """What `save` wrote."""
-        card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+        """What `save` wrote.
+
+        Raises
+        ------
+        InputError
+            The folder holds no classifier, or one for other classes.
+        """
+        card = read_card(folder / _CARD, self.classes, self.task, "tfidf")
         with np.load(folder / _FILE) as kept:
             known = Weights(
                 tuple(card["terms"]), kept["idf"], kept["weights"], kept["bias"], card["c"]
             )
-        return replace(self, trained=known)
+        return replace(self, ngrams=tuple(card["ngrams"]), trained=known)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Any, Any]:
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow
@@ -149,6 +159,11 @@ def make(
     c : float or sequence of float
         Inverse penalties; of several, the one with the best validation F1 is kept.
 
+    Raises
+    ------
+    InputError
+        An option is out of range.
+
     Examples
     --------
     >>> import numpy as np
@@ -159,13 +174,24 @@ def make(
     [[0.6, 0.4], [nan, nan]]
     """
     check_task(task, classes, "tfidf")
-    return TfidfClassifier(
-        tuple(classes),
-        task,
-        (int(ngrams[0]), int(ngrams[1])),
-        min_df,
-        tuple(float(one) for one in ([c] if isinstance(c, int | float) else c)),
-    )
+    whole = all(map(_is_whole, (min_df, *ngrams)))
+    if not whole or len(ngrams) != 2 or not 1 <= ngrams[0] <= ngrams[1] or min_df < 1:
+        raise InputError(
+            "tfidf: ngrams must be two whole numbers, the shortest and the longest run, and min_df "
+            f"1 or more, got {ngrams!r} and {min_df!r}"
+        )
+    return TfidfClassifier(tuple(classes), task, (ngrams[0], ngrams[1]), min_df, _penalties(c))
+
+
+def _penalties(c: Any) -> tuple[float, ...]:
+    found = (c,) if isinstance(c, int | float) else tuple(c)
+    if not found or not all(isinstance(one, int | float) and one > 0 for one in found):
+        raise InputError(f"tfidf: c must be one number above 0 or several, got {c!r}")
+    return tuple(map(float, found))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _learn(vectorizer: Any, rows: Any, labels: NDArray[np.int8], task: str, c: float) -> Weights:

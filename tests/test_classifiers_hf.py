@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,13 +20,14 @@ from tiny_encoder import LABELS, build_encoder, multi_hot, one_hot, sentences
 from voirdire._errors import InputError, MissingExtraError
 from voirdire.stats import random_f1
 from voirdire_judges.classifiers import hf
+from voirdire_judges.classifiers._batches import padded, tokenise
 from voirdire_judges.classifiers._cells import cells_of
 from voirdire_judges.classifiers._decide import choose_thresholds, decide, weighted_f1
 from voirdire_judges.classifiers._evaluate import evaluate_grid
 from voirdire_judges.classifiers._grid import dry_run, fit_grid
 
 torch = pytest.importorskip("torch", reason="pip install 'voirdire[hf]'")
-pytest.importorskip("transformers", reason="pip install 'voirdire[hf]'")
+transformers = pytest.importorskip("transformers", reason="pip install 'voirdire[hf]'")
 
 QUICK = {"learning_rate": 4e-3, "batch_size": 16, "warmup": 0.05, "threads": 1, "device": "cpu"}
 
@@ -68,7 +70,8 @@ def test_five_seeds_in_a_grid_beat_chance(tmp_path, encoder):
     assert (found.scores["f1_weighted"] > found.scores["f1_constant"]).all()
     folder = cells_of(study)[0].folder(tmp_path / "out")
     kept = {path.name for path in folder.iterdir()}
-    assert kept == {"cell.json", "result.json", "tested.parquet"}  # no checkpoint, no model
+    whole = {"cell.json", "result.json", "tested.parquet", "session.lock"}
+    assert kept == whole  # no checkpoint, no model
 
 
 def test_several_labels_with_one_that_is_never_used(tmp_path, encoder):
@@ -143,6 +146,60 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(tmp_path, encoder):
         made.fit(learnt[0][:50], learnt[1][:50], validation=dev, folder=tmp_path)
 
 
+def test_a_training_goes_on_with_its_own_encoder_and_best_weights_alone(tmp_path, encoder):
+    learnt, dev, _ = split_of(one_hot, 210)
+    folder, mine = tmp_path / "training", tmp_path / "mine"
+    shutil.copytree(encoder, mine)
+    made = hf.make(LABELS, task="multi-class", model=str(mine), max_epochs=4, patience=9, **QUICK)
+    known = made.fit(*learnt, validation=dev, folder=folder)
+    best = f"best-{known.history.best}.pt"
+    assert {path.name for path in folder.iterdir()} == {"checkpoint.pt", best}
+    # A kill between the weights and the state of an epoch leaves weights that no state names.
+    (folder / "best-9.pt").write_bytes(b"cut")
+    assert same(weights(made.fit(*learnt, validation=dev, folder=folder)), weights(known))
+    for name, what in ((best, "cut"), ("checkpoint.pt", "")):
+        (folder / name).write_text(what)
+        with pytest.raises(InputError, match=rf"{name}: cannot be read .*to train anew"):
+            made.fit(*learnt, validation=dev, folder=folder)
+    shutil.rmtree(folder)
+    made.fit(*learnt, validation=dev, folder=folder)
+    model = transformers.AutoModel.from_pretrained(mine)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight[7] += 0.1
+    model.save_pretrained(mine)
+    with pytest.raises(InputError, match="another version of the encoder"):
+        made.fit(*learnt, validation=dev, folder=folder)
+
+
+def test_an_encoder_with_a_head_for_other_classes_is_refused_plainly(tmp_path, encoder):
+    learnt, _, _ = split_of(one_hot, 210)
+    made = hf.make(LABELS, task="multi-class", model=encoder, max_epochs=1, **QUICK)
+    made.fit(*learnt).save(tmp_path)
+    other = hf.make(["a", "b"], task="binary", model=str(tmp_path), max_epochs=1, **QUICK)
+    with pytest.raises(InputError, match="cannot be loaded"):
+        other.fit(learnt[0], learnt[1][:, :1] * [1, 0] + (1 - learnt[1][:, :1]) * [0, 1])
+
+
+def test_batches_are_never_wider_than_the_encoder_has_room_for(encoder):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
+    tokens = tokenise(tokenizer, sentences(12)[0], 13)
+    for multiple, width in ((1, 13), (8, 13), (4, 13)):
+        batch = padded(tokens, np.arange(12), tokenizer, 13, multiple)
+        assert batch["input_ids"].shape == (12, width)
+    short = padded(tokens, np.array([int(tokens.lengths.argmin())]), tokenizer, 64, 8)
+    assert short["input_ids"].shape == (1, 16)
+    assert short["attention_mask"].sum() == tokens.lengths.min()
+
+
+def test_without_a_label_in_validation_all_epochs_are_done_and_it_is_said(encoder):
+    learnt, dev, _ = split_of(multi_hot, 210)
+    made = hf.make(LABELS, task="multi-label", model=encoder, max_epochs=2, **QUICK)
+    known = made.fit(*learnt, validation=(dev[0], np.zeros_like(dev[1])))
+    assert known.notes[0] == (
+        "2 epochs (all epochs done; no validation label to choose one by), weights of epoch 2"
+    )
+
+
 def test_a_killed_grid_goes_on_from_its_checkpoint(tmp_path, encoder):
     options = {"model": encoder, "max_epochs": 25, "patience": 25, "learning_rate": 1e-3}
     sets = [{"name": "gold", "column": "gold", "tasks": ["multi-class"]}]
@@ -178,7 +235,9 @@ def test_long_texts_are_cut_and_counted(encoder):
     made = hf.make(LABELS, task="multi-class", model=encoder, max_epochs=1, max_length=16, **QUICK)
     known = made.fit(long, learnt[1][:41])
     assert known.encoder.limit == 16
-    assert any("1 training texts cut to 16 tokens" in note for note in known.notes)
+    assert known.too_long(long) == 1
+    assert known.too_long(learnt[0][:40]) == 0
+    assert any("up to 16 tokens" in note for note in known.notes)
     assert known.history.stopped == "epochs"  # without validation data the last weights are kept
     assert known.history.best == 1
 
@@ -202,25 +261,25 @@ SMALL = {
 @pytest.mark.parametrize(
     ("family", "options", "side", "limit"),
     [
-        ("Roberta", {**SMALL, "max_position_embeddings": 34}, "right", 32),
+        ("Roberta", {**SMALL, "max_position_embeddings": 34}, "right", 33),
+        ("MPNet", {**SMALL, "max_position_embeddings": 34, "pad_token_id": 0}, "right", 32),
         (
             "Longformer",
             {**SMALL, "max_position_embeddings": 34, "attention_window": 8},
             "right",
-            32,
+            33,
         ),
         ("XLNet", {"d_model": 32, "n_layer": 1, "n_head": 2, "d_inner": 64}, "left", 64),
     ],
 )
 def test_the_other_encoders_of_the_papers(tmp_path, encoder, family, options, side, limit):
-    import transformers
-
     vocab = str(Path(encoder) / "vocab.txt")
     tokenizer = transformers.BertTokenizerFast(vocab=vocab, model_max_length=64, padding_side=side)
     tokenizer.save_pretrained(tmp_path)
     config = getattr(transformers, f"{family}Config")(
-        vocab_size=tokenizer.vocab_size, pad_token_id=0, bos_token_id=2, eos_token_id=3, **options
-    )
+        **{"vocab_size": tokenizer.vocab_size, "pad_token_id": 0, "bos_token_id": 2,
+           "eos_token_id": 3, **options}
+    )  # fmt: skip
     getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
     learnt, dev, test = split_of(one_hot, 210)
     made = hf.make(LABELS, task="multi-class", model=str(tmp_path), max_epochs=2, **QUICK)
@@ -250,7 +309,11 @@ def test_a_relative_folder_is_looked_for_beside_the_study(tmp_path, encoder):
         ({"model": ""}, "give the encoder's hub name or folder"),
         ({"device": "cuda"}, "torch sees no GPU here"),
         ({"precision": "fp16", "device": "cpu"}, "'fp16' needs a GPU"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"learning_rate": 0.0}, r"learning_rate must be a number, above 0, got 0\.0"),
+        ({"learning_rate": "2e-5"}, "learning_rate must be a number, above 0, got '2e-5'"),
+        ({"batch_size": 2.5}, r"batch_size must be a whole number, above 0, got 2\.5"),
+        ({"patience": -1}, "patience must be a whole number, 0 or more, got -1"),
+        ({"warmup": 1.0}, "warmup must be below 1"),
         ({"schedule": "cosine"}, "schedule must be one of"),
         ({"depth": 3}, "unknown option 'depth'"),
     ],

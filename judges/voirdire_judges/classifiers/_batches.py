@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _WINDOW = 32
 #: Texts that are tokenised at a time.
 _CHUNK = 2_000
+#: Texts that are read at a time, however short they are.
+_READ_MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,14 @@ class Tokens:
     def lengths(self) -> NDArray[np.int64]:
         """Tokens of each text."""
         return np.array([len(ids) for ids in self.columns["input_ids"]], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Tokens and labels of one split."""
+
+    tokens: Tokens
+    labels: NDArray[np.int8]
 
 
 def tokenise(tokenizer: Any, texts: Sequence[str], limit: int) -> Tokens:
@@ -59,11 +69,14 @@ def _encoded(tokenizer: Any, texts: list[str], limit: int) -> dict[str, list[lis
 
 
 def padded(
-    tokens: Tokens, places: NDArray[np.int64], tokenizer: Any, multiple: int = 1
+    tokens: Tokens, places: NDArray[np.int64], tokenizer: Any, limit: int, multiple: int = 1
 ) -> dict[str, NDArray[np.int64]]:
-    """One batch as arrays, padded on the tokenizer's side, with its attention mask."""
+    """One batch as arrays, padded on the tokenizer's side, with its attention mask.
+
+    Widths are multiples of `multiple`, but never beyond the `limit` that the encoder has room for.
+    """
     sizes = np.array([len(tokens.columns["input_ids"][place]) for place in places])
-    width = -(-int(sizes.max()) // multiple) * multiple
+    width = min(-(-int(sizes.max()) // multiple) * multiple, limit)
     left = tokenizer.padding_side == "left"
     fill = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
     batch = {}
@@ -96,8 +109,15 @@ def training_order(
     return [batches[place] for place in rng.permutation(len(batches))]
 
 
-def reading_order(lengths: NDArray[np.int64], batch_size: int) -> Iterator[NDArray[np.int64]]:
-    """Places of each batch for prediction, longest texts first."""
+def reading_order(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.int64]]:
+    """Places of each batch for prediction, longest texts first, each of at most so many tokens.
+
+    >>> [batch.tolist() for batch in reading_order(np.array([3, 9, 4, 5]), 10)]
+    [[1], [3, 2], [0]]
+    """
     order = np.argsort(-lengths, kind="stable")
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
+    start = 0
+    while start < len(order):
+        count = max(1, min(most // max(int(lengths[order[start]]), 1), _READ_MOST))
+        yield order[start : start + count]
+        start += count

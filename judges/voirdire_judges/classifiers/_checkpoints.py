@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +14,12 @@ import numpy as np
 from voirdire._errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from voirdire_judges.classifiers._batches import Part
 
-_STATE, _BEST = "checkpoint.pt", "best.pt"
+_STATE = "checkpoint.pt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +64,25 @@ class Checkpoints:
     identity: str
     held: dict[str, Any] = field(default_factory=dict)
 
-    def keep_best(self, model: Any) -> None:
-        """Keep the weights as they are now."""
-        self._write(_BEST, {name: part.detach().cpu().clone() for name, part in _parts(model)})
+    def keep_best(self, model: Any, epoch: int) -> None:
+        """Keep the weights as they are now, beside the best so far: the state tells which hold."""
+        weights = model.state_dict().items()
+        self._write(_best(epoch), {name: part.detach().cpu().clone() for name, part in weights})
 
     def keep_state(self, parts: Mapping[str, Any], history: History) -> None:
-        """Keep everything that the next epoch begins from."""
-        if self.folder is not None:
-            states = {name: part.state_dict() for name, part in parts.items()}
-            self._write(_STATE, {**states, "history": asdict(history), "identity": self.identity})
+        """Keep everything that the next epoch begins from, and of weights the best alone."""
+        if self.folder is None:
+            self.held = {_best(history.best): self.held[_best(history.best)]}
+            return
+        states = {name: part.state_dict() for name, part in parts.items()}
+        self._write(_STATE, {**states, "history": asdict(history), "identity": self.identity})
+        for path in self.folder.glob(_best("*")):
+            if path.name != _best(history.best):
+                path.unlink()
 
-    def restore_best(self, model: Any) -> None:
-        """Put the best weights back."""
-        model.load_state_dict(self._read(_BEST))
+    def restore_best(self, model: Any, epoch: int) -> None:
+        """Put the weights of the best epoch back."""
+        model.load_state_dict(self._read(_best(epoch)))
 
     def resume(self, parts: Mapping[str, Any]) -> History:
         """Load the last state into model and optimizer; an empty history where there is none.
@@ -82,18 +90,19 @@ class Checkpoints:
         Raises
         ------
         InputError
-            The folder holds a training with other settings or data.
+            The folder holds a training with other settings, encoder or data, or a broken file.
         """
         if self.folder is None or not (self.folder / _STATE).is_file():
             return History()
         found = self._read(_STATE)
         if found["identity"] != self.identity:
             raise InputError(
-                f"{self.folder}: holds a training with other settings, texts or labels; give "
-                "another folder or delete it"
+                f"{self.folder}: holds a training with other settings, texts or labels, or of "
+                "another version of the encoder; give another folder or delete it"
             )
         for name, part in parts.items():
-            part.load_state_dict(found[name])
+            if found[name]:  # a loss scaler that was off has no state
+                part.load_state_dict(found[name])
         kept = found["history"]
         return History(tuple(kept["f1"]), tuple(kept["loss"]), kept["best"], kept["stopped"])
 
@@ -113,22 +122,27 @@ class Checkpoints:
 
         if self.folder is None:
             return self.held[name]
-        return torch.load(self.folder / name, map_location="cpu", weights_only=True)
+        path = self.folder / name
+        try:
+            return torch.load(path, map_location="cpu", weights_only=True)
+        except (OSError, EOFError, RuntimeError, ValueError, UnpicklingError) as error:
+            why = str(error).strip().partition("\n")[0] or type(error).__name__
+            raise InputError(
+                f"{path}: cannot be read ({why}); delete {self.folder} to train anew"
+            ) from error
 
 
-def fingerprint(
-    learning: Mapping[str, Any], task: str, *parts: tuple[Sequence[str], NDArray[np.int8]] | None
-) -> str:
-    """SHA-256 over settings, texts and labels."""
-    whole = hashlib.sha256(json.dumps([dict(learning), task], sort_keys=True).encode())
+def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) -> str:
+    """SHA-256 over settings, the encoder's weights, token ids and labels."""
+    whole = hashlib.sha256(json.dumps([dict(settings), weights], sort_keys=True).encode())
     for part in parts:
         if part is not None:
-            texts, labels = part
-            whole.update(json.dumps(list(texts)).encode())
-            whole.update(np.ascontiguousarray(labels, dtype=np.int8).tobytes())
+            ids = chain.from_iterable(part.tokens.columns["input_ids"])
+            for block in (part.tokens.lengths, np.fromiter(ids, np.int64), part.labels):
+                whole.update(np.ascontiguousarray(block).tobytes())
         whole.update(b"|")
     return whole.hexdigest()
 
 
-def _parts(model: Any) -> list[tuple[str, Any]]:
-    return list(model.state_dict().items())
+def _best(epoch: int | str) -> str:
+    return f"best-{epoch}.pt"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from voirdire_judges.classifiers._batches import padded, reading_order, tokenise
 from voirdire_judges.models._imports import require
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -24,18 +25,20 @@ if TYPE_CHECKING:
 
 #: Longest input of a tokenizer that declares none is a number far beyond this one.
 _UNDECLARED = 1_000_000
-_READ_BATCH = {"cpu": 32, "cuda": 256}
+#: Tokens that are read at a time.
+_READ_TOKENS = {"cpu": 16_384, "cuda": 131_072}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoder:
-    """A model with its tokenizer, on its device."""
+    """A model with its tokenizer, on its device; `weights` is a hash of what was read from disk."""
 
     model: Any
     tokenizer: Any
     limit: int
     device: str
     precision: str
+    weights: str = ""
 
     @property
     def multiple(self) -> int:
@@ -46,7 +49,7 @@ class Encoder:
         """One batch as tensors on the device."""
         import torch  # noqa: PLC0415
 
-        arrays = padded(tokens, places, self.tokenizer, self.multiple)
+        arrays = padded(tokens, places, self.tokenizer, self.limit, self.multiple)
         return {name: torch.from_numpy(block).to(self.device) for name, block in arrays.items()}
 
     def autocast(self) -> Any:
@@ -69,7 +72,7 @@ class Encoder:
         self.model.eval()
         out = np.full((len(tokens), self.model.config.num_labels), np.nan)
         with torch.inference_mode():
-            for places in reading_order(tokens.lengths, _READ_BATCH[self.device]):
+            for places in reading_order(tokens.lengths, _READ_TOKENS[self.device]):
                 with self.autocast():
                     logits = self.model(**self.batch(tokens, places)).logits
                 logits = logits.double()
@@ -99,9 +102,11 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
     names = dict(enumerate(classes))
     kind = "multi_label_classification" if task == "multi-label" else "single_label_classification"
     with _quiet(transformers), _explained(source):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model, read = transformers.AutoModelForSequenceClassification.from_pretrained(
             source,
+            trust_remote_code=False,
+            output_loading_info=True,
             num_labels=len(classes),
             id2label=names,
             label2id={name: place for place, name in names.items()},
@@ -111,10 +116,10 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id
-    limit = min(settings.max_length, _room(model.config, tokenizer))
-    return Encoder(
-        model.to(device), tokenizer, limit, device, _precision(settings.precision, device, torch)
-    )
+    limit = min(settings.max_length, _room(model, tokenizer))
+    weights = "" if path else _digest(model, read["missing_keys"])
+    precision = _precision(settings.precision, device, torch)
+    return Encoder(model.to(device), tokenizer, limit, device, precision, weights)
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
@@ -143,15 +148,26 @@ def _precision(asked: str, device: str, torch: Any) -> str:
     return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
 
 
-def _room(config: Any, tokenizer: Any) -> int:
+def _room(model: Any, tokenizer: Any) -> int:
     """Tokens that the encoder reads: the smaller of what tokenizer and positions bear."""
-    positions = getattr(config, "max_position_embeddings", None) or 0
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
     if positions <= 0:  # XLNet says -1: its positions are relative
         positions = _UNDECLARED
-    if getattr(config, "model_type", "") in ("roberta", "longformer", "xlm-roberta", "camembert"):
-        positions -= 2  # their positions begin after the padding's
-    declared = tokenizer.model_max_length
-    return int(min(positions, declared, _UNDECLARED))
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    if padding is not None:  # RoBERTa and its kin count positions from after the padding's
+        positions -= padding + 1
+    return int(min(positions, tokenizer.model_max_length, _UNDECLARED))
+
+
+def _digest(model: Any, drawn: Collection[str]) -> str:
+    """SHA-256 of the weights, without those that were drawn at random (the head)."""
+    whole = hashlib.sha256()
+    for name, part in model.state_dict().items():
+        if name not in drawn:
+            whole.update(name.encode())
+            whole.update(part.reshape(-1).numpy())
+    return whole.hexdigest()
 
 
 @contextmanager
@@ -173,11 +189,24 @@ def _quiet(transformers: Any) -> Iterator[None]:
 def _explained(source: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         hint = "HF_HUB_OFFLINE is set, so only folders and cached models are found; " * offline
         raise InputError(
             f"hf classifier: the encoder {source!r} cannot be loaded; {hint}give a folder with an "
             f"encoder and its tokenizer, or a hub name where there is a network ({why})"
+        ) from error
+
+
+@contextmanager
+def within_memory(torch: Any, settings: Settings) -> Iterator[None]:
+    """Say what to lower where a GPU's memory does not suffice."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise InputError(
+            f"hf classifier: the GPU's memory does not suffice for batches of "
+            f"{settings.batch_size} texts of up to {settings.max_length} tokens; lower batch_size "
+            "or max_length"
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,22 +15,12 @@ from voirdire_judges.classifiers._settings import learning_rate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from voirdire_judges.classifiers._batches import Tokens
+    from voirdire_judges.classifiers._batches import Part
     from voirdire_judges.classifiers._checkpoints import Checkpoints, History
     from voirdire_judges.classifiers._encoder import Encoder
     from voirdire_judges.classifiers._settings import Settings
 
     Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Tokens and labels of one split."""
-
-    tokens: Tokens
-    labels: NDArray[np.int8]
 
 
 def train(
@@ -56,11 +46,11 @@ def train(
         f1 = float("nan") if validation is None else reached(encoder, task, validation)
         history = _after(history, f1, loss, settings, watched=validation is not None)
         if history.best == history.epochs:
-            kept.keep_best(encoder.model)
+            kept.keep_best(encoder.model, history.best)
         kept.keep_state(parts, history)
         if progress:
             progress(f"F1 {f1:.3f}", history.epochs, settings.max_epochs)
-    kept.restore_best(encoder.model)
+    kept.restore_best(encoder.model, history.best)
     return history
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from voirdire._errors import InputError
 
@@ -15,7 +16,9 @@ _CHOICES = {
     "precision": ("auto", "fp32", "bf16", "fp16"),
     "schedule": ("linear", "constant"),
 }
-_POSITIVE = ("learning_rate", "batch_size", "max_epochs", "max_length", "clip")
+_WHOLE = ("batch_size", "max_epochs", "max_length", "patience", "seed")
+_REAL = ("learning_rate", "weight_decay", "warmup", "clip")
+_ABOVE_ZERO = ("learning_rate", "batch_size", "max_epochs", "max_length", "clip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +43,25 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be meant."""
-        if not self.model:
+        if not self.model or not isinstance(self.model, str):
             raise InputError("hf classifier: give the encoder's hub name or folder as model")
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise InputError(
                     f"hf classifier: {name} must be one of {allowed}, got {getattr(self, name)!r}"
                 )
-        for name in _POSITIVE:
-            if getattr(self, name) <= 0:
-                raise InputError(
-                    f"hf classifier: {name} must be above 0, got {getattr(self, name)!r}"
-                )
-        if self.patience < 0 or self.seed < 0 or not 0 <= self.warmup < 1:
-            raise InputError(
-                "hf classifier: patience and seed must be 0 or more and warmup in [0, 1), got "
-                f"{self.patience}, {self.seed}, {self.warmup}"
-            )
+        for name in (*_WHOLE, *_REAL):
+            self._check_number(name, getattr(self, name))
+        if self.warmup >= 1:
+            raise InputError(f"hf classifier: warmup must be below 1, got {self.warmup!r}")
+
+    def _check_number(self, name: str, value: Any) -> None:
+        kind = "a whole number" if name in _WHOLE else "a number"
+        allowed = int if name in _WHOLE else int | float
+        least = "above 0" if name in _ABOVE_ZERO else "0 or more"
+        right = isinstance(value, allowed) and not isinstance(value, bool) and isfinite(value)
+        if not right or value < 0 or (value == 0 and name in _ABOVE_ZERO):
+            raise InputError(f"hf classifier: {name} must be {kind}, {least}, got {value!r}")
 
     @property
     def source(self) -> str:

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import InputError
+from voirdire_judges.classifiers._batches import Part
 from voirdire_judges.classifiers._checkpoints import Checkpoints, History, fingerprint
-from voirdire_judges.classifiers._encoder import Encoder, load_encoder, save_encoder
-from voirdire_judges.classifiers._loop import Part, train
-from voirdire_judges.classifiers._options import check_task, check_training, fitted
+from voirdire_judges.classifiers._encoder import (
+    Encoder,
+    load_encoder,
+    save_encoder,
+    within_memory,
+)
+from voirdire_judges.classifiers._loop import train
+from voirdire_judges.classifiers._options import check_task, check_training, fitted, read_card
 from voirdire_judges.classifiers._settings import Device, Precision, Settings
 from voirdire_judges.models._imports import require
 
@@ -38,8 +44,6 @@ class HfClassifier:
         The trained encoder.
     history : History
         Validation F1 and loss by epoch.
-    cut : int
-        Training texts longer than the encoder reads, of which the end was left out.
     """
 
     classes: tuple[str, ...]
@@ -47,21 +51,20 @@ class HfClassifier:
     settings: Settings
     encoder: Encoder | None = None
     history: History = field(default_factory=History)
-    cut: int = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How long it trained, on what, and how many texts were cut."""
+        """How long it trained, and on what."""
         if self.encoder is None:
             return ()
         why = {"early": "stopped early", "epochs": "all epochs done"}.get(self.history.stopped, "")
-        found = [
+        if np.isnan(self.history.best_f1):
+            why += "; no validation label to choose one by"
+        return (
             f"{self.history.epochs} epochs ({why}), weights of epoch {self.history.best}",
-            f"{self.encoder.device}, {self.encoder.precision}",
-        ]
-        if self.cut:
-            found.append(f"{self.cut} training texts cut to {self.encoder.limit} tokens")
-        return tuple(found)
+            f"{self.encoder.device}, {self.encoder.precision}, up to {self.encoder.limit} tokens",
+            f"encoder {self.settings.model} {self.encoder.weights[:12]}".rstrip(),
+        )
 
     def fit(
         self,
@@ -82,12 +85,11 @@ class HfClassifier:
         MissingExtraError
             Torch or transformers is not installed.
         """
-        check_training(texts, labels, self.classes, "hf classifier")
+        for words, truth in ((texts, labels), *((validation,) if validation else ())):
+            check_training(words, truth, self.classes, self.task, "hf classifier")
         torch = require("torch", "the classifier 'hf'", "hf")
-        learning = self.settings.learning
-        kept = Checkpoints(folder, fingerprint(learning, self.task, (texts, labels), validation))
         cards = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-        with torch.random.fork_rng(devices=cards):
+        with torch.random.fork_rng(devices=cards), within_memory(torch, self.settings):
             torch.manual_seed(self.settings.seed)
             encoder = load_encoder(self.settings, self.classes, self.task)
             learnt = Part(encoder.tokens(texts), np.asarray(labels, dtype=np.int8))
@@ -95,8 +97,10 @@ class HfClassifier:
             if validation is not None and np.any(validation[1]):
                 words, truth = validation
                 watched = Part(encoder.tokens(words), np.asarray(truth, dtype=np.int8))
+            settings = {**self.settings.learning, "task": self.task}
+            kept = Checkpoints(folder, fingerprint(settings, encoder.weights, learnt, watched))
             history = train(encoder, self.task, learnt, watched, self.settings, kept, progress)
-        return replace(self, encoder=encoder, history=history, cut=learnt.tokens.cut)
+        return replace(self, encoder=encoder, history=history)
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities of the classes; NaN for a blank text."""
@@ -108,6 +112,10 @@ class HfClassifier:
             out[there] = encoder.scores(tokens, self.task)
         return out
 
+    def too_long(self, texts: Sequence[str]) -> int:
+        """How many texts are longer than the encoder reads, so that their ends are left out."""
+        return fitted(self.encoder, "hf classifier").tokens(texts).cut
+
     def save(self, folder: Path) -> None:
         """Write the model as transformers does, and a JSON card beside it."""
         save_encoder(fitted(self.encoder, "hf classifier"), folder)
@@ -116,7 +124,7 @@ class HfClassifier:
             "task": self.task,
             "settings": asdict(self.settings),
             "history": asdict(self.history),
-            "cut": self.cut,
+            "weights": fitted(self.encoder, "hf classifier").weights,
         }
         (folder / _CARD).write_text(json.dumps(card, indent=2), encoding="utf-8")
 
@@ -128,19 +136,12 @@ class HfClassifier:
         InputError
             The folder holds no classifier, or one for other classes.
         """
-        path = folder / _CARD
-        if not path.is_file():
-            raise InputError(f"{folder}: holds no trained classifier (no {_CARD})")
-        card = json.loads(path.read_text(encoding="utf-8"))
-        if card["classes"] != list(self.classes) or card["task"] != self.task:
-            raise InputError(
-                f"{folder}: holds a {card['task']} classifier for {card['classes']}, not a "
-                f"{self.task} one for {list(self.classes)}"
-            )
+        card = read_card(folder / _CARD, self.classes, self.task, "hf")
         kept: dict[str, Any] = card["history"]
         history = History(tuple(kept["f1"]), tuple(kept["loss"]), kept["best"], kept["stopped"])
         encoder = load_encoder(self.settings, self.classes, self.task, str(folder))
-        return replace(self, encoder=encoder, history=history, cut=card["cut"])
+        encoder = replace(encoder, weights=card["weights"])
+        return replace(self, encoder=encoder, history=history)
 
 
 def make(

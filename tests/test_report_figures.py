@@ -14,6 +14,8 @@ from examinations import NAN, matrix, pair_result
 from voirdire.examining import SystemMean, examine
 from voirdire.report._pairs import response_pairs
 from voirdire.report.figures import draw_figures
+from voirdire.report.figures._letters import families
+from voirdire.report.figures._style import label_width
 
 NAMES = ["heatmaps", "forest", "bias", "bland_altman", "systems", "leave_one_out", "exclusion"]
 
@@ -133,3 +135,36 @@ def test_bars_are_sorted_by_the_humans(example):
     )
     assert _bars.draw(example.replace(system_means=means)) is not None
     assert _bars.draw(example.replace(system_means=())) is None
+
+
+def named(example, letters):
+    """The drawings of an examination whose judge's name is written in these letters."""
+    judge = example.results[0].judge
+    results = tuple(
+        replace(result, judge=letters) for result in example.results if result.judge == judge
+    )
+    bare = example.replace(results=results, composites=(), tests=(), verdicts=(), sections=())
+    return draw_figures(bare)
+
+
+def test_letters_that_no_font_has_are_said_in_a_sentence_and_in_no_warning(example):
+    drawn = named(example, "\U00010600\U00010601 judge")  # Linear A
+    said = [drawing for drawing in drawn if "No installed font has" in drawing.caption]
+    assert said
+    for drawing in said:
+        assert "has the letters \U00010600\U00010601, which are drawn as boxes" in drawing.caption
+    for drawing in drawn:
+        assert_nothing_is_cut(drawing)
+
+
+def test_letters_that_another_font_has_are_drawn(example):
+    """A double-struck sans digit stands in STIXGeneral, which comes with matplotlib."""
+    assert families()[0] == "DejaVu Sans"
+    for drawing in named(example, "\U0001d7ec\U0001d7ed"):
+        assert "No installed font" not in drawing.caption
+
+
+def test_wide_letters_take_more_room(example):
+    assert label_width(["评委评委"]) > label_width(["abcd"])
+    for drawing in named(example, "评委评委评委评委"):
+        assert_nothing_is_cut(drawing)

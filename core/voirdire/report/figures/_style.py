@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from voirdire.report.figures._letters import MAIN, columns, give_fonts, unknown_letters
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -33,7 +35,7 @@ _SCHEME = {
     SHADE: "var(--shade)",
 }
 _RC = {
-    "font.family": "DejaVu Sans",
+    "font.family": MAIN,
     "font.size": 8.0,
     "text.color": INK,
     "text.parse_math": False,
@@ -92,33 +94,40 @@ class Drawing:
 
 def new_figure(height: float, width: float = WIDTH) -> Any:
     """An empty figure in the house style; no window system is touched."""
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with mpl.rc_context(_RC):
+    with styled():
         figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
-def styled() -> Any:
-    """The context in which axes are made and drawn."""
+def styled(**more: Any) -> Any:
+    """The context in which axes are made and drawn; `more` are further settings."""
     import matplotlib as mpl  # noqa: PLC0415 - slow to import
 
-    return mpl.rc_context(_RC)
+    return mpl.rc_context({**_RC, **more})
 
 
 def finish(figure: Any, name: str, title: str, caption: str) -> Drawing:
     """Render both forms; the SVG is the same for the same content."""
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+    try:
+        with unknown_letters("error"):
+            svg, png = _rendered(figure, name)
+    except UserWarning:
+        caption = f"{caption} {give_fonts(figure)}".rstrip()
+        with unknown_letters("ignore"):
+            svg, png = _rendered(figure, name)
+    return Drawing(name, title, caption, svg, png)
 
+
+def _rendered(figure: Any, name: str) -> tuple[str, bytes]:
     svg, png = io.StringIO(), io.BytesIO()
-    with mpl.rc_context({**_RC, "svg.hashsalt": name}):
+    with styled(**{"svg.hashsalt": name}):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=_DPI)
-    text = _UNSEEN.sub("", svg.getvalue())
-    return Drawing(name, title, caption, text, png.getvalue())
+    return _UNSEEN.sub("", svg.getvalue()), png.getvalue()
 
 
 def margins(figure: Any, *, left: float, right: float = 0.15, top: float = 0.3,
@@ -136,7 +145,7 @@ def margins(figure: Any, *, left: float, right: float = 0.15, top: float = 0.3,
 
 def label_width(labels: Sequence[str], size: float = 8.0) -> float:
     """Inches that the longest label takes, roughly."""
-    return 0.25 + max((len(label) for label in labels), default=0) * size * 0.6 / 72
+    return 0.25 + max(map(columns, labels), default=0) * size * 0.6 / 72
 
 
 def shorten(label: str, most: int = 28) -> str:

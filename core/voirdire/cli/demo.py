@@ -57,6 +57,7 @@ def demo(
 
     from voirdire.examining import examine
     from voirdire.report import print_examination, write_outputs
+    from voirdire.report.figures import painter
 
     console = Console(highlight=False)
     console.print(
@@ -64,9 +65,10 @@ def demo(
         "drawn with a known reliability, bias and drop-out; then voirdire examines their ratings "
         "as it would any others, without being told.\n"
     )
-    _write_data(out, seed)
-    found = examine(out / "study.toml")
-    write_outputs(found, out, figures=not no_figures)
+    with painter(wanted=not no_figures) as helper:
+        _write_data(out, seed)
+        found = examine(out / "study.toml")
+        write_outputs(found, out, figures=not no_figures, helper=helper)
     print_examination(found, out, console, table=False)
     console.print()
     _print_truth(found, console)

@@ -97,29 +97,37 @@ def examine(
     ] = False,
 ) -> None:
     """Examine judges against a reference: what each can be trusted with, and why."""
-    from contextlib import nullcontext
+    from voirdire.report.figures import painter
 
-    from voirdire.examining import check_requirements, read_requirements
-    from voirdire.examining import examine as run_examination
-    from voirdire.report import awaiting_folder, print_examination, write_outputs
+    with painter(wanted=out is not None and not no_figures) as helper:
+        from contextlib import nullcontext
 
-    read_requirements(require or [])
-    with nullcontext() if out is None else awaiting_folder(out, _parts(formats)):
-        found = run_examination(
-            source,
-            data=data,
-            reference=tuple(reference or ()),
-            off_scale=off_scale,
-            pairs=pairs,
-            resamples=resamples,
-            seed=seed,
-            measures=_parts(measure),
-            compat=compat,
-        )
-    if out is not None:
-        write_outputs(
-            found, out, formats=_parts(formats), figures=not no_figures, with_text=with_text
-        )
+        from voirdire.examining import check_requirements, read_requirements
+        from voirdire.examining import examine as run_examination
+        from voirdire.report import awaiting_folder, print_examination, write_outputs
+
+        read_requirements(require or [])
+        with nullcontext() if out is None else awaiting_folder(out, _parts(formats)):
+            found = run_examination(
+                source,
+                data=data,
+                reference=tuple(reference or ()),
+                off_scale=off_scale,
+                pairs=pairs,
+                resamples=resamples,
+                seed=seed,
+                measures=_parts(measure),
+                compat=compat,
+            )
+        if out is not None:
+            write_outputs(
+                found,
+                out,
+                formats=_parts(formats),
+                figures=not no_figures,
+                with_text=with_text,
+                helper=helper,
+            )
     print_examination(found, out)
     for met in check_requirements(found, require or []):
         typer.echo(met)

@@ -1,39 +1,9 @@
-"""Frames and a Study to a frozen Examination: audit, statistics, verdicts."""
+"""Frames and a Study to a frozen Examination: audit, statistics, verdicts.
 
-from voirdire.examining._benchmark import Benchmark
-from voirdire.examining._examination import (
-    Component,
-    Examination,
-    FormInterval,
-    Measure,
-    PairResult,
-    Section,
-    SectionFigure,
-    SystemMean,
-    SystemPair,
-    SystemTest,
-    Verdict,
-)
-from voirdire.examining._examine import audit_source, examine
-from voirdire.examining._measure import measure
-from voirdire.examining._requirements import check_requirements, read_requirements
+Public names stand in `__init__.pyi` and are resolved on first use, so that a process which only
+reads an Examination does not load what made it.
+"""
 
-__all__ = [
-    "Benchmark",
-    "Component",
-    "Examination",
-    "FormInterval",
-    "Measure",
-    "PairResult",
-    "Section",
-    "SectionFigure",
-    "SystemMean",
-    "SystemPair",
-    "SystemTest",
-    "Verdict",
-    "audit_source",
-    "check_requirements",
-    "examine",
-    "measure",
-    "read_requirements",
-]
+from voirdire._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

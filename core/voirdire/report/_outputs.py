@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
 from voirdire.report._display import for_display
+from voirdire.report.figures import begin_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from voirdire.examining._examination import Examination
-    from voirdire.report.figures._style import Drawing
+    from voirdire.report.figures._painter import Painter
 
 #: Format -> the module and function that writes it, imported when it is asked for.
 _WRITERS = {
@@ -34,6 +35,7 @@ def write_outputs(
     *,
     figures: bool = True,
     with_text: bool = False,
+    helper: Painter | None = None,
 ) -> tuple[Path, ...]:
     """Write the report into a folder, which is made where there is none.
 
@@ -47,6 +49,8 @@ def write_outputs(
     with_text : bool
         Show texts of items and explanations in the HTML report, escaped and cut. Ratings often
         come with texts that must not be passed on, so the default is no.
+    helper : Painter, optional
+        A process that draws at the same time, from `voirdire.report.figures.painter`.
 
     Returns
     -------
@@ -61,17 +65,22 @@ def write_outputs(
     asked = tuple(dict.fromkeys(formats))
     folder = ready_folder(folder, asked)
     shown = for_display(examination)
-    drawings = _draw(shown, folder) if figures and asked else ()
+    drawn = begin_figures(shown, helper) if figures and asked else tuple
     written: list[Path] = []
-    if "html" in asked:
-        from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
-
-        written += write_html(shown, folder, drawings, with_text=with_text)
     for name in asked:
         if name in _WRITERS:
             module, function = _WRITERS[name]
             found = shown if name in ("md", "tex") else examination
             written += getattr(importlib.import_module(module), function)(found, folder)
+    drawings = drawn()
+    if drawings:
+        (folder / "figures").mkdir(exist_ok=True)
+    for drawing in drawings:
+        drawing.save(folder / "figures")
+    if "html" in asked:
+        from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
+
+        written = [*write_html(shown, folder, drawings, with_text=with_text), *written]
     return tuple(written)
 
 
@@ -108,15 +117,3 @@ def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
         cause = (error.strerror or str(error)).lower()
         raise InputError(f"--out {folder}: the folder cannot be made ({cause})") from None
     return folder
-
-
-def _draw(examination: Examination, folder: Path) -> tuple[Drawing, ...]:
-    from voirdire.report.figures import draw_figures  # noqa: PLC0415 - loads matplotlib
-
-    drawings = draw_figures(examination)
-    place = folder / "figures"
-    if drawings:
-        place.mkdir(exist_ok=True)
-    for drawing in drawings:
-        drawing.save(place)
-    return drawings

@@ -135,8 +135,9 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
         "Fleiss' kappa of each label over runs",
         f"Each label is a task of its own, named or not; intervals are {level:.0%} jackknife "
         "intervals over items, with as few degrees of freedom as the items that bear the label, "
-        "and none where no item is disagreed on. Kappa is low for a rare label even where runs seldom differ: read it beside "
-        "prevalence and AC1. Runs that agree are consistent, which is not the same as right.",
+        "and none where no item is disagreed on. Kappa is low for a rare label even where runs "
+        "seldom differ: read it beside prevalence and AC1. Runs that agree are consistent, which "
+        "is not the same as right.",
         frame,
         {"rater": "Annotator", "label": "Label", "kappa": "Kappa", "low": "Low", "high": "High",
          "prevalence": "Prevalence", "ac1": "AC1", "named": "Items named", "n": "Items",

@@ -14,19 +14,68 @@ from voirdire.report.figures import (
     _sections,
     _strips,
 )
+from voirdire.report.figures._painter import Painter, painter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from voirdire.examining._examination import Examination
     from voirdire.report.figures._style import Drawing
 
-_ALL = (_heatmaps, _forest, _dumbbells, _bland_altman, _bars, _strips, _exclusion)
+__all__ = ["begin_figures", "draw_figures", "draw_named", "painter"]
 
-__all__ = ["draw_figures"]
+_FIGURES = {
+    "heatmaps": _heatmaps.draw,
+    "forest": _forest.draw,
+    "dumbbells": _dumbbells.draw,
+    "bland_altman": _bland_altman.draw,
+    "bars": _bars.draw,
+    "strips": _strips.draw,
+    "exclusion": _exclusion.draw,
+}
+_SECTIONS = "sections"
+
+#: Drawn where the ratings are: they are too many to hand over to another process.
+_FROM_RATINGS = ("bland_altman",)
 
 
 def draw_figures(examination: Examination) -> tuple[Drawing, ...]:
     """All figures that the examination has data for, those of its sections last."""
-    figures = _ALL if examination.results else ()
-    drawn = (figure.draw(examination) for figure in figures)
-    own = tuple(drawing for drawing in drawn if drawing is not None)
-    return (*own, *_sections.draw_all(examination.sections))
+    return begin_figures(examination, None)()
+
+
+def begin_figures(
+    examination: Examination, helper: Painter | None
+) -> Callable[[], tuple[Drawing, ...]]:
+    """Let a helper draw what needs no ratings; the call that is returned draws the rest."""
+    names = (*(_FIGURES if examination.results else ()), _SECTIONS)
+    handed = tuple(name for name in names if name not in _FROM_RATINGS)
+    begun = helper is not None and helper.begin(_without_frames(examination), handed)
+
+    def finish() -> tuple[Drawing, ...]:
+        own = draw_named(examination, [name for name in names if not begun or name not in handed])
+        theirs = helper.finish() if helper is not None and begun else {}
+        if theirs is None:
+            theirs = draw_named(examination, handed)
+        return tuple(drawing for name in names for drawing in (own | theirs)[name])
+
+    return finish
+
+
+def draw_named(examination: Examination, names: Iterable[str]) -> dict[str, tuple[Drawing, ...]]:
+    """The figures of these names; none where the data for one are missing."""
+    found: dict[str, tuple[Drawing, ...]] = {}
+    for name in names:
+        if name == _SECTIONS:
+            found[name] = _sections.draw_all(examination.sections)
+        else:
+            drawing = _FIGURES[name](examination)
+            found[name] = () if drawing is None else (drawing,)
+    return found
+
+
+def _without_frames(examination: Examination) -> Examination:
+    """Little to hand over: no ratings and no texts."""
+    return examination.replace(
+        ratings=examination.ratings.clear(), items=None, replies=None, preferences=None
+    )

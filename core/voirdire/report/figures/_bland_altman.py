@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report._pairs import response_pairs
 from voirdire.report.figures._style import (
     COLOURS,
     INK,
@@ -34,6 +33,8 @@ _GREYS = ("#ffffff00", "#0072b299")
 
 def draw(examination: Examination) -> Drawing:
     """A panel a judge and attribute: difference against mean."""
+    from voirdire.report._pairs import response_pairs  # noqa: PLC0415 - loads polars
+
     judges, attributes = examination.judges, examination.attributes
     across = min(len(attributes), _ACROSS)
     order = sorted(

@@ -1,0 +1,17 @@
+from voirdire.examining._benchmark import Benchmark as Benchmark
+from voirdire.examining._examination import Component as Component
+from voirdire.examining._examination import Examination as Examination
+from voirdire.examining._examination import FormInterval as FormInterval
+from voirdire.examining._examination import Measure as Measure
+from voirdire.examining._examination import PairResult as PairResult
+from voirdire.examining._examination import Section as Section
+from voirdire.examining._examination import SectionFigure as SectionFigure
+from voirdire.examining._examination import SystemMean as SystemMean
+from voirdire.examining._examination import SystemPair as SystemPair
+from voirdire.examining._examination import SystemTest as SystemTest
+from voirdire.examining._examination import Verdict as Verdict
+from voirdire.examining._examine import audit_source as audit_source
+from voirdire.examining._examine import examine as examine
+from voirdire.examining._measure import measure as measure
+from voirdire.examining._requirements import check_requirements as check_requirements
+from voirdire.examining._requirements import read_requirements as read_requirements

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 import time
 
@@ -11,30 +10,11 @@ import polars as pl
 import pytest
 from humans_work import DISTORTIONS, HOSTILE, ITEMS, PARTS, author, write_csv, write_study
 from test_humans_page import Page
-from test_report_browser import FLAGS
 
 from voirdire.humans import DATABASE, PageServer, import_answers, make_plan
 
 pytestmark = pytest.mark.browser
 KEYS = {"Enter": "\ue007", "Left": "\ue012", "Right": "\ue014", "Tab": "\ue004", "Space": "\ue00d"}
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
-
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no chromium and chromedriver on this machine")
-    options = selenium.ChromeOptions()
-    options.binary_location = chromium
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    window = selenium.Chrome(options=options, service=Service(driver))
-    yield window
-    window.quit()
 
 
 @pytest.fixture

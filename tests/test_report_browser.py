@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,36 +13,6 @@ from voirdire.examining import examine
 from voirdire.report import write_outputs
 
 pytestmark = pytest.mark.browser
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--force-prefers-reduced-motion",  # no smooth scrolling while a test clicks
-]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
-
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no chromium and chromedriver on this machine")
-    options = selenium.ChromeOptions()
-    options.binary_location = chromium
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    window = selenium.Chrome(options=options, service=Service(driver))
-    yield window
-    window.quit()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,39 @@
+"""The browser that pages are tested in."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--force-prefers-reduced-motion",  # no smooth scrolling while a test clicks
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A window of chromium, its console kept; skipped, saying so, where there is none."""
+    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("no chromium and chromedriver on this machine")
+    options = selenium.ChromeOptions()
+    options.binary_location = chromium
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    window = selenium.Chrome(options=options, service=Service(driver))
+    yield window
+    window.quit()

@@ -136,6 +136,10 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(tmp_path, encoder):
 
     with pytest.raises(PulledError):
         made.fit(*learnt, validation=dev, folder=tmp_path, progress=pull)
+    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    for group in state["optimizer"]["param_groups"]:
+        group["fused"] = True  # as if it had begun on a GPU: that is no matter of where it goes on
+    torch.save(state, tmp_path / "checkpoint.pt")
     seen = []
     gone_on = made.fit(
         *learnt, validation=dev, folder=tmp_path, progress=lambda *a: seen.append(a[1])
@@ -314,6 +318,7 @@ def test_a_relative_folder_is_looked_for_beside_the_study(tmp_path, encoder):
         ({"batch_size": 2.5}, r"batch_size must be a whole number, above 0, got 2\.5"),
         ({"patience": -1}, "patience must be a whole number, 0 or more, got -1"),
         ({"warmup": 1.0}, "warmup must be below 1"),
+        ({"max_length": 2}, "max_length must be above 2, the marks that the tokenizer"),
         ({"schedule": "cosine"}, "schedule must be one of"),
         ({"depth": 3}, "unknown option 'depth'"),
     ],

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import StudyError
+from voirdire._errors import SessionError, StudyError
 from voirdire.tables._files._read import file_hash
 
 if TYPE_CHECKING:
@@ -113,6 +113,20 @@ def write_whole(path: Path, value: Any) -> None:
     draft = path.with_name(f"{path.name}.draft")
     draft.write_text(json.dumps(value, indent=1, default=str), encoding="utf-8")
     draft.replace(path)
+
+
+def read_whole(path: Path) -> Any:
+    """What `write_whole` wrote.
+
+    Raises
+    ------
+    SessionError
+        There is no such file, or something else in it.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SessionError(f"{path}: cannot be read ({error})") from None
 
 
 def card_of(cell: Cell) -> dict[str, Any]:

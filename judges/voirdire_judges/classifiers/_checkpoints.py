@@ -100,6 +100,10 @@ class Checkpoints:
                 f"{self.folder}: holds a training with other settings, texts or labels, or of "
                 "another version of the encoder; give another folder or delete it"
             )
+        for group, own in zip(
+            found["optimizer"]["param_groups"], parts["optimizer"].param_groups, strict=True
+        ):
+            group["fused"] = own["fused"]  # as this device steps, not the one it began on
         for name, part in parts.items():
             if found[name]:  # a loss scaler that was off has no state
                 part.load_state_dict(found[name])

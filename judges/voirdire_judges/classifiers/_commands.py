@@ -107,6 +107,8 @@ def fit(
         typer.echo("Interrupted. Run the same command again to go on from the last epoch.")
         raise typer.Exit(130) from None
     typer.echo(f"{done['trained']} cells trained, {done['skipped']} were finished before.")
+    if done["elsewhere"]:
+        typer.echo(f"{done['elsewhere']} cells are being trained by another process.")
     typer.echo(f"Score them with: voirdire classify evaluate {out}")
 
 

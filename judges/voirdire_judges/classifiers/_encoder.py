@@ -115,8 +115,16 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
         )
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token_id is None:
+        raise InputError(f"hf classifier: the tokenizer of {source!r} has no token to pad with")
     model.config.pad_token_id = tokenizer.pad_token_id
     limit = min(settings.max_length, _room(model, tokenizer))
+    marks = tokenizer.num_special_tokens_to_add()
+    if limit <= marks:
+        raise InputError(
+            f"hf classifier: max_length must be above {marks}, the marks that the tokenizer of "
+            f"{source!r} puts around a text, got {limit}"
+        )
     weights = "" if path else _digest(model, read["missing_keys"])
     precision = _precision(settings.precision, device, torch)
     return Encoder(model.to(device), tokenizer, limit, device, precision, weights)

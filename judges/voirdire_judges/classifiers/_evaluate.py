@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,14 @@ from voirdire.stats import (
     kappa_f1,
     random_f1,
 )
-from voirdire_judges.classifiers._cells import GRID, RESULT, TESTED, Cell, cell_of
+from voirdire_judges.classifiers._cells import (
+    GRID,
+    RESULT,
+    TESTED,
+    Cell,
+    cell_of,
+    read_whole,
+)
 
 _SCORES = (
     "f1_weighted", "f1_macro", "precision_weighted", "recall_weighted", "accuracy", "hamming_loss",
@@ -81,7 +87,7 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     frames: list[pl.DataFrame] = []
     for cell, folder in done:
         tested = pl.read_parquet(folder / TESTED)
-        result = json.loads((folder / RESULT).read_text("utf-8"))
+        result = read_whole(folder / RESULT)
         where = _where(cell, several=several)
         row, classes = _scored(cell, tested, result)
         rows.append({**where, **row, "notes": "; ".join(result["notes"])})
@@ -104,7 +110,7 @@ def _planned(out: Path) -> list[Cell]:
     path = out / GRID
     if not path.is_file():
         raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
-    found = [cell_of(card) for card in json.loads(path.read_text(encoding="utf-8"))]
+    found = [cell_of(card) for card in read_whole(path)]
     return sorted(
         found, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
     )

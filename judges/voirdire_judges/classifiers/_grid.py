@@ -5,9 +5,15 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import InputError, MissingExtraError, TableError, VoirdireError
+from voirdire._errors import (
+    InputError,
+    MissingExtraError,
+    SessionError,
+    TableError,
+    VoirdireError,
+)
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.store import _lock
 from voirdire_judges.classifiers._cells import (
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from voirdire_judges.classifiers._cells import State
     from voirdire_judges.classifiers._data import Dataset
 
+Outcome = Literal["trained", "skipped", "elsewhere"]
 #: Failed cells that are named with their reasons.
 _NAMED = 5
 
@@ -46,14 +53,13 @@ def fit_grid(
     machine: Mapping[str, Any] | None = None,
     quiet: bool = False,
     plugins: Plugins | None = None,
-) -> dict[str, int]:
+) -> dict[Outcome, int]:
     """Train and test every cell that is not finished.
 
     A cell that was killed goes on from its last checkpoint. Each cell has a folder of its own
     under ``out/cells``, named by a hash of its declaration and data: change one and it is a new
     cell. Data and options of all cells are checked first. A training that fails then is named at
-    the end, when the others are through. Several processes may work on one grid: a cell that
-    another one finished is skipped, and one that it is training counts as failed here.
+    the end, when the others are through. Several processes may work on one grid.
 
     Parameters
     ----------
@@ -71,7 +77,8 @@ def fit_grid(
     Returns
     -------
     dict
-        ``trained`` and ``skipped``: how many cells.
+        How many cells were ``trained``, ``skipped`` since they were finished, and left to another
+        process that trains them (``elsewhere``).
 
     Raises
     ------
@@ -93,47 +100,48 @@ def fit_grid(
         prepared(cell, data[cell.data], factories[cell.use], machine)
     write_whole(out / GRID, [card_of(cell) for cell in cells_of(study)])
     failed: list[str] = []
+    counts: dict[Outcome, int] = {
+        "trained": 0, "skipped": len(cells) - len(todo), "elsewhere": 0,
+    }  # fmt: skip
     with _bars(len(cells), len(cells) - len(todo), quiet=quiet) as (begin, progress):
         for cell in todo:
             begin(cell)
             how = (data[cell.data], spec, factories[cell.use], out, machine, progress)
-            failed += _tried(cell, out, partial(train_cell, cell, *how))
+            try:
+                counts[_in_turn(cell, out, partial(train_cell, cell, *how))] += 1
+            except MissingExtraError:
+                raise
+            except VoirdireError as error:
+                failed.append(f"{cell.name}: {error}")
     if failed:
         raise InputError(_summary(failed, len(cells)))
-    return {"trained": len(todo), "skipped": len(cells) - len(todo)}
+    return counts
 
 
-def _tried(cell: Cell, out: Path, train: Callable[[], object]) -> list[str]:
-    """Train a cell in its folder; why that failed, if it did."""
+def _in_turn(cell: Cell, out: Path, train: Callable[[], object]) -> Outcome:
+    """Train a cell, unless another process did so or is about it."""
+    folder = cell.folder(out)
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        with _held(cell.folder(out)):
-            if cell.state(out) != "finished":
-                train()
-    except MissingExtraError:
-        raise
-    except VoirdireError as error:
-        return [f"{cell.name}: {error}"]
-    return []
+        lock = _lock.acquire(folder)
+    except SessionError:
+        return "elsewhere"
+    try:
+        if cell.state(out) == "finished":
+            return "skipped"
+        train()
+        return "trained"
+    finally:
+        _lock.release(lock)
 
 
 def _summary(failed: Sequence[str], cells: int) -> str:
     """The cells that failed, the first of them with reasons."""
     more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
     return (
-        f"{len(failed)} of {cells} cells failed, the others are finished (run again to try "
-        f"these again): {'; '.join(failed[:_NAMED])}{more}"
+        f"{len(failed)} of {cells} cells failed (the others are done; run again to try these): "
+        f"{'; '.join(failed[:_NAMED])}{more}"
     )
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """A cell's folder, while no other process trains in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = _lock.acquire(folder)
-    try:
-        yield
-    finally:
-        _lock.release(lock)
 
 
 def _read(study: Study, name: str) -> Dataset:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Twins of kernels and helpers of tests are packages of this folder: `from reference import ...`.
 sys.path.insert(0, str(ROOT / "tests"))
 
-from chromium import browser as browser  # noqa: E402 - stands in that folder
+from chromium import browser  # noqa: E402, F401 - a fixture of that folder
 
 
 def shared_folder() -> Path | None:

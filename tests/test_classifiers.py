@@ -179,7 +179,12 @@ def test_columns_of_0_and_1_and_classes_of_exact_sets(tmp_path):
         {"name": "four", "columns": columns, "classes": classes, "tasks": ["multi-class"]},
         {"name": "one", "columns": {"depression": "d"}, "tasks": ["binary"]},
     ]
+    wider = {"labels": [*columns, "control"], "none": "control", "tasks": TASKS}
+    sets.append({"name": "calm", "columns": columns, **wider})
     data = dataset_of(tmp_path, rows, label_sets=sets, labels=list(columns), none="")
+    calm = data.targets["calm", "multi-label"]
+    assert calm.matrix[:3].tolist() == [[0, 0, 1], [1, 1, 0], [1, 0, 0]]
+    assert data.targets["calm", "binary"].matrix[0].tolist() == [1, 0]
     four = data.targets["four", "multi-class"]
     assert four.matrix[:3].argmax(axis=1).tolist() == [0, 3, 1]
     assert four.reasons.tolist() == ["", "", "", "blank"]

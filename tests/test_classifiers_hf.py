@@ -22,6 +22,7 @@ from voirdire.stats import random_f1
 from voirdire_judges.classifiers import hf
 from voirdire_judges.classifiers._batches import padded, tokenise
 from voirdire_judges.classifiers._cells import cells_of
+from voirdire_judges.classifiers._checkpoints import Checkpoints, History
 from voirdire_judges.classifiers._decide import choose_thresholds, decide, weighted_f1
 from voirdire_judges.classifiers._evaluate import evaluate_grid
 from voirdire_judges.classifiers._grid import dry_run, fit_grid
@@ -136,10 +137,6 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(tmp_path, encoder):
 
     with pytest.raises(PulledError):
         made.fit(*learnt, validation=dev, folder=tmp_path, progress=pull)
-    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    for group in state["optimizer"]["param_groups"]:
-        group["fused"] = True  # as if it had begun on a GPU: that is no matter of where it goes on
-    torch.save(state, tmp_path / "checkpoint.pt")
     seen = []
     gone_on = made.fit(
         *learnt, validation=dev, folder=tmp_path, progress=lambda *a: seen.append(a[1])
@@ -148,6 +145,23 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(tmp_path, encoder):
     assert same(weights(gone_on), whole)
     with pytest.raises(InputError, match="holds a training with other settings"):
         made.fit(learnt[0][:50], learnt[1][:50], validation=dev, folder=tmp_path)
+
+
+def test_a_training_goes_on_as_its_new_device_steps(tmp_path):
+    def parts(*, fused):  # AdamW is fused on a GPU, where a scaler of half precision asks for it
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.AdamW(model.parameters(), fused=fused)
+        scaler = torch.amp.GradScaler("cpu", enabled=fused)
+        return {"model": model, "optimizer": optimizer, "scaler": scaler}
+
+    for before in (True, False):
+        kept, begun = Checkpoints(tmp_path, "training"), parts(fused=before)
+        kept.keep_best(begun["model"], 1)
+        kept.keep_state(begun, History((0.5,), (1.0,), 1))
+        gone_on = parts(fused=not before)
+        assert kept.resume(gone_on).epochs == 1
+        assert [group["fused"] for group in gone_on["optimizer"].param_groups] == [not before]
+        assert same(gone_on["model"].state_dict(), begun["model"].state_dict())
 
 
 def test_a_training_goes_on_with_its_own_encoder_and_best_weights_alone(tmp_path, encoder):

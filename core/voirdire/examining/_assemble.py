@@ -12,7 +12,7 @@ from voirdire.examining import _notes
 from voirdire.examining._context import Context
 from voirdire.examining._examination import Examination
 from voirdire.examining._facts import known_facts
-from voirdire.examining._labels import label_part
+from voirdire.examining._labels_beside import all_labels
 from voirdire.examining._measures import measures_of
 from voirdire.examining._pairing import pairings
 from voirdire.examining._panel import (
@@ -48,7 +48,7 @@ def assemble(
     """
     ratings = tables.apply_off_scale(found.ratings, study.data.off_scale, scale_of(study))
     raters = raters_of(study, found.raters)
-    labels = label_part(study, found)
+    labels = all_labels(study, found)
     alone = compared or bool(labels.sections)
     reference = reference_of(study, raters, alone=alone)
     judges = judges_of(study, raters, reference, alone=compared)

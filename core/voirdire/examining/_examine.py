@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from voirdire import tables
 from voirdire.examining._assemble import assemble, options_of, versions
 from voirdire.examining._labels import label_scale
+from voirdire.examining._labels_beside import labels_beside, study_of_labels
 from voirdire.examining._preference_part import (
     with_preferences,
     without_comparers,
@@ -108,8 +109,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     if _is_unrated(study, found, compared, benchmark):
         examination = without_ratings(study, versions(), options_of(study, reference))
     else:
-        found = found or tables.read_tables(study)
-        odd = tables.audit(found, study)
+        found = found or tables.read_tables(study, labels=labels_beside(study))
+        odd = _audited(study, found)
         examination = assemble(study, found, odd, compared=compared is not None)
     examination = with_preferences(examination, compared, grouped=benchmark is None)
     if said := _said(source, data):
@@ -168,5 +169,14 @@ def audit_source(
     said += () if compared is None else tuple(preference_findings(compared.table))
     if _is_unrated(study, found, compared, benchmark):
         return said
-    odd = tables.audit(found or tables.read_tables(study), study)
+    found = found or tables.read_tables(study, labels=labels_beside(study))
+    odd = _audited(study, found)
     return worst_first((*said, *(without_comparers(odd, compared.table) if compared else odd)))
+
+
+def _audited(study: Study, found: Tables) -> tuple[Finding, ...]:
+    """What is odd in the ratings, and in labels beside them."""
+    odd = tables.audit(found, study)
+    if found.labels is None:
+        return odd
+    return worst_first((*odd, *tables.audit(found.labels, study_of_labels(study, found.labels))))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
 
-_LABEL_SCALE = {"scale": (0.0, 1.0), "step": 1.0}
+LABEL_SCALE = {"scale": (0.0, 1.0), "step": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def label_scale(study: Study) -> Study:
     undeclared = not (study.rubric.model_fields_set & {"scale", "attributes", "use"})
     if "annotator" not in kinds or not kinds <= {"annotator", "human"} or not undeclared:
         return study
-    return study.model_copy(update={"rubric": study.rubric.model_copy(update=_LABEL_SCALE)})
+    return study.model_copy(update={"rubric": study.rubric.model_copy(update=LABEL_SCALE)})
 
 
 def label_part(study: Study, found: Tables) -> LabelPart:
@@ -96,12 +96,20 @@ def label_runs_of(
     study: Study, ratings: pl.DataFrame, names: Sequence[str]
 ) -> list[tuple[Labelling, LabelRuns]]:
     """Annotators grouped by what they declare, each group with its runs."""
-    groups: dict[Labelling, list[str]] = {}
-    for name in names:
-        groups.setdefault(_labelling(study, name, ratings), []).append(name)
+    groups = labelling_groups(study, ratings, names)
     folder = session_behind(study)
     said = None if folder is None else label_replies(folder)
     return [(each, _runs(each, members, ratings, said)) for each, members in groups.items()]
+
+
+def labelling_groups(
+    study: Study, ratings: pl.DataFrame, names: Sequence[str]
+) -> dict[Labelling, list[str]]:
+    """Annotators by what they declare."""
+    groups: dict[Labelling, list[str]] = {}
+    for name in names:
+        groups.setdefault(_labelling(study, name, ratings), []).append(name)
+    return groups
 
 
 def _runs(
@@ -124,7 +132,7 @@ def session_behind(study: Study) -> Path | None:
 
 def _labelling(study: Study, name: str, ratings: pl.DataFrame) -> Labelling:
     spec = study.rater(name)
-    declared = _declared(spec) if spec is not None and spec.use else None
+    declared = declared_by(spec) if spec is not None and spec.use else None
     if declared is not None:
         return declared
     own = ratings.filter(pl.col("rater") == name)["attribute"].cast(pl.String)
@@ -134,7 +142,7 @@ def _labelling(study: Study, name: str, ratings: pl.DataFrame) -> Labelling:
     return Labelling(tuple(labels), options.get("none"), options.get("other"), UNSURE)
 
 
-def _declared(spec: Rater) -> Labelling | None:
+def declared_by(spec: Rater) -> Labelling | None:
     """What an annotator itself says; one that declares no `labels` says nothing."""
     try:
         mind = plugins().resolve("annotator", spec.use)(**spec.options)

@@ -122,7 +122,7 @@ def print_sections(examination: Examination, console: Console) -> None:
     """The tables and notes of an examination without verdicts, long tables cut."""
     for section in examination.sections:
         console.print()
-        print_section(section, console, said=section.leading)
+        print_section(section, console, said=False)
     for note in examination.notes:
         console.print(Text(f"\n{note}"))
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.schema import Scale
 from voirdire.tables._guess import is_human
 from voirdire.tables._ids import match_ids
 from voirdire.tables._rated import has_duplicates, who_rated_what
-from voirdire.tables._tables import RATERS, Tables, finding, listed, plural
+from voirdire.tables._shape import status_of
+from voirdire.tables._tables import CONTEXTS, RATERS, REPLIES, Tables, finding, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,13 +22,20 @@ if TYPE_CHECKING:
     from voirdire.tables._tables import Part
 
 
+#: A label is named or not, whatever the scale of the rubric beside it.
+LABEL_SCALE = Scale(0, 1)
+
+
 def join(
     study: Study,
     parts: Sequence[Part],
     hashes: Mapping[str, str],
     raters: pl.DataFrame | None = None,
+    labels: Sequence[str] = (),
 ) -> Tables:
     """One `Tables`; ids are joined as text and the order of rows is ignored.
+
+    Attributes that are `labels` beside the rubric stand apart, in tables of their own.
 
     Raises
     ------
@@ -40,6 +49,10 @@ def join(
     ratings = pl.concat([part.ratings for part in parts])
     if len(parts) > 1 and has_duplicates(ratings):
         raise TableError(_twice(ratings))
+    named = ratings.clear()
+    if labels:
+        is_label = pl.col("attribute").is_in(list(labels))
+        named, ratings = ratings.filter(is_label), ratings.filter(~is_label)
     ratings, left_out = _declared_attributes(study, ratings)
     if ratings.height == 0:
         raise TableError(f"study {study.name!r}: its files hold no rating of a declared attribute")
@@ -48,6 +61,7 @@ def join(
     _check_raters(study, names)
     _check_overlap(study, rated, names)
     contexts = pl.concat([part.contexts for part in parts])
+    own = _labels(study, named, contexts, raters) if named.height else None
     return Tables(
         ratings=ratings,
         raters=_raters(study, names, raters),
@@ -57,6 +71,24 @@ def join(
         rated=rated,
         findings=(*(note for part in parts for note in part.findings), *left_out),
         hashes=dict(hashes),
+        labels=own,
+    )
+
+
+def _labels(
+    study: Study, named: pl.DataFrame, contexts: pl.DataFrame, raters: pl.DataFrame | None
+) -> Tables:
+    """Labels beside a rubric: every rater that names them, on the scale of labels."""
+    rated = who_rated_what(named)
+    known = pl.when(pl.col("score").is_null()).then("status").otherwise(status_of(LABEL_SCALE))
+    found = named["attribute"].unique(maintain_order=True).to_list()
+    return Tables(
+        ratings=named.with_columns(pl.col("attribute").cast(pl.Enum(found)), status=known),
+        raters=_raters(study, rated["rater"].unique(maintain_order=True).to_list(), raters),
+        items=_items(rated, contexts),
+        replies=REPLIES.to_frame(),
+        contexts=CONTEXTS.to_frame(),
+        rated=rated,
     )
 
 

@@ -40,6 +40,7 @@ def read_tables(
     ratings: pl.DataFrame | None = None,
     raters: pl.DataFrame | None = None,
     replies: pl.DataFrame | None = None,
+    labels: Sequence[str] = (),
 ) -> Tables:
     r"""Read the files that a study names, and join ratings that are at hand already.
 
@@ -52,6 +53,9 @@ def read_tables(
     ratings, raters, replies : DataFrame, optional
         Tidy frames to join, for example those of a session: `ratings` with the columns of
         `RATINGS`, rows of `raters` in place of those that the panel gives.
+    labels : sequence of str, optional
+        What annotators name beside a rubric: these attributes are none of the rubric's and stand
+        in `Tables.labels`.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def read_tables(
     if not chosen and not given:
         raise TableError(f"study {study.name!r} names no data: give [[data.sources]] a path")
     raws, hashes = _open(study, chosen)
-    return tables_from(study, raws, hashes, given=given, raters=raters)
+    return tables_from(study, raws, hashes, given=given, raters=raters, labels=labels)
 
 
 def tables_from(
@@ -87,6 +91,7 @@ def tables_from(
     given: Sequence[Part] = (),
     raters: pl.DataFrame | None = None,
     notes: tuple[Finding, ...] = (),
+    labels: Sequence[str] = (),
 ) -> Tables:
     """Tidy tables of files already open; `notes` come first among the findings.
 
@@ -104,7 +109,7 @@ def tables_from(
             cause = str(error).splitlines()[0]
             raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
         del raw
-    joined = join(study, (*parts, *given), hashes, raters)
+    joined = join(study, (*parts, *given), hashes, raters, labels)
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
 
 

@@ -84,6 +84,8 @@ class Tables:
         What was mended, taken or left out while reading.
     hashes : mapping
         Path as the study names it -> SHA-256 of the file.
+    labels : Tables or None
+        The same of labels that annotators name beside a rubric: 0 or 1, whatever its scale.
     """
 
     ratings: pl.DataFrame
@@ -94,6 +96,7 @@ class Tables:
     rated: pl.DataFrame
     findings: tuple[Finding, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
+    labels: Tables | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
     frame = agreement_frame(label_agreements(runs, level=level)).with_columns(
         pl.col("reason").replace(dict(REASONS)).fill_null("")
     )
-    return _section(
+    section = _section(
         "Fleiss' kappa of each label over runs",
         f"Each label is a task of its own, named or not; intervals are {level:.0%} jackknife "
         "intervals over items, with as few degrees of freedom as the items that bear the label, "
@@ -143,6 +143,7 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
          "prevalence": "Prevalence", "ac1": "AC1", "named": "Items named", "n": "Items",
          "k": "Runs", "reason": "Undefined because"},
     )  # fmt: skip
+    return replace(section, leading=True)
 
 
 def _distribution(

@@ -31,7 +31,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     declared = [system.name for system in study.systems]
     wanted = [attribute.name for attribute in study.rubric.attributes]
     return [
-        *_raters(study, raters),
+        *_raters(study, [*raters, *_labelling(tables)]),
         *_excluded(study, raters, systems),
         *_blank_systems(tables),
         *_undeclared(systems, declared),
@@ -40,6 +40,11 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         *_silent(tables, speaking),
         *_unrated(tables),
     ]
+
+
+def _labelling(tables: Tables) -> list[str]:
+    """Raters of labels beside the rubric."""
+    return [] if tables.labels is None else tables.labels.raters["rater"].to_list()
 
 
 def _by_rubric(study: Study, raters: Sequence[str]) -> list[str]:

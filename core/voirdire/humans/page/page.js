@@ -30,6 +30,7 @@
   let sending = false;
   const save = (judgement, question, answer) => {
     waiting.set(`${judgement} ${question}`, { judgement, question, answer });
+    say("Saving");
     const kept = cache.get(judgement);
     if (kept) kept.then((one) => {
       if (answer === null) delete one.answers[question]; else one.answers[question] = answer;
@@ -53,7 +54,7 @@
         if (!reply.ok) throw new Error(String(reply.status));
         work.open[work.ids.indexOf(one.judgement)] = (await reply.json()).open;
         if (waiting.get(key) === one) waiting.delete(key);
-        say("Saved");
+        if (!waiting.size) say("Saved");
         count();
       } catch {
         say("Not saved yet: the server does not answer. Trying again.", true);
@@ -223,6 +224,7 @@
       if (text) answers[q.name] = text; else delete answers[q.name];
       save(judgement, q.name, text || null);
     };
+    say("Saving");
     clearTimeout(timer);
     timer = setTimeout(flush, 400);
   };

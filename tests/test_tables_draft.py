@@ -212,3 +212,34 @@ def test_columns_of_numbers_that_nobody_read_are_said(tmp_path):
     tables = from_study(tmp_path, "item,score,words,remark\n1,3,90,a\n2,4,80,b\n")
     (note,) = [found for found in tables.findings if found.kind == "columns_unread"]
     assert note.message == "1 column of numbers not read: 'words'."
+
+
+SHEET = pl.DataFrame(
+    {
+        "Conversation ID": ["c1", "c1", "c2", "c2"],
+        "Source": ["A", "B", "A", "B"],
+        "Rater 1": [4, 3, 5, 2],
+        "GPT-4o": [5, 3, 4, 2],
+    }
+)
+
+
+def test_a_column_of_chatbots_holds_the_systems():
+    study, tables = from_frame(SHEET.rename({"Source": "Chatbot"}))
+    assert [system.name for system in study.systems] == ["A", "B"]
+    assert sorted(set(tables.ratings["rater"])) == ["GPT-4o", "Rater 1"]
+
+
+def test_conflicting_rows_of_rater_columns_name_the_column_that_may_be_the_systems():
+    says = r"item 'c1', attribute 'score' stands in .* or declare `system = \"Source\"` if"
+    with pytest.raises(TableError, match=says):
+        from_frame(SHEET)
+
+
+@pytest.mark.parametrize("mark", " _-")
+def test_raters_whose_names_hold_the_mark_of_a_grid_are_found(mark):
+    raters = [f"Rater{mark}1", f"Rater{mark}2", f"Claude{mark}Sonnet", "GPT"]
+    grid = {f"{rater}{mark}{name}": [4, 3, 5] for rater in raters for name in ("Empathy", "Safety")}
+    study, _ = from_frame(pl.DataFrame({"item": [1, 2, 3], **grid}))
+    assert [rater.name for rater in study.panel] == raters
+    assert [attribute.name for attribute in study.rubric.attributes] == ["Empathy", "Safety"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
@@ -93,10 +94,13 @@ def _rates(name: str) -> bool:
 
 
 def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
-    """Prefixes of a complete grid of at least two raters by two attributes."""
-    for mark in SEPARATORS:
-        split = [column.split(mark, 1) for column in raw.frame.columns if mark in column]
-        pairs = [(rater, rest) for rater, rest in split if rater in reference or _rates(rater)]
+    """Prefixes of a complete grid of at least two raters by two attributes.
+
+    A name that holds the mark itself (``Rater 1 Empathy``) is split at the last one.
+    """
+    for mark, split in product(SEPARATORS, (str.split, str.rsplit)):
+        halves = [split(column, mark, 1) for column in raw.frame.columns if mark in column]
+        pairs = [(rater, rest) for rater, rest in halves if rater in reference or _rates(rater)]
         raters, rest = dict.fromkeys(p[0] for p in pairs), {p[1] for p in pairs}
         full = len(pairs) == len(raters) * len(rest)
         columns = [raw.frame[f"{rater}{mark}{name}"] for rater, name in pairs]

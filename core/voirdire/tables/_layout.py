@@ -63,6 +63,11 @@ class Plan:
     raters: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def raters_are_columns(self) -> bool:
+        """Whether columns, not cells, say who rated."""
+        return self.kind == "raters" or bool(self.raters)
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -21,7 +21,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "system": (
         "system", "systemid", "systemname", "generator", "responsemodel", "model", "modelname",
-        "modelid", "respondent",
+        "modelid", "respondent", "chatbot", "chatbotid", "chatbotname", "bot", "botid", "botname",
     ),
     "rater": (
         "rater", "raterid", "ratername", "judge", "judgeid", "judgename", "judgemodel", "annotator",

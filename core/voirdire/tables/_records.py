@@ -187,12 +187,21 @@ def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
 def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
     """One sentence on keys that stand twice with different values, the first five of them named."""
     keys = twice.group_by(KEYS, maintain_order=True).agg("row")
-    first, *others = [_stands(raw, key) for key in keys.head(PLACES).iter_rows(named=True)]
+    first, *others = [_stands(raw, plan, key) for key in keys.head(PLACES).iter_rows(named=True)]
     also = f" (also {', '.join(others)}{and_more(keys.height, 'such rating')})" if others else ""
     need = "repeated ratings need a `run` column"
     if (column := _who_may_have_rated(raw, plan, twice)) is not None:
-        need += f", or declare `rater = {json.dumps(column)}` if that column names the raters"
+        need += f", or {_declare(plan, json.dumps(column))}"
     return f"{raw.name}: {first} with different values{also}; {need}"
+
+
+def _declare(plan: Plan, column: str) -> str:
+    """How to say what an unread column is: raters, or systems where none are known."""
+    rater = f"declare `rater = {column}` if that column names the raters"
+    if plan.system is not None:
+        return rater
+    system = f"`system = {column}` if that column names what was rated"
+    return f"declare {system}" if plan.raters_are_columns else f"{rater}, {system}"
 
 
 def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str | None:
@@ -210,9 +219,8 @@ def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str |
     return None
 
 
-def _stands(raw: RawTable, key: dict[str, Any]) -> str:
-    what = "".join(
-        f", {part} {key[part]!r}" for part in ("system", "rater", "attribute") if key[part]
-    )
+def _stands(raw: RawTable, plan: Plan, key: dict[str, Any]) -> str:
+    parts = ("system", "attribute") if plan.raters_are_columns else ("system", "rater", "attribute")
+    what = "".join(f", {part} {key[part]!r}" for part in parts if key[part])
     rows = " and ".join(str(row) for row in key["row"][:3])
     return f"item {key['item']!r}{what} stands in {raw.unit}s {rows}"

@@ -136,6 +136,9 @@ def test_latex_is_balanced_and_has_booktabs_rules(written):
             "\\begin{longtable}"
         )
     assert text.count("\\begin{table}") == text.count("\\end{table}")
+    assert bare.count("{") == bare.count("}")
+    fitted = text.count("\\resizebox{\\ifdim\\width>\\linewidth")
+    assert fitted == text.count("\\begin{table}") == text.count("\\end{tabular}}")
     assert all(ord(sign) < 128 or sign in "·…“”" for sign in text), "a sign LaTeX may not print"
 
 

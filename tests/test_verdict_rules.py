@@ -120,6 +120,12 @@ def test_rows_of_the_table(Y, verdict):
     assert verdict_of(pair_result(Y), known()).verdict == verdict
 
 
+def test_why_names_one_component_or_two():
+    one, two = (verdict_of(pair_result(matrix(40, 0.97, bias=by)), known()).why for by in (0.8, 2))
+    assert one == "Consistency passes, but bias fails."
+    assert two == "Consistency passes, but agreement and bias fail."
+
+
 @pytest.mark.parametrize(
     ("stable", "state"), [((0.3, 0.6), "fail"), ((0.6, 0.9), "undecided"), ((0.8, 0.9), "pass")]
 )

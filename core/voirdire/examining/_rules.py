@@ -47,11 +47,12 @@ def _scoring(state: Mapping[str, str], parts: Mapping[str, Component]) -> tuple[
     """Rows for a judge that ranks reliably: do its numbers hold as well?"""
     failed = [letter for letter in ("A", "B") if state[letter] == "fail"]
     if failed:
-        return "ranks, does not score", f"Consistency passes, but {_names(failed, parts)} fails."
+        said = f"{_names(failed, parts)} {'fail' if len(failed) > 1 else 'fails'}"
+        return "ranks, does not score", f"Consistency passes, but {said}."
     open_ = [letter for letter in ("A", "B") if state[letter] != "pass"]
     if open_:
-        said = f"Consistency passes, but {_names(open_, parts)} is open."
-        return "ranks; scoring undecided", said
+        said = f"{_names(open_, parts)} {'are' if len(open_) > 1 else 'is'} open"
+        return "ranks; scoring undecided", f"Consistency passes, but {said}."
     if state["R"] == "pass" and state["S"] == "pass":
         return "may replace one rater", "Every component passes."
     rest = [f"{parts[letter].name} {_said(state[letter])}" for letter in ("R", "S")

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
     from voirdire.examining._examination import Examination
 
-_HEAD = "% Needs \\usepackage{booktabs} and, for long tables, \\usepackage{longtable}.\n"
+_HEAD = (
+    "% Needs \\usepackage{booktabs,graphicx} and, for long tables, \\usepackage{longtable}.\n"
+    "% A table wider than the line is shrunk to it.\n"
+)
+_FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
 _LONG = 40
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -43,7 +47,7 @@ def write_latex(examination: Examination, folder: Path) -> list[Path]:
 
 
 def latex_table(table: Table) -> str:
-    """A `table`, or a `longtable` where it has more rows than a page."""
+    """A `table` no wider than the line, or a `longtable` where it has more rows than a page."""
     align = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
     caption = f"\\caption{{{escape(f'{table.title}. {table.caption}')}}}\\label{{tab:{table.name}}}"
     head = _row(table.columns)
@@ -54,8 +58,8 @@ def latex_table(table: Table) -> str:
             f"\\endhead\n{body}\n\\bottomrule\n\\end{{longtable}}"
         )
     return (
-        f"\\begin{{table}}\n\\centering\n\\small\n{caption}\n\\begin{{tabular}}{{{align}}}\n"
-        f"\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}"
+        f"\\begin{{table}}\n\\centering\n\\small\n{caption}\n{_FIT}\n\\begin{{tabular}}{{{align}}}\n"
+        f"\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}"
     )
 
 

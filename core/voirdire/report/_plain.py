@@ -34,32 +34,36 @@ def _scalar(value: Any) -> Any:
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """A number for a table's cell; a dash where it is undefined.
+    """A number for a table's cell; a dash where it is undefined, and no minus before a zero.
 
-    >>> number(0.8809), number(float("nan")), number(None), number(1200)
-    ('0.881', '–', '–', '1200')
+    >>> number(0.8809), number(float("nan")), number(None), number(1200), number(-0.0002)
+    ('0.881', '–', '–', '1200', '0.000')
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    return str(value) if isinstance(value, int | str) else f"{value:.{digits}f}"
+    return str(value) if isinstance(value, int | str) else _minus(f"{value:z.{digits}f}")
 
 
 def signed(value: float, digits: int = 3) -> str:
     """A difference with its sign.
 
-    >>> signed(0.248), signed(-0.1), signed(float("nan"))
-    ('+0.248', '−0.100', '–')
+    >>> signed(0.248), signed(-0.1), signed(-0.0002), signed(float("nan"))
+    ('+0.248', '−0.100', '+0.000', '–')
     """
-    return f"{value:+.{digits}f}".replace("-", "−") if math.isfinite(value) else "–"
+    return _minus(f"{value:+z.{digits}f}") if math.isfinite(value) else "–"
 
 
 def span(low: float, high: float, digits: int = 3) -> str:
     """An interval for a table's cell.
 
-    >>> span(0.764, 0.98)
-    '[0.764, 0.980]'
+    >>> span(-0.02, 0.98)
+    '[−0.020, 0.980]'
     """
     return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def _minus(digits: str) -> str:
+    return digits.replace("-", "−")
 
 
 def share(value: float) -> str:

@@ -54,7 +54,8 @@ def evidence_tables(examination: Examination) -> tuple[Table, ...]:
 def verdict_table(examination: Examination) -> Table:
     """A row a judge and attribute: the verdict, its components, the published class."""
     classes = {(r.judge, r.attribute): _class(r) for r in examination.results}
-    letters = [part.letter for verdict in examination.verdicts[:1] for part in verdict.components]
+    parts = [part for verdict in examination.verdicts[:1] for part in verdict.components]
+    letters = [f"{part.letter}: {part.name}" for part in parts if part.letter != "Data"]
     rows = (
         (
             verdict.judge,
@@ -69,8 +70,9 @@ def verdict_table(examination: Examination) -> Table:
         "verdicts",
         "Verdicts",
         "One verdict a judge and attribute, with the components it rests on and, beside it, the "
-        "published class by interval width (GR, MR, PR; * the bootstrap's seed decides it).",
-        ("Judge", "Attribute", "Verdict", "Class", *letters),
+        "published class by interval width (GR, MR, PR; * the bootstrap's seed decides it). "
+        f"{', '.join(letters)}. No verdict licenses clinical use.",
+        ("Judge", "Attribute", "Verdict", "Class", *(part.letter for part in parts)),
         tuple(rows),
     )
 
@@ -102,7 +104,7 @@ def icc_table(examination: Examination) -> Table:
         f"consistency; A is ICC(A,1), absolute agreement. Intervals are {level} ones, by the F "
         f"distribution and by the percentile bootstrap over systems. The class goes by the width "
         f"of C's bootstrap interval; * marks one that the seed decides. The exact class goes by "
-        f"every resample there is, and has no seed.",
+        f"every resample there is (up to ten systems), and has no seed.",
         (
             "Judge", "Attribute", "Class", "Exact class", "Band", "Units", "C", "C, F",
             "C, bootstrap", "A", "A, F", "A, bootstrap",
@@ -160,7 +162,8 @@ def error_table(examination: Examination) -> Table:
         "errors",
         "Errors and response-level agreement",
         "Response level: MSE, RMSE, quadratic-weighted kappa (QWK) and ordinal alpha over the "
-        "pairs. System level: MSE of system means, the mean square of error, Lin's CCC and "
+        "pairs; the last two need scores on the scale's levels, which means of several humans or "
+        "runs are not. System level: MSE of system means, the mean square of error, Lin's CCC and "
         "Pearson's r.",
         (
             "Judge", "Attribute", "Pairs", "MSE", "RMSE", "MSE, system", "MS error", "CCC", "r",

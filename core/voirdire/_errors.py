@@ -87,6 +87,9 @@ class ModelError(VoirdireError):
         The HTTP status, where one came.
     parameter : str
         The parameter that was refused (kind ``"refused_parameter"``), else empty.
+    of_item : bool
+        Whether this request alone is at fault (too long for the model), which says nothing of
+        others to the same model.
 
     Examples
     --------
@@ -104,12 +107,13 @@ class ModelError(VoirdireError):
         retry_after: float | None = None,
         status_code: int | None = None,
         parameter: str = "",
+        of_item: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: FaultKind = kind
         self.retryable = kind in _PASSING if retryable is None else retryable
         self.retry_after, self.status_code = retry_after, status_code
-        self.parameter = parameter
+        self.parameter, self.of_item = parameter, of_item
 
 
 class SessionError(VoirdireError):

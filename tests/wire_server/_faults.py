@@ -158,6 +158,15 @@ async def not_an_answer(request: Any, seen: Seen, **_: Any) -> Any:
     return web.json_response({"detail": "ok"})
 
 
+async def raw(
+    request: Any, seen: Seen, status: int = 200, content: str | bytes = "",
+    kind: str = "application/json", headers: Any = None, **_: Any,
+) -> Any:  # fmt: skip
+    """Any bytes under any status, content type and headers."""
+    sent = content.encode() if isinstance(content, str) else content
+    return web.Response(body=sent, status=status, headers={"Content-Type": kind, **(headers or {})})
+
+
 async def hang(request: Any, seen: Seen, **_: Any) -> Any:
     await asyncio.sleep(3600)
 
@@ -189,6 +198,7 @@ BROKEN: dict[str, Any] = {
     "cut": cut,
     "html": html,
     "not_an_answer": not_an_answer,
+    "raw": raw,
     "hang": hang,
     "stall": stall,
 }

@@ -61,7 +61,8 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     >>> read({"content": blocks, "stop_reason": "end_turn"}, Request((Message("user", "Hi"),))).text
     '4'
     """
-    blocks = items(body.get("content"))
+    content = body.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
     said = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
     given = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
     answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voirdire_judges.models._faults import MalformedBodyError, WireError
+from voirdire_judges.models._status import stated_status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
     """The JSON object of a 200; without any of the keys it is a fault, and so is an error in it.
+
+    A byte that is no UTF-8 becomes the replacement character, and a bare control character stands
+    for itself: neither is worth a reply that is paid for.
 
     >>> parse_body(b'{"choices": []}', "choices")
     {'choices': []}
@@ -17,18 +24,25 @@ def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
     Traceback (most recent call last):
     voirdire_judges.models._faults.MalformedBodyError: not JSON: '<html>Sign in</html>'
     """
+    said = content if isinstance(content, str) else content.decode("utf-8-sig", errors="replace")
     try:
-        body = json.loads(content)
+        body = json.loads(said, strict=False)
     except (ValueError, RecursionError):
-        body = None
-    found = isinstance(body, dict) and any(body.get(key) is not None for key in keys)
-    if isinstance(body, dict) and isinstance(body.get("error"), dict) and not body.get(keys[0]):
-        code = body["error"].get("code")
-        raise WireError(code if isinstance(code, int) else 500, body)
-    if isinstance(body, dict) and found:
-        return body
-    shown = content[:80] if isinstance(content, str) else content[:80].decode(errors="replace")
-    raise MalformedBodyError(f"{'not JSON' if body is None else f'no {keys[0]!r}'}: {shown!r}")
+        raise MalformedBodyError(f"not JSON: {said[:80]!r}") from None
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict):
+        raise MalformedBodyError(f"no {keys[0]!r}: {said[:80]!r}")
+    if body.get("error") and not body.get(keys[0]):
+        raise stated_error(body)
+    if all(body.get(key) is None for key in keys):
+        raise MalformedBodyError(f"no {keys[0]!r}: {said[:80]!r}")
+    return body
+
+
+def stated_error(body: dict[str, Any]) -> WireError:
+    """The error that a 200 states, with the status that it would have come with."""
+    return WireError(stated_status(body.get("error")), body)
 
 
 async def content_of(raw: Any) -> bytes:
@@ -52,8 +66,40 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts_in(content: Any) -> str:
+    """The text of a message's content: a string, or the text parts of a list; thoughts are none.
+
+    >>> texts_in([{"type": "thinking", "thinking": "..."}, {"type": "text", "text": "4"}])
+    '4'
+    """
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(
+        part if isinstance(part, str) else text(part.get("text"))
+        for part in parts
+        if isinstance(part, str)
+        or (isinstance(part, dict) and part.get("type", "text") in {"text", "output_text"})
+    )
+
+
+def given_to(calls: Iterable[Any]) -> str:
+    r"""What a model handed to tools in place of a text, one JSON value a line.
+
+    >>> given_to(['{"Empathy": 4}', {"Safety": 5}, None])
+    '{"Empathy": 4}\n{"Safety": 5}'
+    """
+    return "\n".join(
+        given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        for given in calls
+        if given is not None
+    )
+
+
 def count(value: Any) -> int | None:
     """A number of tokens, or None where the provider does not say."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None
 

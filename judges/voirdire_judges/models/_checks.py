@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire._errors import ModelError
 
 if TYPE_CHECKING:
-    from voirdire.schema import Request
+    from voirdire.schema import Message, Request
 
 
-def check_text(model: str, request: Request) -> None:
-    """Raise where the request says nothing: providers refuse an empty message, some with a bill."""
+def sendable(model: str, request: Request) -> Request:
+    """The request as it can go over a wire: half a surrogate pair becomes U+FFFD.
+
+    A reply that a cap cut inside an emoji holds one, and may be what a judge is asked about.
+
+    Raises
+    ------
+    ModelError
+        The request says nothing: providers refuse an empty message, some with a bill.
+    """
     users = [message for message in request.messages if message.role == "user"]
     if not users or any(not message.content.strip() for message in users):
         raise ModelError(f"{model}: a user message without text was not sent", "empty_input")
+    if all(_is_text(message.content) for message in request.messages):
+        return request
+    return replace(request, messages=tuple(map(_mended, request.messages)))
+
+
+def _is_text(content: str) -> bool:
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _mended(message: Message) -> Message:
+    wide = message.content.encode("utf-16", "surrogatepass")
+    return replace(message, content=wide.decode("utf-16", "replace"))

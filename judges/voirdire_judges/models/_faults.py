@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
 from voirdire_judges.models._keys import Key, scrub
-from voirdire_judges.models._status import error_of, kind_of, retry_after
+from voirdire_judges.models._status import error_of, is_too_long, kind_of, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,11 +71,22 @@ def model_error(model: str, error: BaseException, timeout: float, *keys: Key | N
     kind = kind_of(found.status_code, found.body)
     said = message(found, *keys)
     return ModelError(
-        f"{model} answered HTTP {found.status_code} ({kind}): {said}",
+        f"{model} answered HTTP {found.status_code} ({kind}{_key_sent(kind, keys)}): {said}",
         kind,
         retry_after=retry_after(found.headers, found.body),
         status_code=found.status_code,
+        of_item=is_too_long(found.status_code, found.body),
     )
+
+
+def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
+    """Where the key that was refused comes from."""
+    if kind != "auth" or not keys:
+        return ""
+    variables = ", ".join(key.variable for key in keys if key is not None and key.variable)
+    if variables:
+        return f", the key in {variables}"
+    return "" if any(keys) else ", no key was sent"
 
 
 def message(found: WireError, *keys: Key | None) -> str:
@@ -87,7 +98,10 @@ def message(found: WireError, *keys: Key | None) -> str:
 
 
 def _plain(body: Any) -> str:
-    return body if isinstance(body, str) else json.dumps(body, default=str)
+    try:
+        return body if isinstance(body, str) else json.dumps(body, default=str)
+    except (RecursionError, TypeError):
+        return "an error that cannot be shown"
 
 
 def _short(text: str) -> str:

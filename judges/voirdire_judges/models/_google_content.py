@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._body import added, count, items, mapping, parse_body, text
+from voirdire_judges.models._body import (
+    added,
+    count,
+    given_to,
+    items,
+    mapping,
+    parse_body,
+    text,
+)
 from voirdire_judges.models._logprobs import option_logprobs
 
 if TYPE_CHECKING:
@@ -60,7 +68,9 @@ async def send(opened: Any, sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(body: dict[str, Any], request: Request) -> Reply:
-    """The reply in a generateContent answer; thoughts are left aside.
+    """The reply in a generateContent answer; without a text, what the model handed to tools.
+
+    Thoughts are left aside.
 
     >>> from voirdire.schema import Message, Request
     >>> body = {"candidates": [], "promptFeedback": {"blockReason": "SAFETY"}}
@@ -72,6 +82,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     candidate = next(iter(items(body.get("candidates"))), {})
     parts = items(mapping(candidate.get("content")).get("parts"))
     said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
+    said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
     reason = text(candidate.get("finishReason"))
     notes = [f"block_reason: {blocked}"] if blocked else []
     notes += [f"finish_reason: {reason}"] if reason not in _PLAIN else []
@@ -98,10 +109,12 @@ def _finish(reason: str, blocked: str, said: str) -> FinishReason:
 
 def _usage(usage: dict[str, Any]) -> Usage:
     # candidatesTokenCount leaves the thoughts out; promptTokenCount holds the cached tokens.
+    # A count of 0 is left out, as is all that is 0 in Google's JSON.
     thoughts = count(usage.get("thoughtsTokenCount"))
+    none = 0 if count(usage.get("totalTokenCount")) is not None else None
     return Usage(
         input=count(usage.get("promptTokenCount")),
-        output=added(count(usage.get("candidatesTokenCount")), thoughts),
+        output=added(count(usage.get("candidatesTokenCount")), thoughts, none),
         cached=count(usage.get("cachedContentTokenCount")),
         reasoning=thoughts,
     )

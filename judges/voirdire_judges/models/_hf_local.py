@@ -37,7 +37,9 @@ class Local:
         room = getattr(self.model.config, "max_position_embeddings", None)
         if room is not None and len(ids) >= room:
             raise ModelError(
-                f"the request is {len(ids)} tokens long, the model reads {room}", "bad_request"
+                f"the request is {len(ids)} tokens long, the model reads {room}",
+                "bad_request",
+                of_item=True,
             )
         return list(ids)
 

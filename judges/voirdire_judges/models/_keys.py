@@ -18,10 +18,10 @@ _NAMES_SECRET = re.compile(r"(?i)(?:key|token|secret|password)$")
 class Key:
     """A secret that no repr, str or format shows; `reveal` is for the SDK alone."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_text", "variable")
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, variable: str = "") -> None:
+        self._text, self.variable = text, variable
 
     def reveal(self) -> str:
         """The secret itself."""
@@ -44,7 +44,7 @@ def key_from_environment(model: str, variable: str) -> Key:
         raise ModelError(
             f"{model} needs the environment variable {variable}, which is not set", "auth"
         )
-    return Key(found)
+    return Key(found, variable)
 
 
 def scrub(text: str, *keys: Key | None) -> str:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._body import content_of, count, items, mapping, parse_body, text
+from voirdire_judges.models._body import (
+    content_of,
+    count,
+    given_to,
+    items,
+    mapping,
+    parse_body,
+    stated_error,
+    text,
+    texts_in,
+)
 from voirdire_judges.models._faults import MalformedBodyError
+from voirdire_judges.models._finish import finish_of
 from voirdire_judges.models._logprobs import option_logprobs
 
 if TYPE_CHECKING:
-    from voirdire.schema import FinishReason, Request
+    from voirdire.schema import Request
     from voirdire_judges.models._options import Options
 
 #: Asks the SDK for the answer as it came.
@@ -55,7 +66,7 @@ async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(body: dict[str, Any], request: Request) -> Reply:
-    """The reply in a chat completion.
+    """The reply in a chat completion; without a text, what the model handed to tools.
 
     >>> from voirdire.schema import Message, Request
     >>> choice = {"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}
@@ -67,12 +78,14 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     if not choices:
         raise MalformedBodyError("an answer without choices")
     choice, message = choices[0], mapping(choices[0].get("message"))
-    said, refusal = text(message.get("content")), text(message.get("refusal"))
+    said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
+    said = said or given_to(_handed(message))
+    _check_error(body, choice, reason, said or refusal)
     positions = items(mapping(choice.get("logprobs")).get("content"))
     return Reply(
         text=said or refusal,
-        finish_reason=_finish(reason, said, refusal),
+        finish_reason=finish_of(reason, said, refusal),
         usage=_usage(mapping(body.get("usage"))),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
@@ -80,15 +93,16 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     )
 
 
-def _finish(reason: str, said: str, refusal: str) -> FinishReason:
-    # A refusal comes with finish_reason "stop"; a cut answer may be empty: reasoning ate the cap.
-    if refusal:
-        return "refusal"
-    if reason == "content_filter":
-        return "content_filter"
-    if reason == "length":
-        return "length"
-    return "stop" if said.strip() else "empty"
+def _handed(message: dict[str, Any]) -> list[Any]:
+    calls = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
+    return [call.get("arguments") for call in (*calls, mapping(message.get("function_call")))]
+
+
+def _check_error(body: dict[str, Any], choice: dict[str, Any], reason: str, said: str) -> None:
+    """Raise what a router says inside a 200: its provider failed, and no answer came of it."""
+    error = choice.get("error") or body.get("error")
+    if reason == "error" or (error and not said):
+        raise stated_error({"error": error or {"message": "the generation ended in an error"}})
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._body import content_of, count, items, mapping, parse_body, text
-from voirdire_judges.models._faults import WireError
+from voirdire_judges.models._body import (
+    content_of,
+    count,
+    given_to,
+    items,
+    mapping,
+    parse_body,
+    stated_error,
+    text,
+)
+from voirdire_judges.models._faults import MalformedBodyError
 from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._openai_chat import alternatives
 
@@ -44,13 +53,18 @@ async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(body: dict[str, Any], request: Request) -> Reply:
-    """The reply in a response object; reasoning and tool items are left aside."""
-    if body.get("status") == "failed":
-        raise WireError(_failed(mapping(body.get("error"))), body)
+    """The reply in a response object; without a text, what the model handed to tools."""
+    status = text(body.get("status"))
+    if status == "failed":
+        raise stated_error(body)
+    if status not in {"", "completed", "incomplete"}:
+        raise MalformedBodyError(f"a response whose status is {status!r}")
     messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
     parts = [part for message in messages for part in items(message.get("content"))]
     said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
     refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
+    calls = [item for item in items(body.get("output")) if item.get("type") == "function_call"]
+    said = said or given_to(call.get("arguments") for call in calls)
     positions = [token for part in parts for token in items(part.get("logprobs"))]
     return Reply(
         text=said or refusal,
@@ -60,10 +74,6 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         provider_id=text(body.get("id")),
         option_logprobs=option_logprobs(alternatives(positions), request.options),
     )
-
-
-def _failed(error: dict[str, Any]) -> int:
-    return 429 if error.get("code") == "rate_limit_exceeded" else 500
 
 
 def _finish(body: dict[str, Any], said: str, refusal: str) -> FinishReason:

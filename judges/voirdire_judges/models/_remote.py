@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
 from voirdire.schema import Reply
-from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import message, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._pool import Lease, pool
 from voirdire_judges.models._refused import refused_parameter, renamed, together
+from voirdire_judges.models._status import is_too_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -96,7 +97,7 @@ class RemoteModel:
         ModelError
             No reply came; `kind` says why, `retryable` whether asking again may help.
         """
-        check_text(self.name, request)
+        request = sendable(self.name, request)
         outcome = await self._attempt(request)
         while outcome is _Again.AGAIN:
             outcome = await self._attempt(request)
@@ -149,12 +150,12 @@ class RemoteModel:
 
     def _fault(self, error: Exception, sent: Mapping[str, Any]) -> Reply | ModelError | _Again:
         found = wire_error(error)
-        if found is not None and found.status_code in {400, 422}:
-            categories = filtered_categories(found.body)
+        if found is not None:
+            categories = filtered_categories(found.body, found.status_code)
             if categories is not None:
                 notes = tuple(f"content_filter: {category}" for category in categories)
                 return Reply("", "content_filter", notes=notes)
-            name = refused_parameter(found.body, sent)
+            name = refused_parameter(found.body, sent) if _may_refuse(found) else ""
             if name:
                 return self._refuse(name, message(found, self.endpoint.key), found)
         return model_error(self.name, error, self.options.timeout, self.endpoint.key)
@@ -197,6 +198,12 @@ class RemoteModel:
             *(f"dropped {name}: {self._dropped[name]}" for name in dropped),
             *(f"{old} sent as {new}" for old, new in self._renamed.items() if old in given),
         )
+
+
+def _may_refuse(found: WireError) -> bool:
+    """Whether it may be about a parameter; one about too long a request may name its cap too."""
+    bad = found.status_code in {400, 422}
+    return bad and not is_too_long(found.status_code, found.body)
 
 
 _TEXTS = frozenset({"messages", "input", "contents", "system", "system_instruction"})

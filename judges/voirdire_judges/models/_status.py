@@ -13,6 +13,29 @@ if TYPE_CHECKING:
 
     from voirdire._errors import FaultKind
 
+#: Statuses by the names that errors inside a 200 go by; any other is a 500.
+_STATED = {
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "invalid_argument": 400,
+    "content_filter": 400,
+    "context_length_exceeded": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "unauthenticated": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "permission_denied": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "resource_exhausted": 429,
+    "unavailable": 503,
+    "overloaded_error": 529,
+}
 _KINDS: dict[int, FaultKind] = {
     401: "auth",
     402: "quota",
@@ -26,9 +49,17 @@ _KINDS: dict[int, FaultKind] = {
 #: Out of credit, as OpenAI, Anthropic and Google word it; a daily allowance is not back soon.
 _NO_CREDIT = re.compile(
     r"insufficient_quota|billing_(?:error|hard_limit|not_active)|credit balance is too low"
-    r"|insufficient (?:credits|funds|balance)|spend.?limit|requests?perday",
+    r"|insufficient (?:credits|funds|balance)|spend.?limit|requests?perday|models-per-day",
     re.IGNORECASE,
 )
+#: A request longer than the model reads, as providers and servers word it.
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|string_above_max_length|request_too_large"
+    r"|(?:maximum|available|configured|model'?s?) context|context (?:window|size|length)"
+    r"|(?:prompt|input) is too long|input token count|reduce the length of the (?:messages|prompt)",
+    re.IGNORECASE,
+)
+_CAP_TOO_LARGE = re.compile(r"max_\w*tokens\W.{0,60}too large", re.IGNORECASE)
 
 
 def kind_of(status: int, body: Any) -> FaultKind:
@@ -43,11 +74,42 @@ def kind_of(status: int, body: Any) -> FaultKind:
     """
     if status in {400, 403, 429} and _NO_CREDIT.search(" ".join(words(body))):
         return "quota"
+    if is_too_long(status, body):
+        return "bad_request"
     if status in _KINDS:
         return _KINDS[status]
     if status >= 500:
         return "server"
     return "bad_request" if status >= 400 else "malformed"
+
+
+def stated_status(error: Any) -> int:
+    """The HTTP status that an error inside a 200 states, by number or by name.
+
+    >>> [stated_status({"code": code}) for code in (429, "429", "rate_limit_exceeded", "odd")]
+    [429, 429, 429, 500]
+    >>> stated_status({"type": "overloaded_error"}), stated_status("the model is gone")
+    (529, 500)
+    """
+    for name in ("code", "status", "type") if isinstance(error, dict) else ():
+        said = str(error.get(name, "")).lower()
+        status = _STATED.get(said) or (int(said) if re.fullmatch(r"[45]\d\d", said) else None)
+        if status is not None:
+            return status
+    return 500
+
+
+def is_too_long(status: int, body: Any) -> bool:
+    """Whether the request is longer than the model reads: that says nothing of other requests.
+
+    >>> is_too_long(400, {"error": {"message": "prompt is too long: 208310 tokens"}})
+    True
+    >>> is_too_long(400, {"error": {"message": "'max_tokens' is too large for its context length"}})
+    False
+    """
+    said = " ".join(words(body))
+    wide = status in {400, 422, 500} and _TOO_LONG.search(said) and not _CAP_TOO_LARGE.search(said)
+    return status == 413 or bool(wide)
 
 
 def words(body: Any, depth: int = 0) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import ModelError
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._hf_local import Local, load
 from voirdire_judges.models._imports import require
 
@@ -44,7 +44,7 @@ class HfModel:
 
     async def complete(self, request: Request) -> Reply:
         """One reply to one request."""
-        check_text(self.name, request)
+        request = sendable(self.name, request)
         return await asyncio.to_thread(self._answer, request)
 
     def _answer(self, request: Request) -> Reply:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, ModelError
 from voirdire.schema import Reply
-from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._body import stated_error
+from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._imports import require
@@ -40,7 +41,7 @@ class LangchainModel:
 
     async def complete(self, request: Request) -> Reply:
         """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
-        check_text(self.name, request)
+        request = sendable(self.name, request)
         outcome = await self._attempt(request)
         if isinstance(outcome, ModelError):
             raise outcome
@@ -69,9 +70,12 @@ class LangchainModel:
         return {name: value for name, value in asked.items() if value is not None}
 
     def _fault(self, error: Exception) -> Reply | ModelError:
+        stated = error.args[0] if isinstance(error, ValueError) and error.args else None
+        if isinstance(stated, dict):  # the error object of a 200, as ChatOpenAI hands it on
+            error = stated_error({"error": stated})
         found = wire_error(error)
-        if found is not None and found.status_code == 400:
-            categories = filtered_categories(found.body)
+        if found is not None:
+            categories = filtered_categories(found.body, found.status_code)
             if categories is not None:
                 notes = (*self._notes, *(f"content_filter: {name}" for name in categories))
                 return Reply("", "content_filter", model=self.name, notes=notes)

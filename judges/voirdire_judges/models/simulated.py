@@ -10,7 +10,7 @@ from voirdire._errors import InputError
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models import _simulated_answer as answering
-from voirdire_judges.models._checks import check_text
+from voirdire_judges.models._checks import sendable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class SimulatedModel:
 
     async def complete(self, request: Request) -> Reply:
         """One simulated reply."""
-        check_text(self.name, request)
+        request = sendable(self.name, request)
         if self.latency:
             await asyncio.sleep(self.latency)
         asked = "\n".join(f"{m.role}: {m.content}" for m in request.messages)

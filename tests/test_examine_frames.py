@@ -13,6 +13,7 @@ import pytest
 import voirdire
 from voirdire.examining import check_requirements
 from voirdire.examining import examine as run_examination
+from voirdire.study import build_study
 
 ITEMS, SYSTEMS = [f"i{i}" for i in range(12)], ["a", "b", "c", "d"]
 
@@ -266,9 +267,20 @@ def test_no_reference_says_how_to_name_one():
 
 def test_only_the_reference_is_no_panel():
     with pytest.raises(
-        voirdire.InputError, match=r"no judge to examine: all raters are the reference \(human\)"
+        voirdire.InputError, match=r"no judge to examine: all raters are the reference \(human\)$"
     ):
         run_examination(frame(raters=("human",)), reference=["human"])
+
+
+def test_a_panel_that_has_not_rated_yet_is_told_to_run(tmp_path):
+    frame(raters=("human",)).write_csv(tmp_path / "human.csv")
+    study = {
+        "name": "later",
+        "data": {"reference": ["human"], "sources": [{"path": "human.csv"}]},
+        "panel": [{"name": "north", "use": "rubric", "model": "simulated:north"}],
+    }
+    with pytest.raises(voirdire.InputError, match="; not rated yet, voirdire run asks them: north"):
+        run_examination(build_study(study, folder=str(tmp_path)))
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +290,9 @@ def found():
 
 class TestRequirements:
     def test_met(self, found):
-        check_requirements(found, ["icc_c1>=-1", "mse <= 99", "bias_normalised@Safety<=1"])
+        gates = ["icc_c1>=-1", "mse <= 99", "bias_normalised@Safety<=1", "icc_c1@judge<=1"]
+        met = check_requirements(found, gates)
+        assert met[-1].startswith("requirement met: icc_c1@judge<=1 (highest ")
         assert all(result.icc_c1 >= -1 for result in found.results)
 
     def test_unmet_names_judge_attribute_and_value(self, found):
@@ -287,6 +301,13 @@ class TestRequirements:
             match=r"icc_a1 of judge on Empathy is \d\.\d{3}, required >= 2",
         ):
             check_requirements(found, ["icc_a1>=2"])
+
+    def test_a_gate_on_one_judge_asks_nothing_of_another(self):
+        two = examine(frame(missing=0, raters=("human", "north", "south")))
+        for name, other in (("north", "south"), ("south", "north")):
+            with pytest.raises(voirdire.RequirementUnmetError, match=f"n_pairs of {name}") as unmet:
+                check_requirements(two, [f"n_pairs@{name}>=1000000"])
+            assert other not in str(unmet.value)
 
     def test_undefined_does_not_meet_a_gate(self):
         constant = examine(frame(missing=0).with_columns(pl.lit(4.0).alias("score")))
@@ -299,7 +320,7 @@ class TestRequirements:
             ("icc_a1", "cannot be read"),
             ("icc_a1 => 1", "cannot be read"),
             ("iccc>=1", "there is no number 'iccc'"),
-            ("icc_a1@Warmth>=1", r"no result for 'Warmth' \(attributes: Empathy, Safety\)"),
+            ("icc_a1@Warmth>=1", r"'Warmth' \(attributes: Empathy, Safety; judges: judge\)"),
             ("icc_a1>=1e", "'1e' is not a number"),
         ],
     )

@@ -234,6 +234,14 @@ def test_a_notebook_runs_a_study_and_sees_its_progress(tmp_path, monkeypatch, ca
     assert ("north: " in shown and "/40 done" in shown) is not quiet
 
 
+def test_a_report_on_a_session_names_no_folder_of_the_machine(tmp_path, monkeypatch):
+    study = study_of(tmp_path, {"name": "north", "model": "simulated:north"}, items=2)
+    run(study, tmp_path / "a", quiet=True)
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a", tmp_path / "a"):
+        assert set(examine(folder).input_hashes) == {"human.csv", "a/ratings.parquet"}
+
+
 def test_a_session_without_tables_names_the_command_that_writes_them(tmp_path):
     panel = {"name": "north", "model": "simulated:north"}
     run(study_of(tmp_path, panel, items=2), tmp_path / "a", quiet=True)

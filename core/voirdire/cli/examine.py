@@ -30,7 +30,12 @@ def examine(
     data: DataOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the report.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the report; without it nothing is written.",
+            show_default=False,
+        ),
     ] = None,
     reference: ReferenceOption = None,
     off_scale: OffScaleOption = None,
@@ -81,7 +86,8 @@ def examine(
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "icc_a1_low>=0.75", "bias_normalised@Safety<=0.05"; may be repeated.',
+            help='A gate: "icc_a1_low>=0.75", "bias_normalised@Safety<=0.05" (of an attribute or a '
+            "judge); may be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -59,7 +59,11 @@ def judges_of(
     judges = [rater for rater in raters if rater.name not in reference]
     if not judges and not study.analysis.measures and not alone:
         names = ", ".join(reference)
-        raise InputError(f"there is no judge to examine: all raters are the reference ({names})")
+        asked = ", ".join(rater.name for rater in study.panel if rater.model)
+        raise InputError(
+            f"there is no judge to examine: all raters are the reference ({names})"
+            + (f"; not rated yet, voirdire run asks them: {asked}" if asked else "")
+        )
     return judges
 
 

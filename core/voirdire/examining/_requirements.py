@@ -1,4 +1,4 @@
-"""Gates for releases: `icc_a1_low>=0.75` over every result, or those of one attribute."""
+"""Gates for releases: `icc_a1_low>=0.75` over every result, or those of one attribute or judge."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate, read: ``icc_a1@Safety>=0.75`` in parts."""
+    """A gate, read: ``icc_a1@Safety>=0.75`` in parts; `of` is an attribute or a judge."""
 
     text: str
     name: str
-    attribute: str | None
+    of: str | None
     sign: str
     limit: float
 
@@ -62,8 +62,9 @@ def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
 def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[str, ...]:
     """Check gates such as ``"icc_a1_low>=0.75"`` or ``"bias_normalised@Safety<=0.05"``.
 
-    A gate holds when it holds for every judge (and attribute, unless one is named). A value that
-    is undefined does not meet a gate. ``icc_c1_low`` and its like are bounds of the F interval.
+    A gate holds when it holds for every judge and attribute, or for all of the attribute or judge
+    that is named. A value that is undefined does not meet a gate. ``icc_c1_low`` and its like are
+    bounds of the F interval.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[
     Raises
     ------
     InputError
-        The gate cannot be read, or names a number or attribute that there is not.
+        The gate cannot be read, or names a number, attribute or judge that there is not.
     RequirementUnmetError
         A gate does not hold; the message names where, with the values.
     """
@@ -90,8 +91,8 @@ def _read(gate: str) -> Gate:
     match = _GATE.match(gate)
     if match is None:
         raise InputError(
-            f"requirement {gate!r} cannot be read: write NAME>=NUMBER or NAME@ATTRIBUTE>=NUMBER, "
-            "with one of >= <= > <"
+            f"requirement {gate!r} cannot be read: write NAME>=NUMBER, NAME@ATTRIBUTE>=NUMBER or "
+            "NAME@JUDGE>=NUMBER, with one of >= <= > <"
         )
     known = [*_numbers(), *_BOUNDS]
     if match[1] not in known:
@@ -121,12 +122,15 @@ def _chosen(examination: Examination, gate: Gate) -> list[PairResult]:
     chosen = [
         result
         for result in (*examination.results, *examination.composites)
-        if (result.attribute == gate.attribute if gate.attribute else result in examination.results)
+        if gate.of == result.attribute
+        or (result in examination.results and gate.of in (None, result.judge))
     ]
     if not chosen:
         known = ", ".join(examination.attributes) or "none"
+        judges = ", ".join(dict.fromkeys(result.judge for result in examination.results)) or "none"
         raise InputError(
-            f"requirement {gate.text!r}: no result for {gate.attribute!r} (attributes: {known})"
+            f"requirement {gate.text!r}: no result for {gate.of!r} "
+            f"(attributes: {known}; judges: {judges})"
         )
     return chosen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,17 @@ def _session(folder: Path) -> Study:
         )
     # Human ratings that the study names lie beside the file it was run from, not in the session.
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
-    source = Source(path=str(ratings.resolve()), layout="long")
+    source = Source(path=_beside(ratings, study.folder), layout="long")
     data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
     return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _beside(path: Path, folder: str) -> str:
+    """A path as seen from the study's folder, so that reports name no folder of this machine."""
+    try:
+        return os.path.relpath(path.resolve(), Path(folder).resolve())
+    except ValueError:  # another drive
+        return str(path.resolve())
 
 
 def _panel(folder: Path, study: Study) -> tuple[Rater, ...]:

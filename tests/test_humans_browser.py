@@ -8,7 +8,7 @@ import time
 
 import polars as pl
 import pytest
-from humans_work import DISTORTIONS, HOSTILE, ITEMS, PARTS, author, write_csv, write_study
+from humans_work import DISTORTIONS, HOSTILE, ITEMS, LEVELS, PARTS, author, write_csv, write_study
 from test_humans_page import Page
 
 from voirdire.humans import DATABASE, PageServer, import_answers, make_plan
@@ -268,6 +268,47 @@ def test_a_choice_by_key_cleared_and_made_again(browser, page, tmp_path):
     own = tables["choices"].filter(rater="ben")
     assert dict(own.select("item", "choice").rows()) == expected
     assert tables["choices"].filter(rater="ann")["choice"].null_count() == 4
+
+
+def test_a_key_held_down_answers_one_question_and_the_skip_link_keeps_the_token(browser, page):
+    served = page("pairwise")
+    rater = Rater(browser, served.server.links["ann"])
+    rater.script("document.getElementById('skip').click()")
+    assert rater.script("return document.activeElement.id") == "task"
+    browser.refresh()
+    rater.at(1)
+    rater.press("1")
+    rater.saved()
+    rater.script(
+        "for (const key of ['1', '1', '2']) document.activeElement.dispatchEvent("
+        "new KeyboardEvent('keydown', {key, repeat: true, bubbles: true}))"
+    )
+    assert rater.chosen() == [LEVELS[2]]
+    rater.script(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown',"
+        "{key: 'ArrowRight', shiftKey: true, bubbles: true}))"
+    )
+    rater.press("2")
+    assert rater.chosen() == [LEVELS[2], LEVELS[1]]
+    rater.at(1)
+    rater.saved()
+    rater.leave()
+
+
+def test_words_typed_a_moment_ago_survive_a_reload(browser, page):
+    served = page("nested")
+    rater = Rater(browser, served.server.links["ann"])
+    rater.at(1)
+    rater.script("document.querySelector('textarea').focus()")
+    rater.press("It rained.")
+    rater.script("dispatchEvent(new Event('beforeunload', {cancelable: true}))")
+    rater.saved()
+    browser.refresh()
+    rater.at(1)
+    rater.wait(
+        lambda: rater.script("return document.querySelector('textarea')?.value") == "It rained."
+    )
+    rater.leave()
 
 
 def test_answers_wait_for_a_server_that_is_gone(browser, page, tmp_path):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
-from humans_work import HOSTILE, SYSTEMS, write_csv, write_study
+from humans_work import HOSTILE, LEVELS, SYSTEMS, write_csv, write_study
 
 from voirdire import InputError, SessionError
 from voirdire.humans import DATABASE, PageServer, import_answers, make_plan
@@ -213,6 +215,21 @@ def test_a_database_of_another_plan_is_refused(page, tmp_path):
     (tmp_path / "no.sqlite").write_bytes(b"no database at all, but long enough to look at" * 9)
     with pytest.raises(SessionError, match="not a database of answers"):
         PageServer(other, tmp_path / "no.sqlite")
+    foreign = tmp_path / "foreign.sqlite"
+    with closing(sqlite3.connect(foreign)) as connection, connection:
+        connection.execute("CREATE TABLE notes (text)")
+    before = foreign.read_bytes()
+    with pytest.raises(SessionError, match="holds answers to another plan"):
+        import_answers(served.folder, [foreign], tmp_path / "answers")
+    assert foreign.read_bytes() == before
+
+
+def test_a_failure_to_keep_an_answer_is_told_to_whoever_serves(page, capsys):
+    served = page("pairwise")
+    served.server._book._connection.execute("DROP TABLE answers")
+    with pytest.raises(http.client.HTTPException):
+        served.put(served.plan.raters["ann"][0], "Overall", LEVELS[0])
+    assert "no such table: answers" in capsys.readouterr().err
 
 
 def test_two_raters_at_once_lose_nothing(page, tmp_path):

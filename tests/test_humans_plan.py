@@ -285,3 +285,42 @@ def test_what_is_answered_is_kept_from_others_on_the_machine(tmp_path):
     plan, _ = make_plan(write_study(tmp_path, "labels"), tmp_path / "work")
     with PageServer(plan, tmp_path / "work" / DATABASE):
         assert (tmp_path / "work" / DATABASE).stat().st_mode & 0o077 == 0
+
+
+def test_no_file_of_another_origin_is_written_over(tmp_path):
+    study = write_study(tmp_path / "own", "pairwise")
+    before = study.read_text("utf-8")
+    with pytest.raises(InputError, match="study.toml: another study lies there"):
+        export(study, study.parent)
+    export(study, tmp_path / "work", key=tmp_path / "key.json")
+    with pytest.raises(InputError, match="key.json: a key lies there already"):
+        export(study, tmp_path / "second", key=tmp_path / "key.json")
+    sheet = tmp_path / "work" / "sheets" / "ann.csv"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "items.parquet").write_bytes(b"mine")
+    for folder, name in ((study.parent, "study.toml"), (tmp_path / "notes", "items.parquet")):
+        with pytest.raises(InputError, match=f"holds a {name} that no import wrote"):
+            import_answers(tmp_path / "work", [sheet], folder, key=tmp_path / "key.json")
+    assert study.read_text("utf-8") == before
+    assert (tmp_path / "notes" / "items.parquet").read_bytes() == b"mine"
+    for _ in range(2):  # what an import wrote, the next one may write over
+        import_answers(tmp_path / "work", [sheet], tmp_path / "answers", key=tmp_path / "key.json")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_sheet_that_holds_answers_is_not_written_over(tmp_path, suffix):
+    study = write_study(tmp_path, "pointwise")
+    export(study, tmp_path / "work")
+    path = sheets(tmp_path / "work", suffix)["ben"]
+
+    def fill(_, header, row):
+        row[columns_of(header, "Relevance")[0]] = "4"
+
+    full = next(f for f in filled(tmp_path / "work", suffix, fill) if f.stem == "ben").read_bytes()
+    path.write_bytes(full)
+    with pytest.raises(InputError, match=rf"ben.{suffix}: \d+ judgements are answered in it"):
+        export(study, tmp_path / "work")
+    assert path.read_bytes() == full
+    path.write_text("notes,of,mine\n1,2,3\n")
+    with pytest.raises(InputError, match=rf"ben.{suffix}: not the sheet as it was sent out"):
+        export(study, tmp_path / "work")

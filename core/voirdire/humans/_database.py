@@ -57,17 +57,19 @@ class AnswerBook:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             self._begin(plan.hash)
+            own = _meta(self._connection) == plan.hash
+            if own:  # the database of somebody else stays as it is
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise SessionError(f"{path}: not a database of answers ({error})") from None
-        if _meta(self._connection) != plan.hash:
+        if not own:
             self._connection.close()
             raise SessionError(f"{path}: holds answers to another plan")
 
     def _begin(self, plan: str) -> None:
         self._connection.execute("PRAGMA busy_timeout = 10000")
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("BEGIN IMMEDIATE")
         if self._connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
             for statement in _TABLES:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, TableError
 from voirdire.humans._draw import draw
 from voirdire.humans._layout import columns
 from voirdire.humans._plan import KEY, PLAN, read_key, read_plan, write_key, write_plan
-from voirdire.humans._sheets import write_csv
+from voirdire.humans._sheets import read_sheet, write_csv
 from voirdire.humans._source import read_source
 from voirdire.humans._workbook import write_workbook
+from voirdire.store import is_session
 from voirdire.study import study_to_toml
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def make_plan(
     Raises
     ------
     InputError
-        The folder holds a plan that the source would no longer give.
+        The folder holds a plan that the source would no longer give, or another study; a key
+        stands in the key's place already.
     """
     study, tasks = read_source(source)
     humans = study.humans
@@ -74,12 +76,26 @@ def make_plan(
         return held, read_key(key_path, held)
     plan, origins = draw(study, humans, tasks)
     columns(plan)
+    said = study_to_toml(study)
+    _check_free(folder, key_path, said)
     folder.mkdir(parents=True, exist_ok=True)
     key_path.parent.mkdir(parents=True, exist_ok=True)
     write_key(origins, key_path)
-    (folder / STUDY).write_text(study_to_toml(study), encoding="utf-8")
+    (folder / STUDY).write_text(said, encoding="utf-8")
     write_plan(plan, folder / PLAN)
     return plan, origins
+
+
+def _check_free(folder: Path, key: Path, study: str) -> None:
+    """Nothing that a first export writes stands there already."""
+    held = folder / STUDY
+    if is_session(folder) or (held.is_file() and held.read_text(encoding="utf-8") != study):
+        raise InputError(f"{held}: another study lies there; give another folder for the plan")
+    if key.exists():
+        raise InputError(
+            f"{key}: a key lies there already, and without it no answer to its plan can be read; "
+            "give another place, or remove it if that plan is gone"
+        )
 
 
 def export(
@@ -105,7 +121,8 @@ def export(
     Raises
     ------
     InputError, StudyError, TableError
-        The study, its files or a format cannot be used.
+        The study, its files or a format cannot be used, or a sheet that would be written again
+        holds answers.
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
@@ -113,17 +130,33 @@ def export(
     plan, origins = make_plan(source, out, key=key)
     folder = Path(out) / SHEETS
     folder.mkdir(exist_ok=True)
-    sheets, cut = [], 0
-    for rater, stem in file_names(plan).items():
-        for suffix in formats:
-            path = folder / f"{stem}.{suffix}"
-            if suffix == "xlsx":
-                cut += write_workbook(plan, rater, path)
-            else:
-                with path.open("w", encoding="utf-8", errors="ignore", newline="") as file:
-                    write_csv(plan, rater, file)
-            sheets.append(path)
+    stems = file_names(plan)
+    sheets = {folder / f"{stems[r]}.{suffix}": r for r in stems for suffix in formats}
+    for path in sheets:
+        _check_empty(plan, path)
+    cut = 0
+    for path, rater in sheets.items():
+        if path.suffix == ".xlsx":
+            cut += write_workbook(plan, rater, path)
+        else:
+            with path.open("w", encoding="utf-8", errors="ignore", newline="") as file:
+                write_csv(plan, rater, file)
     return Exported(Path(out), plan, tuple(sheets), cut, tell_tales(plan, origins))
+
+
+def _check_empty(plan: Plan, path: Path) -> None:
+    """A sheet that somebody has filled in, or changed in any way, is not written over."""
+    try:
+        filled = path.is_file() and read_sheet(plan, path)
+    except TableError as error:
+        raise InputError(
+            f"{path}: not the sheet as it was sent out; move it away ({error})"
+        ) from None
+    if filled:
+        raise InputError(
+            f"{path}: {len(filled)} judgements are answered in it; move it away, or read it by "
+            "voirdire humans import"
+        )
 
 
 def file_names(plan: Plan) -> dict[str, str]:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
+_FILES = tuple(
+    f"{name}.parquet" for name in ("ratings", "preferences", "choices", "texts", "items")
+)
+#: How the study of an import begins: what stands beside it may be written over by the next one.
+_MARK = "# Answers read by voirdire humans import.\n"
 _LABELS = ("alpha_nominal", "ac1")
 #: How people alone are examined where the study does not say: by how far they agree.
 _MEASURES = {"pointwise": ("icc", "alpha"), "labels": _LABELS, "nested": _LABELS, "choice": _LABELS}
@@ -71,15 +76,14 @@ def import_answers(
     Raises
     ------
     InputError
-        The plan, its key or the folder cannot be used.
+        The plan or its key cannot be used, or the folder holds files that no import wrote.
     TableError
         A sheet cannot be used; the message names the file, the row and the value.
     """
     work, out = Path(work), Path(out)
     plan = read_plan(work / PLAN)
     origins = read_key(Path(key) if key else work / KEY, plan)
-    if is_session(out) or (out / PLAN).exists():
-        raise InputError(f"{out}: holds a session or a plan; give another folder for the answers")
+    _check_free(out)
     answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
     found = tables_of(plan, origins, answers)
     study = human_study(load_study(work / STUDY), plan)
@@ -138,13 +142,23 @@ def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     return found
 
 
+def _check_free(out: Path) -> None:
+    """Nothing is written over but what an import wrote."""
+    if is_session(out) or (out / PLAN).exists():
+        raise InputError(f"{out}: holds a session or a plan; give another folder for the answers")
+    held = next((name for name in (STUDY, *_FILES) if (out / name).exists()), None)
+    study = out / STUDY
+    if held and not (study.is_file() and study.read_text(encoding="utf-8").startswith(_MARK)):
+        raise InputError(f"{out}: holds a {held} that no import wrote; give another folder")
+
+
 def _write(
     out: Path, study: Study, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("ratings", "preferences", "choices", "texts", "items"):
-        (out / f"{name}.parquet").unlink(missing_ok=True)
+    for name in _FILES:
+        (out / name).unlink(missing_ok=True)
     tables = found if items is None else {**found, "items": items}
     for name, frame in tables.items():
         frame.write_parquet(out / f"{name}.parquet")
-    (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
+    (out / STUDY).write_text(_MARK + study_to_toml(study), encoding="utf-8")

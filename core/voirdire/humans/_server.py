@@ -5,11 +5,12 @@ from __future__ import annotations
 import ipaddress
 import json
 import socket
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from voirdire._errors import InputError
 from voirdire.humans._database import AnswerBook
@@ -90,7 +91,7 @@ class PageServer:
         shown = f"[{host}]" if ":" in host else host
         self.address = f"http://{shown}:{self._server.server_address[1]}"
         self.links = {
-            rater: f"{self.address}/#{quote(token)}"
+            rater: f"{self.address}/#{token}"
             for rater, token in self._server.desk.tokens.items()
             if rater in plan.raters
         }
@@ -125,12 +126,14 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, host: str, port: int, desk: Desk) -> None:
-        self.desk, self.host = desk, host
+        self.desk, self.host = desk, host.lower()
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
 
-    def handle_error(self, *_: Any) -> None:
-        """A browser that goes away in the middle of an answer is no news."""
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of an answer is no news, a full disk is."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const token = decodeURIComponent(location.hash.slice(1)) || sessionStorage.getItem("token") || "";
+  const token = location.hash.slice(1) || sessionStorage.getItem("token") || "";
   const $ = (id) => document.getElementById(id);
   const make = (tag, name, text) => {
     const node = document.createElement(tag);
@@ -63,7 +63,10 @@
     }
     sending = false;
   };
-  addEventListener("beforeunload", (event) => { if (waiting.size) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => {
+    flush();
+    if (waiting.size) event.preventDefault();
+  });
 
   const count = () => {
     const done = work.open.filter((left) => left === 0).length;
@@ -283,12 +286,13 @@
       if (number) jump(); else move(1);
     } else if (words || number || event.ctrlKey) {
       return;
-    } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+    } else if (/^Arrow(Left|Right)$/.test(event.key) && !event.shiftKey) {
       event.preventDefault();
       move(event.key === "ArrowRight" ? 1 : -1);
     } else if (/^[0-9]$/.test(event.key)) {
       event.preventDefault();
-      pick(event.key);
+      // An answer moves on to the next question: a key held down would answer that one too.
+      if (!event.repeat) pick(event.key);
     }
   });
   const jump = () => {
@@ -296,6 +300,11 @@
     if (Number.isInteger(to) && to >= 1 && to <= work.ids.length) show(to - 1);
     else $("number").value = at + 1;
   };
+  // By its address alone the link would put itself where the token stands.
+  $("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    $("task").focus();
+  });
   $("form").addEventListener("submit", (event) => event.preventDefault());
   $("number").addEventListener("change", jump);
   $("back").addEventListener("click", () => move(-1));

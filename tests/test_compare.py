@@ -122,13 +122,46 @@ def test_printed_results_with_baseline_shares_or_support(tmp_path):
     assert w["f1_simulated"] is None  # how far draws stray hangs on the number of items
 
 
+def test_cells_are_read_as_papers_print_them(tmp_path):
+    path = wrote(
+        tmp_path / "printed.csv",
+        [
+            ("x", "83.8 % ± 0.6 %", "58.9%", None, None, None),
+            ("y", "0.5", None, "A 1: 60 %; B (2) 40.0%", "2,530", None),
+            ("z", "0.5", None, None, None, "Class 1 1,234 (68.5 %); Class 2 567 (31.5 %)"),
+            ("w", ".5", None, "103 (60 %); 68 (40 %)", "171", None),
+        ],
+        ["configuration", "f1", "f1_random", "shares", "n", "support"],
+    )
+    x, y, z, w = compare([path]).iter_rows(named=True)
+    assert (x["f1"], x["f1_sd"], x["f1_random"]) == pytest.approx((0.838, 0.006, 0.589))
+    assert (y["n"], y["f1_random"]) == (2530, pytest.approx(0.52))
+    assert (z["n"], z["f1_random"]) == (1801, random_f1([1234, 567]).value)
+    assert (w["n"], w["f1_random"]) == (171, random_f1([103, 68]).value)
+
+
+def test_two_files_of_predictions_are_known_by_their_folders(tmp_path):
+    paths = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        paths.append(predictions(tmp_path / name, n=20))
+    assert compare(paths)["configuration"].to_list() == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("columns", "row", "message"),
     [
-        (["f1", "f1_random"], (1.2, 0.3), "column 'f1': must lie in 0..1, got 1.2"),
+        (["f1", "f1_random"], (1.2, 0.3), "column 'f1': must lie in 0..1 or be a percentage"),
         (["f1", "f1_random"], (None, 0.3), "column 'f1': is empty"),
         (["f1", "f1_random"], (0.5, None), "needs f1_random, shares or support"),
-        (["f1", "shares"], (0.5, "A; B"), "no number in 'A'"),
+        (["f1", "shares"], (0.5, "A; B"), "must end in a share, such as 0.6 or 60 %, for each class"),
+        (["f1", "shares"], (0.5, "A 60,5 %; B 39,5 %"), "for each class, got 'A 60,5 %'"),
+        (["f1", "shares"], (0.5, "A -0.5; B 1.5"), "must be 0 or more, got 'A -0.5'"),
+        (["f1", "support"], (0.5, "60 %; 40 %"), "must end in a count for each class, got '60 %'"),
+        (["f1", "support"], (0.5, "0; 0"), "column 'support': no class has an item"),
+        (["f1", "f1_random"], ("83.8", 0.3), "or be a percentage with its sign, got '83.8'"),
+        (["f1", "f1_random"], ("0,838", 0.3), "column 'f1': not a number: '0,838'"),
+        (["f1", "f1_random", "n"], (0.5, 0.3, "1e400"), "must be a whole number of items, got inf"),
         (["f1", "shares"], (0.5, "0.5; 0.2"), "must add up to 1, got 0.7"),
         (["f1", "task", "f1_random"], (0.5, "ranking", 0.2), "column 'task': must be one of"),
         (["f1", "n"], (0.5, 3), "neither predictions"),
@@ -167,7 +200,7 @@ def test_the_command_writes_table_and_figure(tmp_path):
     names = {file.name for file in out.iterdir()}
     assert names == {f"comparison.{end}" for end in ("md", "tex", "csv", "json", "svg", "png")}
     (record,) = json.loads((out / "comparison.json").read_text("utf-8"))
-    assert record["configuration"] == "predictions"
+    assert record["configuration"] == tmp_path.name
     assert "kappa_F1" in (out / "comparison.md").read_text("utf-8").replace("\\", "")
 
 

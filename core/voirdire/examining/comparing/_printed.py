@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,13 @@ if TYPE_CHECKING:
     from voirdire.tables import RawTable
 
 _BASELINES = ("f1_random", "shares", "support")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\s*%?")
+#: Between groups of three digits: 2,530. A plain blank is none: names of classes end in digits.
+_GAP = "[,'\u2019\u00a0\u2009\u202f]"
+_FIGURE = re.compile(
+    rf"(?<![\w.,])(?P<number>[-\u2212]?(?:(?:[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+|\d+)(?:\.\d*)?|\.\d+)"
+    r"(?:[eE][-+]?\d+)?)(?!\w)\s*(?P<percent>%)?"
+)
+_NOTHING = ("", "N/A", "NA", "-", "\u2013", "\u2014")
 _SLACK = 0.02
 
 
@@ -39,12 +44,13 @@ def printed_cells(raw: RawTable, path: Path) -> list[Cell]:
 
 
 def _cell(row: dict[str, Any], path: Path, where: str) -> Cell:
-    f1 = _share(row, "f1", where)
+    f1, spread = _with_spread(row, "f1", where)
     if f1 is None:
         raise TableError(f"{where}, column 'f1': is empty")
     task: Task = task_of(str(row.get("task") or TASKS[1]), where)
     shares, n = _classes(row, task, where)
-    known = Printed(f1, _share(row, "f1_sd", where), _share(row, "f1_random", where), shares, n)
+    sd, chance = (_share(row, column, where) for column in ("f1_sd", "f1_random"))
+    known = Printed(f1, spread if sd is None else sd, chance, shares, n)
     if known.f1_random is None and not shares:
         raise TableError(f"{where}: needs f1_random, shares or support to know what chance scores")
     name = str(row.get("configuration") or path.stem)
@@ -58,6 +64,8 @@ def _classes(row: dict[str, Any], task: Task, where: str) -> tuple[tuple[float, 
     shares = _numbers(row.get("shares"), "shares", where)
     if support and (task != "multi-label" or n is not None):
         n = n or round(sum(support))
+        if not n:
+            raise TableError(f"{where}, column 'support': no class has an item")
         shares = tuple(count / n for count in support)
     elif support:
         raise TableError(f"{where}: support of a multi-label task needs n, the number of items")
@@ -73,31 +81,50 @@ def _classes(row: dict[str, Any], task: Task, where: str) -> tuple[tuple[float, 
 
 
 def _numbers(value: Any, column: str, where: str) -> tuple[float, ...]:
-    """Numbers in a cell: ``0.6; 0.4``, ``Anger 60 %; Fear 40 %`` or a list."""
+    """Numbers in a cell: ``0.6; 0.4``, ``Anger 60 %; Fear 40 %``, ``103 (4.1 %)`` or a list."""
     if value is None or value == "":
         return ()
-    if isinstance(value, list | tuple):
-        return tuple(float(part) for part in value)
-    found = []
-    for part in str(value).split(";"):
-        match = list(_NUMBER.finditer(part))
-        if not match:
-            raise TableError(f"{where}, column {column!r}: no number in {part.strip()!r}")
-        text = match[-1][0]
-        found.append(float(text.rstrip("% ")) / (100 if text.endswith("%") else 1))
-    return tuple(found)
+    parts = value if isinstance(value, list | tuple) else str(value).split(";")
+    return tuple(_counted(str(part).strip(), column, where) for part in parts)
+
+
+def _counted(part: str, column: str, where: str) -> float:
+    """The number at the end of a part: a count for `support`, else a share."""
+    found = list(_FIGURE.finditer(part))
+    whole = [each for each in found if not each["percent"]]
+    wanted = whole if column == "support" else [each for each in found if each["percent"]] or whole
+    if not wanted or part[found[-1].end() :].strip(" )]"):
+        what = "a count" if column == "support" else "a share, such as 0.6 or 60 %,"
+        raise TableError(f"{where}, column {column!r}: must end in {what} for each class, "
+                         f"got {part!r}")  # fmt: skip
+    number = _value(wanted[-1])
+    if number < 0:
+        raise TableError(f"{where}, column {column!r}: must be 0 or more, got {part!r}")
+    return number
+
+
+def _with_spread(row: dict[str, Any], column: str, where: str) -> tuple[float | None, float | None]:
+    """A share, and the deviation printed behind it: ``0.838 ± 0.006``."""
+    said, _, spread = str(row.get(column)).partition("±")
+    if not spread:
+        return _share(row, column, where), None
+    parts = {column: said, f"{column} ±": spread}
+    return _share(parts, column, where), _share(parts, f"{column} ±", where)
 
 
 def _share(row: dict[str, Any], column: str, where: str) -> float | None:
     value = _number(row.get(column), column, where)
     if value is not None and not 0 <= value <= 1:
-        raise TableError(f"{where}, column {column!r}: must lie in 0..1, got {value!r}")
+        raise TableError(
+            f"{where}, column {column!r}: must lie in 0..1 or be a percentage with its sign, "
+            f"got {row[column]!r}"
+        )
     return value
 
 
 def _whole(row: dict[str, Any], column: str, where: str) -> int | None:
     value = _number(row.get(column), column, where)
-    if value is not None and (value < 1 or value != int(value)):
+    if value is not None and (value < 1 or not value.is_integer()):
         raise TableError(
             f"{where}, column {column!r}: must be a whole number of items, got {value!r}"
         )
@@ -105,12 +132,15 @@ def _whole(row: dict[str, Any], column: str, where: str) -> int | None:
 
 
 def _number(value: Any, column: str, where: str) -> float | None:
-    if value is None or str(value).strip() in ("", "N/A", "NA", "-"):
+    text = "" if value is None else str(value).strip()
+    if text in _NOTHING:
         return None
-    try:
-        number = float(str(value))
-    except ValueError:
-        raise TableError(f"{where}, column {column!r}: not a number: {value!r}") from None
-    if not math.isfinite(number):
+    found = _FIGURE.fullmatch(text)
+    if found is None:
         raise TableError(f"{where}, column {column!r}: not a number: {value!r}")
-    return number
+    return _value(found)
+
+
+def _value(figure: re.Match[str]) -> float:
+    digits = re.sub(_GAP, "", figure["number"]).replace("\u2212", "-")
+    return float(digits) / (100 if figure["percent"] else 1)

@@ -58,7 +58,8 @@ def _files(path: Path) -> list[Path]:
 
 def _read(path: Path, within: str) -> list[Cell]:
     raw = read_raw(path)
-    default = within if within not in ("", ".") else path.stem
+    own = path.resolve().parent.name if path.stem == NAME else path.stem
+    default = within if within not in ("", ".") else own or path.stem
     if is_predictions(raw.frame):
         return prediction_cells(raw, path, default)
     if is_printed(raw.frame):

@@ -288,6 +288,17 @@ def found():
     return examine(frame(missing=0))
 
 
+def test_an_examination_is_printed_in_one_line_and_hands_out_its_verdicts(found):
+    verdict = found.verdict("judge", "Safety")
+    assert (verdict.judge, verdict.attribute) == ("judge", "Safety")
+    with pytest.raises(KeyError):
+        found.verdict("judge", "Warmth")
+    said = repr(found)
+    assert said.startswith("Examination(study='frame', judges=('judge',), attributes=('Empathy', ")
+    assert f"'{verdict.verdict}': " in said
+    assert len(said) < 250
+
+
 class TestRequirements:
     def test_met(self, found):
         gates = ["icc_c1>=-1", "mse <= 99", "bias_normalised@Safety<=1", "icc_c1@judge<=1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -300,6 +301,14 @@ class Examination:
     replies: pl.DataFrame | None = None
     preferences: pl.DataFrame | None = None
 
+    def __repr__(self) -> str:
+        """One line: the whole holds every rating, which no prompt should print."""
+        said = Counter(verdict.verdict for verdict in self.verdicts)
+        return (
+            f"Examination(study={self.study.name!r}, judges={self.judges}, "
+            f"attributes={self.attributes}, findings={len(self.findings)}, verdicts={dict(said)})"
+        )
+
     @property
     def judges(self) -> tuple[str, ...]:
         """Judges in the order of the panel."""
@@ -313,6 +322,13 @@ class Examination:
     def result(self, judge: str, attribute: str) -> PairResult:
         """The result of one judge and attribute."""
         for found in (*self.results, *self.composites):
+            if (found.judge, found.attribute) == (judge, attribute):
+                return found
+        raise KeyError((judge, attribute))
+
+    def verdict(self, judge: str, attribute: str) -> Verdict:
+        """The verdict on one judge and attribute."""
+        for found in self.verdicts:
             if (found.judge, found.attribute) == (judge, attribute):
                 return found
         raise KeyError((judge, attribute))

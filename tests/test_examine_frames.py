@@ -294,7 +294,7 @@ def test_an_examination_is_printed_in_one_line_and_hands_out_its_verdicts(found)
     with pytest.raises(KeyError):
         found.verdict("judge", "Warmth")
     said = repr(found)
-    assert said.startswith("Examination(study='frame', judges=('judge',), attributes=('Empathy', ")
+    assert said.startswith("Examination(study='t', judges=('judge',), attributes=('Empathy', ")
     assert f"'{verdict.verdict}': " in said
     assert len(said) < 250
 

@@ -149,6 +149,26 @@ def test_a_missing_extra_says_what_to_install(monkeypatch):
         load([plugin]).resolve("judge", "x")
 
 
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("no_such_module_anywhere:make", "ModuleNotFoundError: No module named 'no_such_module"),
+        ("json:no_such_name", "AttributeError: module 'json' has no attribute 'no_such_name'"),
+        ("divides_by_nought:make", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_cannot_be_loaded_names_the_plugin_the_target_and_the_cause(
+    monkeypatch, tmp_path, target, says
+):
+    (tmp_path / "divides_by_nought.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    members = {"voirdire_register_judges": registering("x", target=target)}
+    with pytest.raises(voirdire.PluginError) as error:
+        load([third_party("mine", monkeypatch, **members)]).resolve("judge", "x")
+    begin = f"judge 'x' of plugin 'mine': {target} cannot be loaded: {says}"
+    assert str(error.value).startswith(begin)
+
+
 def run(*args: str, only: str | None = "") -> subprocess.CompletedProcess[str]:
     import os
 

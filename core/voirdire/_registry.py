@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from voirdire._errors import MissingExtraError, PluginError
+from voirdire._errors import MissingExtraError, PluginError, VoirdireError
 
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {
@@ -78,7 +78,8 @@ class Plugins:
         Raises
         ------
         PluginError
-            Unknown name (the known ones and any plugin that failed are listed).
+            Unknown name (the known ones and any plugin that failed are listed), or its module
+            cannot be loaded.
         MissingExtraError
             The module needs a package that is not installed.
         """
@@ -90,8 +91,14 @@ class Plugins:
         module, _, attribute = found.target.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError as error:
-            missing = (error.name or "").partition(".")[0]
+        except VoirdireError:
+            raise
+        except Exception as error:
+            missing = error.name if isinstance(error, ModuleNotFoundError) else None
+            missing = (missing or "").partition(".")[0]
             if missing in EXTRAS:
                 raise MissingExtraError(f"{kind} {name!r}", EXTRAS[missing], missing) from error
-            raise
+            raise PluginError(
+                f"{kind} {name!r} of plugin {found.plugin!r}: {found.target} cannot be loaded: "
+                f"{type(error).__name__}: {error}"
+            ) from error

@@ -152,7 +152,7 @@ def test_a_gpu_that_fails_while_searching_is_a_warning_and_the_cpu_serves():
     class Fails:
         ntotal = 3
 
-        def search(self, *_):
+        def search(self, *_, **__):
             raise RuntimeError("cudaMalloc failed: out of memory")
 
     index = build_index(pool_of(3), WordEmbedder(), device="cpu")
@@ -287,3 +287,40 @@ def test_refresh_builds_once_and_again_only_for_a_reason(tmp_path):
     assert "of kind exact" in why(embedder=WordEmbedder("other"), kind="hnsw")
     (tmp_path / "index.faiss").write_bytes(b"nothing")
     assert "is not the file" in why(embedder=WordEmbedder("other"), kind="hnsw")
+
+
+@pytest.mark.parametrize("parameters", [{"nlist": 40, "nprobe": 1}, {"nlist": 40, "nprobe": 2}])
+def test_an_approximate_index_never_gives_fewer_than_there_are(parameters):
+    pool, embedder = pool_of(400), Cloud(dimension=16)
+    index = build_index(pool, embedder, kind="ivf", parameters=parameters, device="cpu")
+    exact = build_index(pool, embedder, device="cpu")
+    queries = embedder.embed(["a", "b", "c"])
+    queries[1] = np.nan
+    few, many, truth = (
+        index.search(queries, 1),
+        index.search(queries, 300),
+        exact.search(queries, 300),
+    )
+    assert (many.rows[[0, 2]] >= 0).all()
+    np.testing.assert_allclose(many.scores[[0, 2]], truth.scores[[0, 2]], atol=1e-6)
+    assert (many.rows[1] == -1).all()
+    assert (few.rows[[0, 2]] >= 0).all()
+
+
+def test_every_vector_of_a_graph_can_be_searched():
+    from voirdire_retrieval._faiss import search, search_all
+
+    pool, embedder = pool_of(300), WordEmbedder()
+    graph, exact = (
+        build_index(pool, embedder, kind=kind, device="cpu") for kind in ("hnsw", "exact")
+    )
+    queries = embedder.embed(["quiet evening walk"])
+    np.testing.assert_allclose(
+        search_all(graph.cpu, queries, 300)[1], search(exact.cpu, queries, 300)[1], atol=1e-6
+    )
+
+
+def test_a_cache_that_cannot_be_opened_is_an_error_of_ours(tmp_path):
+    (tmp_path / "vectors.sqlite").mkdir()
+    with pytest.raises(InputError, match="is not a usable cache of vectors"):
+        VectorCache(tmp_path)

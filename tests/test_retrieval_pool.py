@@ -118,3 +118,14 @@ def test_text_keys_tell_what_counts_as_the_same():
     assert text_key("a b") != text_key("ab")
     assert text_key("\ud800") != text_key("\ud801")  # lone surrogates do not raise
     assert exact_key("a") != exact_key("A")
+
+
+def test_labels_written_with_a_point_are_the_same_numbers_from_every_file(tmp_path):
+    table = pl.DataFrame({"id": ["a", "b", "c"], "text": ["x", "y", "z"], "mood": [1.0, None, 0.0]})
+    table.write_csv(tmp_path / "pool.csv")
+    table.write_parquet(tmp_path / "pool.parquet")
+    for name in ("pool.csv", "pool.parquet"):
+        assert read_pool(tmp_path / name, labels=["mood"]).frame["mood"].to_list() == [1, None, 0]
+    share = table.with_columns(mood=pl.Series([0.5, float("nan"), 1.0]))
+    share.write_parquet(tmp_path / "share.parquet")
+    assert read_pool(tmp_path / "share.parquet", labels=["mood"]).frame["mood"][0] == 0.5

@@ -314,3 +314,71 @@ def test_the_selectors_are_registered_and_made_from_options_alone(tmp_path):
     assert (tmp_path / "index" / "card.json").is_file()
     with pytest.raises(InputError, match="does not take these options"):
         make(**common, ids=["a"])
+
+
+def test_equally_near_examples_come_in_the_pool_s_order_whatever_is_asked_beside():
+    table = pl.DataFrame({"id": [f"p{n}" for n in range(60)], "text": [f"t{n}" for n in range(60)]})
+    near = at_cosine(0.8)
+    embedder = GivenEmbedder({"q": [1.0, 0.0], **{f"t{n}": near for n in range(60)}})
+    selector = nearest(build_index(make_pool(table), embedder), embedder)
+    items = [Item(f"q{n}", "q") for n in range(40)]
+    together = [ids(one) for one in selector.select_many(items, 3)]
+    assert together == [["p0", "p1", "p2"]] * 40
+    assert ids(selector.select_many(items[:1], 2)[0]) == ["p0", "p1"]
+
+
+def test_random_examples_do_not_hang_on_the_order_of_the_pool():
+    names = [f"p{n}" for n in range(30)]
+    found = []
+    for order in (names, names[::-1]):
+        table = pl.DataFrame({"id": order, "text": [f"words of {name}" for name in order]})
+        embedder = WordEmbedder()
+        selector = random_examples(build_index(make_pool(table), embedder), embedder, seed=3)
+        found.append([ids(one) for one in selector.select_many([Q, Item("r", "r")], 4)])
+    assert found[0] == found[1]
+
+
+def test_ids_of_two_files_meet_whatever_type_they_were_written_from():
+    index, embedder = index_of({"7": 0.9, "8.0": 0.8, "009": 0.7})
+    chosen = nearest(index, embedder, guard_against([Item("8", "x"), Item("9", "y")]))
+    assert [one["id"] for one in chosen.select(Item("7.0", "q"), 3)] == ["009"]
+
+
+def test_an_overlap_by_id_alone_is_told_from_one_by_text():
+    index, _ = index_of(LINE)
+    (found,) = pool_overlap(index, [Item("a", "another text"), Item("z", "text b")])
+    assert found.count == 2
+    assert "1 of them share an id alone, with another text" in found.message
+    (found,) = pool_overlap(index, [Item("z", "text b")])
+    assert "alone" not in found.message
+
+
+def test_fixed_examples_may_be_named_by_numbers_and_by_the_rows_merged_into_them():
+    table = pl.DataFrame({"id": ["1", "2", "3"], "text": ["one", "two", "ONE"]})
+    embedder = WordEmbedder()
+    index = build_index(make_pool(table), embedder)
+    assert ids(fixed(index, embedder, ids=[2, "3"]).select_many([Q], 2)[0]) == ["2", "1"]
+    for wrong in ([], "12"):
+        with pytest.raises(InputError, match="a list of one or more ids"):
+            fixed(index, embedder, ids=wrong)
+
+
+def test_many_items_are_searched_a_block_at_a_time(monkeypatch):
+    from voirdire_retrieval import _selector
+
+    embedder = WordEmbedder()
+    table = pl.DataFrame({"id": [f"p{n}" for n in range(40)], "text": [f"w{n}" for n in range(40)]})
+    index = build_index(make_pool(table), embedder)
+    items = [Item(f"q{n}", f"w{n} w{n + 1}") for n in range(9)]
+    whole = nearest(index, embedder).select_many(items, 2)
+    monkeypatch.setattr(_selector, "_CELLS", 40)
+    assert nearest(index, embedder).select_many(items, 2) == whole
+
+
+def test_an_endpoint_of_a_study_has_an_address_and_a_key(tmp_path, monkeypatch):
+    pl.DataFrame({"id": ["a"], "text": ["x"]}).write_csv(tmp_path / "pool.csv")
+    make = plugins().resolve("selector", "nearest")
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    options = {"pool": "pool.csv", "folder": tmp_path, "embedder": "compatible:m"}
+    with pytest.raises(InputError, match=r"NO_SUCH_KEY \(api_key_env\) is empty"):
+        make(**options, base_url="http://localhost:1/v1", api_key_env="NO_SUCH_KEY")

@@ -69,11 +69,13 @@ class VectorCache:
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.file, timeout=60)
+        connection = None
         try:
+            connection = sqlite3.connect(self.file, timeout=60)
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.DatabaseError as error:
-            connection.close()
+            if connection is not None:
+                connection.close()
             raise InputError(
                 f"{self.file} is not a usable cache of vectors ({error}); delete it or name "
                 f"another folder"

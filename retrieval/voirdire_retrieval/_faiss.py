@@ -102,7 +102,7 @@ def place(index: Any, wanted: Device) -> Placed:
 
 
 def search(
-    index: Any, queries: NDArray[np.float32], k: int
+    index: Any, queries: NDArray[np.float32], k: int, parameters: Any = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Rows and cosines of the k nearest; -1 and NaN where there is none."""
     rows = np.full((len(queries), k), -1, np.int64)
@@ -112,10 +112,23 @@ def search(
     within = min(k, index.ntotal)
     if within and usable.any():
         asked = queries if usable.all() else queries[usable]
-        found, nearest = index.search(np.ascontiguousarray(asked, np.float32), within)
+        asked = np.ascontiguousarray(asked, np.float32)
+        found, nearest = index.search(asked, within, params=parameters)
         found[nearest < 0] = np.nan
         rows[usable, :within], scores[usable, :within] = nearest, found
     return rows, scores
+
+
+def search_all(
+    index: Any, queries: NDArray[np.float32], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """As `search`, of every vector of an approximate CPU index, none passed over."""
+    faiss = load_faiss()
+    if isinstance(index, faiss.IndexIVF):
+        every = faiss.SearchParametersIVF(nprobe=index.nlist)
+        return search(index, queries, k, every)
+    storage = faiss.downcast_index(index.storage) if isinstance(index, faiss.IndexHNSW) else index
+    return search(storage, queries, k)
 
 
 def read_back(index: Any, rows: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -26,8 +26,8 @@ def read_pool(
 ) -> Pool:
     """A pool from a CSV, Excel, JSONL or Parquet file; the columns as in `make_pool`.
 
-    Delimited text has no types: labels that are whole numbers throughout become numbers, so that
-    a pool is the same from CSV and from Parquet.
+    Delimited text has no types: labels that are whole numbers throughout (1, or 1.0 as data frames
+    write them beside a blank) become numbers, so that a pool is the same from CSV and from Parquet.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def read_pool(
     """
     frame = read_raw(path).frame
     numbers = [
-        frame[label].cast(pl.Int64)
+        _without_point(frame[label]).cast(pl.Int64)
         for label in labels
         if label in frame.columns and _whole(frame[label])
     ]
@@ -73,6 +73,16 @@ def read_items(
 
 
 def _whole(column: pl.Series) -> bool:
+    """Whether a column holds whole numbers that are not numbers of their own type yet."""
+    if column.dtype.is_float():
+        known = column.fill_nan(None).drop_nulls()
+        return bool((known.is_finite() & (known == known.round())).all())
     return column.dtype == pl.String and bool(
-        column.drop_nulls().str.contains(r"^-?\d{1,18}$").all()
+        column.drop_nulls().str.contains(r"^-?\d{1,18}(\.0+)?$").all()
     )
+
+
+def _without_point(column: pl.Series) -> pl.Series:
+    if column.dtype.is_float():
+        return column.fill_nan(None)
+    return column.str.replace(r"\.0+$", "")

@@ -20,7 +20,7 @@ from voirdire_retrieval._selectors import SELECTORS
 from voirdire_retrieval._storage import refresh_index
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Item
     from voirdire_retrieval._index import Index
@@ -41,6 +41,8 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     cache: str = "",
     device: Any = "auto",
     batch_size: int | None = None,
+    base_url: str = "",
+    api_key_env: str = "",
     max_similarity: float | None = 0.98,
     test: Sequence[Item] = (),
     folder: str | Path = ".",
@@ -55,7 +57,7 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     pool, labels, id, text, group
         The file of examples and its columns, as in `read_pool`. Items are of a group by the same
         name in their `extra`.
-    embedder, device, batch_size
+    embedder, device, batch_size, base_url, api_key_env
         As in `open_embedder`; or an `Embedder` itself.
     index, cache : str
         Folders that keep the index and vectors between runs; empty: kept in memory.
@@ -72,7 +74,8 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
         A file, model or option that cannot be used.
     """
     at = Path(folder)
-    model = _embedder(embedder, at, device, batch_size)
+    endpoint = {"base_url": base_url, "api_key_env": api_key_env}
+    model = _embedder(embedder, at, device, batch_size, endpoint)
     kept = VectorCache(at / cache) if cache else None
     examples = read_pool(at / pool, id=id, text=text, labels=labels, group=group)
     found = _index(examples, model, at / index if index else None, device, kept)
@@ -83,18 +86,28 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
         raise InputError(f"selector {name!r} does not take these options: {error}") from error
 
 
-def _embedder(spec: Any, folder: Path, device: Any, batch_size: int | None) -> Embedder:
+def _embedder(
+    spec: Any, folder: Path, device: Any, batch_size: int | None, endpoint: Mapping[str, str]
+) -> Embedder:
     if not isinstance(spec, str):
         return spec if isinstance(spec, Embedder) else open_embedder(spec, batch_size=batch_size)
     beside = folder / spec
     name = str(beside) if beside.is_dir() else spec
-    return _shared(name, device, batch_size)
+    return _shared(name, device, batch_size, **endpoint)
 
 
 @lru_cache(maxsize=1)
-def _shared(name: str, device: Any, batch_size: int | None) -> Embedder:
+def _shared(
+    name: str, device: Any, batch_size: int | None, base_url: str, api_key_env: str
+) -> Embedder:
     """One model for all raters of a panel: loading takes seconds, and as much memory each time."""
-    return open_embedder(name, device=device, batch_size=batch_size)
+    return open_embedder(
+        name,
+        device=device,
+        batch_size=batch_size,
+        base_url=base_url,
+        api_key_env=api_key_env,
+    )
 
 
 def _index(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import InputError
-from voirdire_retrieval._texts import text_key
+from voirdire_retrieval._texts import id_key, text_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,7 +37,7 @@ class Guard:
         Leave out examples of the item's group (``item.extra[group_key]``).
     group_key : str
     test_ids, test_keys : frozenset of str
-        Ids and text keys of the test split; `guard_against` fills them.
+        Keys of the ids and texts of the test split; `guard_against` fills them.
     """
 
     max_similarity: float | None = 0.98
@@ -57,12 +57,12 @@ class Guard:
         A row has `id`, `key`, `also` and `groups`, as a pool does; a similarity of NaN is unknown
         and cannot be held against it.
         """
-        key, group = text_key(item.text), item.extra.get(self.group_key)
+        own, key, group = id_key(item.id), text_key(item.text), item.extra.get(self.group_key)
         limit = math.inf if self.max_similarity is None else self.max_similarity
 
         def reason(row: Mapping[str, Any], similarity: float) -> Reason | None:
-            ids = {row["id"], *row["also"]}
-            if item.id and item.id in ids:
+            ids = {id_key(one) for one in (row["id"], *row["also"])}
+            if own and own in ids:
                 return "same_id"
             if row["key"] == key:
                 return "same_text"
@@ -97,6 +97,6 @@ def guard_against(
         max_similarity,
         exclude_same_group,
         group_key,
-        frozenset(item.id for item in items if item.id),
+        frozenset(id_key(item.id) for item in items) - {""},
         frozenset(text_key(item.text) for item in items) - {""},
     )

@@ -12,7 +12,17 @@ import numpy as np
 from voirdire._errors import InputError
 from voirdire_retrieval._card import Card, data_hash
 from voirdire_retrieval._embed import Embedded, embed_texts
-from voirdire_retrieval._faiss import GPU_K, Device, Kind, Placed, make, place, read_back, search
+from voirdire_retrieval._faiss import (
+    GPU_K,
+    Device,
+    Kind,
+    Placed,
+    make,
+    place,
+    read_back,
+    search,
+    search_all,
+)
 from voirdire_retrieval._recall import recall_against_exact
 
 if TYPE_CHECKING:
@@ -61,6 +71,9 @@ class Index:
     def search(self, queries: NDArray[np.float32], k: int, model: str = "") -> Hits:
         """The k nearest by cosine.
 
+        An approximate index may overlook a near one. It never gives fewer than there are: where it
+        would, it searches all of them.
+
         Parameters
         ----------
         queries : ndarray of float32, shape (n, dimension)
@@ -78,13 +91,23 @@ class Index:
         if k < 1:
             raise InputError(f"k must be 1 or more, got {k}")
         self.check(queries, model)
+        rows, scores = self._found(queries, k)
+        lacking = (rows[:, : min(k, self.card.count)] < 0).any(axis=1)
+        lacking &= ~np.isnan(queries).any(axis=1)
+        if lacking.any():
+            rows[lacking], scores[lacking] = search_all(self.cpu, queries[lacking], k)
+        return Hits(rows, scores)
+
+    def _found(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         if self.device == "cuda" and min(k, self.card.count) <= GPU_K:
             try:
-                return Hits(*search(self.placed.index, queries, k))
+                return search(self.placed.index, queries, k)
             except RuntimeError as error:
                 why = str(error).strip().splitlines()[-1]
                 warnings.warn(f"the GPU failed ({why}): searching on the CPU", stacklevel=2)
-        return Hits(*search(self.cpu, queries, k))
+        return search(self.cpu, queries, k)
 
     def check(self, queries: NDArray[np.float32], model: str = "") -> None:
         """Raise InputError, naming both sizes and models, where queries are of another size."""

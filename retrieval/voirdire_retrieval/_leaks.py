@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.schema import Finding
 from voirdire_retrieval._guard import REASONS
-from voirdire_retrieval._texts import text_key
+from voirdire_retrieval._texts import id_key, text_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,12 +28,20 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
         One of kind ``pool_test_overlap``, or none. `guard_against` keeps these rows out.
     """
     items = list(test)
-    ids = {item.id for item in items if item.id}
+    ids = {id_key(item.id) for item in items} - {""}
     keys = {text_key(item.text) for item in items} - {""}
-    columns = index.frame.select("id", "key", "also").iter_rows()
-    shared = [one for one, key, also in columns if key in keys or not ids.isdisjoint([one, *also])]
+    shared, by_id = list[str](), 0
+    for one, key, also in index.frame.select("id", "key", "also").iter_rows():
+        same_text = key in keys
+        if same_text or not ids.isdisjoint(map(id_key, (one, *also))):
+            shared.append(one)
+            by_id += not same_text
     if not shared:
         return []
+    apart = (
+        f" {by_id} of them share an id alone, with another text: where both files merely number "
+        "their rows, these are other texts, kept out for nothing; give the ids of one a prefix."
+    )
     return [
         Finding(
             "pool_test_overlap",
@@ -42,7 +50,7 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
             len(shared),
             tuple(shared[:_PLACES]),
             f"{len(shared)} of {index.card.count} examples of the pool are items of the test "
-            "split.",
+            f"split.{apart if by_id else ''}",
             "They are never shown where the selector's guard knows the test split.",
         )
     ]

@@ -32,18 +32,32 @@ def by_nearness(
     vectors: NDArray[np.float32],
     count: int,
 ) -> Hits:
-    """The nearest rows."""
-    return index.search(vectors, max(count, 1))  # of an empty pool: no row
+    """The nearest rows; of equally near ones the first of the pool.
+
+    Which of two equal scores FAISS gives first hangs on device, batch and k: so those that agree to
+    six digits, which rounding cannot tell apart, are put in the pool's order.
+    """
+    found = index.search(vectors, max(count, 1))  # of an empty pool: no row
+    order = np.lexsort((found.rows, -np.round(found.scores, 6)), axis=-1)
+    return Hits(
+        np.take_along_axis(found.rows, order, axis=1),
+        np.take_along_axis(found.scores, order, axis=1),
+    )
 
 
 def at_random(seed: int) -> Proposal:
-    """Rows drawn without replacement; the draw depends on the seed and the item alone."""
+    """Rows drawn without replacement; the draw depends on the seed and the item alone.
+
+    Rows are drawn by their place among the sorted ids, so the pool's order does not matter either.
+    """
 
     def propose(
         index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
     ) -> Hits:
-        rows = [_draw(seed, item, index.card.count, count) for item in items]
-        return _scored(index, vectors, np.reshape(rows, (len(items), count)))
+        by_id = index.frame["id"].arg_sort().to_numpy().astype(np.int64)
+        drawn = [_draw(seed, item, index.card.count, count) for item in items]
+        places = np.reshape(np.asarray(drawn, np.int64), (len(items), count))
+        return _scored(index, vectors, by_id[places])
 
     return propose
 

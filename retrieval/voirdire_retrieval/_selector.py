@@ -16,7 +16,10 @@ from voirdire_retrieval._selection import Selection, shortage, with_cut
 from voirdire_retrieval._texts import is_empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from voirdire.protocols import Embedder
     from voirdire.schema import Finding, Item
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Rows fetched beyond the window at first; where that is not enough, eight times as many.
 _SPARE, _GROWTH = 16, 8
+#: Candidates of all items together that are held at once.
+_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,7 @@ class Selector:
         found: dict[int, Selection] = {}
         while len(found) < len(items):
             pending = [place for place in range(len(items)) if place not in found]
-            part = [items[place] for place in pending]
-            hits = self.propose(self.index, part, embedded.vectors[pending], count)
-            for place, offered, scores in zip(pending, hits.rows, hits.scores, strict=True):
+            for place, offered, scores in self._offers(items, embedded.vectors, pending, count):
                 screened = screen(items[place], offered, scores, self.guard, rows)
                 last = count == size or bool((offered < 0).any())
                 chosen = self._choose(items[place], screened, k, rows, last=last)
@@ -93,6 +96,20 @@ class Selector:
             count = min(size, count * _GROWTH)
         cut = set(embedded.cut or ())
         return [with_cut(found[place], cut=place in cut) for place in range(len(items))]
+
+    def _offers(
+        self,
+        items: Sequence[Item],
+        vectors: NDArray[np.float32],
+        pending: Sequence[int],
+        count: int,
+    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float32]]]:
+        """Each pending item's place, with rows and scores, a block of items at a time."""
+        size = max(1, _CELLS // max(count, 1))
+        for block in (pending[start : start + size] for start in range(0, len(pending), size)):
+            part = [items[place] for place in block]
+            hits = self.propose(self.index, part, vectors[block], count)
+            yield from zip(block, hits.rows, hits.scores, strict=True)
 
     def findings(self, items: Iterable[Item], selections: Sequence[Selection]) -> list[Finding]:
         """What of the items lies in the pool, and what the guard kept out of their selections."""

@@ -13,6 +13,7 @@ from voirdire_retrieval._choice import Balanced, Diverse
 from voirdire_retrieval._guard import Guard
 from voirdire_retrieval._propose import always, at_random
 from voirdire_retrieval._selector import Selector
+from voirdire_retrieval._texts import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,21 +94,29 @@ def fixed(
     embedder: Embedder,
     guard: Guard | None = None,
     *,
-    ids: Sequence[str],
+    ids: Sequence[str | int],
     **common: Any,
 ) -> Selector:
-    """Baseline: the same examples for every item; one that the guard keeps out is not replaced.
+    """Baseline: the first k of `ids` for every item, without those that the guard keeps out.
+
+    One kept out is replaced by the next of `ids`, where there are more than k, and by nothing else.
 
     Raises
     ------
     InputError
-        An id is not in the pool.
+        No id is given, or one is not in the pool.
     """
-    where = {one: row for row, one in enumerate(index.frame["id"])}
-    absent = [one for one in ids if one not in where]
+    if not ids or isinstance(ids, str):
+        raise InputError(f"fixed examples need a list of one or more ids, got {ids!r}")
+    where = {
+        id_key(one): row
+        for row, (first, also) in enumerate(index.frame.select("id", "also").iter_rows())
+        for one in (first, *also)
+    }
+    absent = [one for one in ids if id_key(str(one)) not in where]
     if absent:
         raise InputError(f"the pool has no example {absent[0]!r}")
-    rows = always([where[one] for one in dict.fromkeys(ids)])
+    rows = always(list(dict.fromkeys(where[id_key(str(one))] for one in ids)))
     return Selector("fixed", index, embedder, guard or Guard(), rows, **common)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from hashlib import blake2b
+
+_POINT_ZERO = re.compile(r"(?<=\d)\.0+$")
 
 
 def text_key(text: str | None) -> str:
@@ -18,6 +21,18 @@ def text_key(text: str | None) -> str:
     """
     plain = " ".join(unicodedata.normalize("NFKC", text or "").casefold().split())
     return blake2b(_bytes(plain), digest_size=16).hexdigest() if plain else ""
+
+
+def id_key(name: str) -> str:
+    """An id as it counts when ids of two files meet: 7, " 7" and 7.0 are one, 007 is another.
+
+    Of two tables one may come from a spreadsheet or a data frame, which write whole numbers with a
+    point. Taking two ids for one keeps an example out; taking one for two shows an answer.
+
+    >>> id_key(" 7.0"), id_key("007"), id_key("1.5")
+    ('7', '007', '1.5')
+    """
+    return _POINT_ZERO.sub("", unicodedata.normalize("NFC", name).strip())
 
 
 def exact_key(text: str) -> bytes:

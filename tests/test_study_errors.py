@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voirdire._errors import StudyError
-from voirdire.study import build_study
+from voirdire.study import build_study, load_study
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,34 @@ from voirdire.study import build_study
 def test_rubrics_that_cannot_be(rubric, message):
     with pytest.raises(StudyError, match=f"^t.toml: {message}"):
         build_study({"name": "t", "rubric": rubric}, "t.toml")
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ({"panle": []}, r"unknown key 'panle' \(did you mean 'panel'\? allowed: name, title,"),
+        (
+            {"data": {"sources": [{"pth": "r.csv"}]}},
+            r"unknown key 'data.sources.0.pth' \(did you mean 'path'\? .* \(and 1 more problem\)$",
+        ),
+        ({"data": {"zzz": 1}}, r"unknown key 'data.zzz' \(allowed: sources,"),
+        (
+            {"data": {"sources": {"path": "r.csv"}}},
+            r"input should be a list of tables, each under \[\[data\.sources\]\]$",
+        ),
+        ({"data": [{"reference": []}]}, r"input should be a table, under \[data\]$"),
+        ({"rubric": {"scale": [1, 3, 5]}}, "list should have at most 2 items, not 3$"),
+        ({"rubric": {"attributes": [1]}}, "key 'rubric.attributes.0' is 1: input should be a table$"),
+        ({"rubric": {"step": 10}}, "rubric: step must be at most the scale's width, got 10$"),
+    ],
+)  # fmt: skip
+def test_misspelt_keys_and_wrong_brackets(study, message):
+    with pytest.raises(StudyError, match=f"^t.toml: .*{message}"):
+        build_study({"name": "t", **study}, "t.toml")
+
+
+def test_a_backslash_in_a_path(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('[[data.sources]]\npath = "C:\\Users\\r.csv"\n')
+    with pytest.raises(StudyError, match=r"not valid TOML: .* in paths write '/'"):
+        load_study(path)

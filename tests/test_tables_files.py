@@ -182,15 +182,15 @@ def test_parquet_nested_values_become_json_text(tmp_path):
         ("r.csv", "item,score\n", r"r\.csv: there is a header but no rows"),
         ("r.csv", "item,score\n\n,\n", r"r\.csv: there is a header but no rows"),
         ("r.csv", "item, score,score \n1,2,3\n", r"two columns are equal after trimming: ' score'"),
-        ("r.csv", "Unnamed: 0,\n1,2\n", r"r\.csv: no column has a header"),
+        ("r.csv", "Unnamed: 0,Unnamed: 1\n1,2\n", r"r\.csv: no column has a header"),
         ("r.jsonl", "", r"r\.jsonl: there are no rows"),
         ("r.json", "{", r"r\.json: is not valid JSON"),
         ("r.json", "3", r"r\.json: holds a number where a list of objects is needed"),
         ("r.json", "[]", r"r\.json: there are no rows"),
-        ("r.parquet", "no", r"r\.parquet: cannot be read as Parquet"),
-        ("r.xlsx", "no", r"r\.xlsx: cannot be read as a workbook"),
+        ("r.parquet", "no", r"r\.parquet: by its content it is text, which '\.parquet'"),
+        ("r.xlsx", "no", r"r\.xlsx: by its content it is text, which '\.xlsx'"),
         ("r.docx", "no", r"cannot read '\.docx' \(allowed: \.xlsx"),
-        ("r", "no", r"cannot read 'a file without suffix'"),
+        ("r", "no", r"cannot read a file without a suffix"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(tmp_path, name, content, message):
@@ -218,9 +218,9 @@ def test_a_title_above_the_header_is_left_out_aloud(tmp_path):
     assert (note.kind, note.places) == ("rows_above_header", ("Ratings of March",))
 
 
-def test_an_empty_first_sheet_names_the_others(tmp_path):
+def test_sheets_without_a_table_are_all_named(tmp_path):
     path = workbook(tmp_path / "a.xlsx", [["Read me"]], sheets=("About", "Data"))
-    message = r"a\.xlsx: sheet 'About' has a header but no rows \(sheets: 'About', 'Data'; name one"
+    message = r"a\.xlsx: sheet 'About' has a header but no rows, sheet 'Data' is empty"
     with pytest.raises(TableError, match=message):
         read_raw(path)
 

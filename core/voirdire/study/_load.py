@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,9 @@ def load_study(path: str | Path) -> Study:
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"study {path}: cannot be read ({error})") from None
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"study {path}: not valid TOML: {error}") from None
+        escaped = "\\" in str(error) or "hex" in str(error)
+        hint = "; in paths write '/', for a backslash begins an escape" if escaped else ""
+        raise StudyError(f"study {path}: not valid TOML: {error}{hint}") from None
     raw.setdefault("name", path.stem)
     return build_study(raw, str(path), str(path.parent))
 
@@ -65,8 +68,9 @@ def thresholds_hash(study: Study) -> str:
 
 
 def _first(error: ValidationError) -> str:
-    """The first complaint as a sentence, and how many follow."""
-    found = error.errors(include_url=False)
+    """The first complaint as a sentence, an unknown key before others, and how many follow."""
+    # A misspelt key is also one that is lacking: the spelling is what to mend.
+    found = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
     head = found[0]
     key = ".".join(str(part) for part in head["loc"]) or "the study"
     if head["type"] == "extra_forbidden":
@@ -76,14 +80,31 @@ def _first(error: ValidationError) -> str:
     elif head["type"] == "value_error":
         text = f"{key}: {head['ctx']['error']}"
     else:
-        wanted = head["msg"].replace("valid tuple", "list").replace("valid dictionary", "table")
-        text = f"key {key!r} is {head['input']!r}: {wanted[0].lower()}{wanted[1:]}"
+        text = f"key {key!r} is {head['input']!r}: {_wanted(head['msg'])}{_brackets(key, head)}"
     more = len(found) - 1
     return text + (f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else "")
 
 
+def _wanted(message: str) -> str:
+    """What pydantic wants, in the words of TOML."""
+    text = message.partition(" or instance of ")[0].removesuffix(" after validation")
+    for python, toml in (("valid tuple", "list"), ("valid dictionary", "table"), ("Tuple", "List")):
+        text = text.replace(python, toml)
+    return text[0].lower() + text[1:].replace(" after validation", "")
+
+
+def _brackets(key: str, problem: Any) -> str:
+    """How a part is written of which there may be several, or only one."""
+    value = problem["input"]
+    if problem["type"] == "tuple_type" and isinstance(value, dict):
+        return f" of tables, each under [[{key}]]"
+    if problem["type"] == "model_type" and isinstance(value, list):
+        return f", under [{key}]"
+    return ""
+
+
 def _suggestion(loc: tuple[int | str, ...]) -> str:
-    """The keys allowed beside an unknown one."""
+    """The keys allowed beside an unknown one, the one it is nearly spelt like first."""
     here: Any = Study
     for part in loc[:-1]:
         if isinstance(part, str):
@@ -91,8 +112,10 @@ def _suggestion(loc: tuple[int | str, ...]) -> str:
             here = _model_of(field.annotation) if field else None
         if here is None:
             return ""
-    allowed = ", ".join(name for name in here.model_fields if name != "folder")
-    return f" (allowed: {allowed})"
+    allowed = [name for name in here.model_fields if name != "folder"]
+    near = get_close_matches(str(loc[-1]).casefold(), allowed, 1)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    return f" ({meant}allowed: {', '.join(allowed)})"
 
 
 def _model_of(annotation: Any) -> Any:

@@ -107,6 +107,8 @@ class RubricSpec(Part):
     def _consistent(self) -> RubricSpec:
         if not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             raise ValueError(f"scale must be [low, high] with low < high, got {list(self.scale)}")
+        if self.step > self.scale[1] - self.scale[0]:
+            raise ValueError(f"step must be at most the scale's width, got {self.step:g}")
         names = [attribute.name for attribute in self.attributes]
         if len(set(names)) < len(names):
             raise ValueError(f"attributes repeat a name: {names}")

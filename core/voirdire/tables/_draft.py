@@ -12,12 +12,12 @@ from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._files._read import file_hash
-from voirdire.tables._guess import is_human, with_raters
+from voirdire.tables._guess import is_human, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._load import read_part, tables_from
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._scale import infer_scale
-from voirdire.tables._tables import finding, listed
+from voirdire.tables._tables import finding, listed, plural, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,7 @@ def _draft(
         },
         raw.name,
     )
-    return study, (_said(raw, how, study), _scale_note(raw.name, scale))
+    return study, (*_unread(raw, how), _said(raw, how, study), _scale_note(raw.name, scale))
 
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:
@@ -196,6 +196,32 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
         count=1,
     )
+
+
+def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
+    """Columns named like raters that hold words, or nothing."""
+    found = {
+        column: raw.frame[column].drop_nulls()
+        for column in unread_columns(raw, how)
+        if names_rater(column) and not is_numeric(raw.frame[column])
+    }
+    # Many different texts are remarks, and no ratings in words.
+    few = {c: cells for c, cells in found.items() if 2 * cells.n_unique() <= max(len(cells), 1)}
+    if not few:
+        return ()
+    holds = [
+        f"{column!r} ({shortened(str(cells[0])) if len(cells) else 'blank throughout'})"
+        for column, cells in few.items()
+    ]
+    note = finding(
+        "rater_unread",
+        "serious",
+        raw.name,
+        holds,
+        f"{plural(len(few), 'column')} named like a rater and without numbers: {', '.join(holds)}.",
+        "Nothing was read there; write ratings as numbers, and formulas with their values.",
+    )
+    return (note,)
 
 
 def _scale_note(table: str, scale: Scale) -> Finding:

@@ -33,6 +33,14 @@ _JUDGE = re.compile(
     re.IGNORECASE,
 )
 
+#: Words of headers over numbers that measure and do not rate.
+_MEASURE = re.compile(
+    r"(?:^|[^a-z])(?:age|years?|months?|day|date|tokens?|words?|chars?|characters?|len|length"
+    r"|times?|seconds?|secs?|minutes?|duration|latency|cost|price|count|row|line|nr|number|order"
+    r"|position|turns?|batch|gender|sex)(?:$|[^a-z])",
+    re.IGNORECASE,
+)
+
 
 def is_human(name: str, column: str | None = None) -> bool:
     """Whether a rater's name, or the header of the column it stands in, speaks of people."""
@@ -70,12 +78,17 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     named = [
         column
         for column in columns
-        if (_rates(column) or (known and not is_usual(column) and is_small(raw, column)))
+        if (names_rater(column) or (known and _may_rate(raw, column)))
         and not is_id(column)
         and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
     return tuple(found) if known or len(found) > 1 else ()
+
+
+def _may_rate(raw: RawTable, column: str) -> bool:
+    """Whether a column beside a person's may be another rater's, whatever its name."""
+    return not is_usual(column) and not _MEASURE.search(column) and is_small(raw, column)
 
 
 def _is_person(raw: RawTable, column: str) -> bool:
@@ -89,21 +102,22 @@ def _is_rated(raw: RawTable, column: str) -> bool:
     return is_numeric(cells, decimal_comma=raw.decimal_comma) or holds_replies(cells)
 
 
-def _rates(name: str) -> bool:
+def names_rater(name: str) -> bool:
+    """Whether a header speaks of a person or a judge."""
     return bool(_HUMAN.search(name) or _JUDGE.search(name))
 
 
 def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
-    """Prefixes of a complete grid of at least two raters by two attributes.
+    """Raters of a complete grid of at least two raters by two attributes, whichever comes first.
 
     A name that holds the mark itself (``Rater 1 Empathy``) is split at the last one.
     """
-    for mark, split in product(SEPARATORS, (str.split, str.rsplit)):
-        halves = [split(column, mark, 1) for column in raw.frame.columns if mark in column]
-        pairs = [(rater, rest) for rater, rest in halves if rater in reference or _rates(rater)]
-        raters, rest = dict.fromkeys(p[0] for p in pairs), {p[1] for p in pairs}
+    for way, mark, split in product((1, -1), SEPARATORS, (str.split, str.rsplit)):
+        halves = {c: split(c, mark, 1)[::way] for c in raw.frame.columns if mark in c}
+        pairs = {c: p for c, p in halves.items() if p[0] in reference or names_rater(p[0])}
+        raters, rest = dict.fromkeys(p[0] for p in pairs.values()), {p[1] for p in pairs.values()}
         full = len(pairs) == len(raters) * len(rest)
-        columns = [raw.frame[f"{rater}{mark}{name}"] for rater, name in pairs]
+        columns = [raw.frame[column] for column in pairs]
         if full and len(raters) > 1 and len(rest) > 1 and all(map(is_numeric, columns)):
             return tuple(raters)
     return ()

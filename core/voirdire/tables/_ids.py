@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ _EXACT = 2.0**53
 #: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
 _FLOAT_TEXT = r"^-?\d+\.0+$"
 _PADDED = r"^0+(\d)"
+#: Blanks that look like the usual one, and letters that show nothing.
+_BLANKS = "[\u00a0\u2007\u202f\u3000]"
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,27 @@ def canonical_ids(ids: pl.Series) -> pl.Series:
         return _from_floats(ids)
     if ids.dtype.is_integer():
         return ids.cast(pl.String)
+    if ids.dtype == pl.Datetime and bool((ids.dt.date().cast(ids.dtype) == ids).all()):
+        ids = ids.dt.date()
     text = ids.cast(pl.String)
     if not _has_odd_text(text):
         return text
+    text = text.str.replace_all(_BLANKS, " ").str.strip_chars().str.strip_chars(_UNSEEN)
     text = text.str.strip_chars().str.normalize("NFC").replace("", None)
     if bool(text.drop_nulls().str.contains(_FLOAT_TEXT).all()):
         return text.str.replace(r"\.0+$", "")
     return text
+
+
+def plain_name(name: str) -> str:
+    r"""A name without blanks and unseen letters around it, each blank in it the usual one.
+
+    Examples
+    --------
+    >>> plain_name("\ufeff human\u00a0a ")
+    'human a'
+    """
+    return re.sub(_BLANKS, " ", name).strip().strip(_UNSEEN).strip()
 
 
 def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.Series) -> IdMatch:

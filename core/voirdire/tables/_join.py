@@ -53,9 +53,14 @@ def join(
     if labels:
         is_label = pl.col("attribute").is_in(list(labels))
         named, ratings = ratings.filter(is_label), ratings.filter(~is_label)
+    found = ratings["attribute"].unique(maintain_order=True).to_list()
     ratings, left_out = _declared_attributes(study, ratings)
     if ratings.height == 0:
-        raise TableError(f"study {study.name!r}: its files hold no rating of a declared attribute")
+        declared = [attribute.name for attribute in study.rubric.attributes]
+        raise TableError(
+            f"study {study.name!r}: its files hold no rating of a declared attribute "
+            f"(declared: {listed(declared)}; found: {listed(found)})"
+        )
     rated = who_rated_what(ratings)
     names = rated["rater"].unique(maintain_order=True).to_list()
     _check_raters(study, names)

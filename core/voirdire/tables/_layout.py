@@ -12,7 +12,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.tables._names import SYNONYMS, find, is_id, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
-from voirdire.tables._tables import listed
+from voirdire.tables._tables import listed, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,12 +199,14 @@ def _names_raters(
 ) -> bool:
     """Whether a column may hold the names of raters.
 
-    Numbers may only where they are ids by their header, or beside a column of scores of its own.
+    Numbers may only where they are ids by their header, or beside a column of scores of its own;
+    a blank column only beside such a one.
     """
-    if not _is_score(raw, column):
+    blank = raw.frame[column].null_count() == raw.frame.height
+    if not blank and not _is_score(raw, column):
         return not holds_replies(raw.frame[column])
     free = [each for each in raw.frame.columns if each not in roles.values()]
-    return is_id(column) or has_score(raw, source, free)
+    return (is_id(column) and not blank) or has_score(raw, source, free)
 
 
 def _values(
@@ -221,7 +223,7 @@ def _values(
         return "long", {score: ""}
     if source.layout in ("auto", "replies"):
         replies = _reply_columns(raw, source, names, free)
-        if replies:
+        if replies and not (plain and _beside_raters(raw, names, free, replies)):
             return "replies", replies
         if source.layout == "replies":
             raise TableError(_no_values(raw, source, "replies"))
@@ -230,6 +232,14 @@ def _values(
             raise TableError(f"{raw.name}: no column `score` (columns: {listed(list(free))})")
         return "long", {score: ""}
     return _score_columns(raw, source, names, roles, free)
+
+
+def _beside_raters(
+    raw: RawTable, names: Known, free: Sequence[str], replies: Mapping[str, str]
+) -> bool:
+    """Whether columns that look like replies only stand beside the scores of raters."""
+    scored = [column for column in free if column in names.raters and _is_score(raw, column)]
+    return len(scored) > 1 and not set(replies) & set(names.raters)
 
 
 def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
@@ -349,16 +359,25 @@ def _score_columns(
 
 
 def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
-    """Columns named rater and attribute (``human_Empathy``) -> both; none unless two agree."""
+    """Columns named rater and attribute, either first -> both; none unless two agree."""
     by_name = {name.casefold(): name for name in names.attributes}
     found = {}
     for column in columns:
         for rater in names.raters:
-            rest = column[len(rater) + 1 :]
-            starts = column.startswith(rater) and column[len(rater) : len(rater) + 1] in SEPARATORS
-            if starts and rest and (not by_name or rest.casefold() in by_name):
+            rest = _beside(column, rater)
+            if rest and (not by_name or rest.casefold() in by_name):
                 found[column] = (rater, by_name.get(rest.casefold(), rest))
     return found if len(found) > 1 else {}
+
+
+def _beside(column: str, rater: str) -> str:
+    """What a header holds before or after a rater's name and a separator."""
+    for mark in SEPARATORS:
+        if column.startswith(rater + mark):
+            return column[len(rater) + 1 :]
+        if column.endswith(mark + rater):
+            return column[: -len(rater) - 1]
+    return ""
 
 
 def unread_columns(raw: RawTable, how: Plan) -> list[str]:
@@ -370,4 +389,8 @@ def unread_columns(raw: RawTable, how: Plan) -> list[str]:
 
 def _no_values(raw: RawTable, source: Source, what: str) -> str:
     by = f" beginning with {source.prefix!r}" if source.prefix else ""
-    return f"{raw.name}: no column of {what}{by} was found (columns: {listed(raw.frame.columns)})"
+    first = [shortened("" if value is None else str(value)) for value in raw.frame.row(0)]
+    return (
+        f"{raw.name}: no column of {what}{by} was found (columns: {listed(raw.frame.columns)}; "
+        f"{raw.place(0)} holds {listed(first)})"
+    )

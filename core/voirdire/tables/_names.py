@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voirdire._errors import TableError
+from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding, listed
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
         The declared column is not there.
     """
     if declared is not None:
-        clean = declared.strip()
+        clean = plain_name(declared)
         if clean not in columns:
             raise TableError(f"{table}: there is no column {clean!r} (columns: {listed(columns)})")
         return clean

@@ -12,6 +12,7 @@ from voirdire._errors import TableError
 from voirdire.tables._ids import canonical_ids, large_float_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find
+from voirdire.tables._odd_rows import date_ids, without_summaries
 from voirdire.tables._rated import KEYS, has_duplicates
 from voirdire.tables._tables import CONTEXTS, PLACES, and_more, finding, plural
 
@@ -116,7 +117,8 @@ def _with_ids(
         rows = frame.filter(pl.col("item").is_null())["row"]
         notes.append(_null_ids(raw, plan.item, rows))
         frame = frame.filter(pl.col("item").is_not_null())
-    return frame, tuple(notes)
+    frame, sums = without_summaries(raw, frame)
+    return frame, (*notes, *sums, *date_ids(raw, plan.item, frame["item"]))
 
 
 def _digits(raw: RawTable, column: str, count: int) -> Finding:
@@ -139,7 +141,8 @@ def _null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
         raw.name,
         [f"{raw.unit} {row}" for row in rows.head(20)],
         f"{plural(len(rows), 'row')} without an id in column {column!r}.",
-        "They belong to no item and are in no number.",
+        "They belong to no item and are in no number; where cells were merged, write the id in "
+        "every row.",
         count=len(rows),
     )
 

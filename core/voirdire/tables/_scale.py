@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from voirdire.schema import Scale
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Values this rare at either end may be slips; a scale is not stretched for them.
 _RARE = 0.005
 _STEPS = (1.0, 0.5, 0.25, 0.1)
+#: What people write for a missing score, by the highest score beside which it can be none.
+_CODES = {77: 10, 88: 10, 97: 10, 98: 10, 99: 10, 777: 100, 888: 100, 999: 100, 9999: 1000}
+_NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -999, -9999)
 _MOSTLY = 0.99
 _ENOUGH = 30
+
+
+def is_code(value: float, low: float, high: float) -> bool:
+    """Whether a number is a usual code for a missing score beside scores from `low` to `high`.
+
+    Examples
+    --------
+    >>> is_code(99, 1, 5), is_code(99, 0, 100), is_code(-1, 1, 5), is_code(-1, 0, 1)
+    (True, False, True, False)
+    """
+    if value < 0:
+        return value in _NEGATIVE_CODES and low >= 0 and (high >= 3 or value < -1)
+    return high <= _CODES.get(int(value), -1) and value == int(value)
+
+
+def _without_codes(scores: pl.Series) -> pl.Series:
+    """Scores without codes for missing ones, where most are none."""
+    usual = list(map(float, (*_CODES, *_NEGATIVE_CODES)))
+    rest = scores.filter(~scores.is_in(usual))
+    if len(rest) == len(scores) or 2 * len(rest) < len(scores):
+        return scores
+    low, high = float(rest[0]), float(rest[-1])
+    codes = [value for value in usual if is_code(value, low, high)]
+    return scores.filter(~scores.is_in(codes))
 
 
 def infer_scale(scores: pl.Series) -> Scale:
     """The usual scale that holds nearly all scores: 1..5 where they are 1..5, 0..1 for labels.
 
+    Codes for a missing score, such as 99 or -1 beside 1..5, do not stretch it either.
     Values that make up under half a percent beyond an end do not stretch it, so that a few zeros
     on a 1..5 scale are found to be off it.
 
@@ -33,7 +59,7 @@ def infer_scale(scores: pl.Series) -> Scale:
     >>> infer_scale(pl.Series([0.137, 0.52, 0.981])).continuous
     True
     """
-    present = scores.drop_nulls().sort()
+    present = _without_codes(scores.cast(pl.Float64).drop_nulls().sort())
     n = len(present)
     if n == 0:
         return Scale()

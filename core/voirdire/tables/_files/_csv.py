@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text
 from voirdire.tables._tables import finding, plural, shortened
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST_FIELD = 2**31 - 1
+#: A first line by which Excel is told the separator.
+_DECLARED = re.compile(r'"?sep=(.)"?[ \t]*(?=[\r\n])', re.IGNORECASE)
+_END = "end of file"
 #: Beyond this many characters Polars reads first and the exact reader only where it fails.
 _LARGE = 50_000_000
 
@@ -33,65 +39,100 @@ def read_csv(path: Path) -> RawTable:
         No header or no rows, a record with more fields than the header, an open quote.
     """
     text, notes = read_text(path)
-    separator = "\t" if path.suffix.lower() == ".tsv" else _separator(text)
+    declared = _DECLARED.match(text)
+    if declared:
+        text, separator = text[declared.end() :], declared[1]
+        text = "\n" + text[1:] if text[:2] != "\r\n" else text
+    else:
+        separator = _separator(text, "\t" if path.suffix.lower() == ".tsv" else ",")
     table = _fast(path.name, text, separator, notes) if len(text) > _LARGE else None
     return table or _exact(path.name, text, separator, notes)
 
 
-def _separator(text: str) -> str:
-    """The separator that cuts the first non-blank line into most fields; a comma when none does."""
-    head = next((line for line in text[:100_000].splitlines() if line.strip()), "")
-    fields = {mark: len(next(csv.reader([head], delimiter=mark), [])) for mark in _SEPARATORS}
-    return max(_SEPARATORS, key=lambda mark: fields[mark])
+def _separator(text: str, usual: str) -> str:
+    """The separator that cuts the first line with more than one field into most of them.
+
+    The usual one where none does, and of those that cut it into equally many.
+    """
+    marks = (usual, *(mark for mark in _SEPARATORS if mark != usual))
+    for line in text[:100_000].splitlines()[:HEAD]:
+        fields = {mark: _filled(line, mark) for mark in marks}
+        if usual == "\t" and fields[usual] > 1:
+            return usual
+        if max(fields.values()) > 1:
+            return max(marks, key=lambda mark: fields[mark])
+    return usual
+
+
+def _filled(line: str, mark: str) -> int:
+    """How many fields of a line hold something."""
+    return sum(map(bool, map(str.strip, next(csv.reader([line], delimiter=mark), []))))
 
 
 def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> RawTable:
-    header, records, lines = _records(name, text, separator)
-    short = [line for record, line in zip(records, lines, strict=True) if len(record) < len(header)]
+    records, lines = _records(name, text, separator)
+    widest = max(map(len, records[:HEAD]))
+    head = [row + [""] * (widest - len(row)) for row in records[:HEAD]]
+    header = find_header(name, head)
+    if header is None:
+        raise TableError(f"{name}: the file is empty")
+    body, lines = records[header.below :], lines[header.below :]
+    if not body:
+        raise TableError(f"{name}: there is a header but no rows")
+    width = max(map(len, records[header.top : header.below]))
+    _refuse_long(name, body, lines, width, separator)
+    short = [line for record, line in zip(body, lines, strict=True) if len(record) < width]
     if short:
-        notes = (*notes, _short_rows(name, short, len(header)))
-    width = len(header)
-    padded = (record + [""] * (width - len(record)) for record in records)
+        notes = (*notes, _short_rows(name, short, width))
+    padded = (record[:width] + [""] * (width - len(record)) for record in body)
     columns = [
         pl.Series([value or None for value in values], dtype=pl.String)
         for values in zip(*padded, strict=True)
     ]
-    numbers = pl.Series("row", lines, dtype=pl.Int64)
-    comma = separator != ","
     return build(
-        name, header, columns, lines=numbers, unit="line", decimal_comma=comma, findings=notes
+        name,
+        header.names[:width],
+        columns,
+        lines=pl.Series("row", lines, dtype=pl.Int64),
+        unit="line",
+        decimal_comma=separator != ",",
+        findings=(*notes, *header.findings),
     )
 
 
-def _records(name: str, text: str, separator: str) -> tuple[list[str], list[list[str]], list[int]]:
-    """Header, records and the physical line each record begins on."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=False)
+def _records(name: str, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
+    """Records that hold something and the physical line each begins on."""
+    lines = chain(io.StringIO(text, newline=""), [_END])
+    reader = csv.reader(lines, delimiter=separator, strict=False)
     limit = csv.field_size_limit(_LONGEST_FIELD)
     pairs: list[tuple[list[str], int]] = []
-    begins = 1
+    begins, last = 1, 1
     try:
         for record in reader:
             if any(map(str.strip, record)):
                 pairs.append((record, begins))
-            begins = reader.line_num + 1
+            begins, last = reader.line_num + 1, begins
     except csv.Error as error:
         raise TableError(f"{name}: line {begins} is not valid CSV ({error})") from None
     finally:
         csv.field_size_limit(limit)
+    if pairs.pop()[0] != [_END]:
+        raise TableError(f"{name}: a quote opened in line {last} is never closed")
     if not pairs:
         raise TableError(f"{name}: the file is empty")
-    header, *body = pairs
-    if not body:
-        raise TableError(f"{name}: there is a header but no rows")
-    for record, line in body:
-        if len(record) > len(header[0]) and any(record[len(header[0]) :]):
+    return [record for record, _ in pairs], [line for _, line in pairs]
+
+
+def _refuse_long(
+    name: str, body: list[list[str]], lines: list[int], width: int, separator: str
+) -> None:
+    """A record with more fields than the header has shifted cells."""
+    for record, line in zip(body, lines, strict=True):
+        if len(record) > width and any(record[width:]):
             raise TableError(
                 f"{name}: line {line}, which begins {shortened(record[0])!r}, has {len(record)} "
-                f"fields where the header has {len(header[0])} (is a text with {separator!r} "
-                f"not quoted?)"
+                f"fields where the header has {width} (is a text with {separator!r} not quoted?)"
             )
-    width = len(header[0])
-    return header[0], [record[:width] for record, _ in body], [line for _, line in body]
 
 
 def _short_rows(name: str, short: list[int], width: int) -> Finding:
@@ -115,6 +156,8 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
     if frame.height < 2 or frame[frame.columns[-1]].null_count():
         # A short line ends in nulls: only the exact reader can tell it from empty fields.
         return None
-    header = [value or "" for value in frame.row(0)]
+    header = [(value or "").strip() for value in frame.row(0)]
+    if "" in header or len(set(header)) < len(header):
+        return None  # a title above, or a second row of headers
     columns = [column.replace("", None) for column in frame[1:].get_columns()]
     return build(name, header, columns, decimal_comma=separator != ",", findings=notes)

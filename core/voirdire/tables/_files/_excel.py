@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._tables import finding, listed, plural
+from voirdire.tables._tables import finding, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Finding
 
-#: How many rows are searched for the header.
-_HEAD = 50
-# Without a handler Python prints what fastexcel logs: a line for each column without a value.
-logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+# Without a handler Python prints what these log, such as a line for each column without a value.
+for _name in ("fastexcel", "calamine"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 def read_excel(path: Path, sheet: str | None = None) -> RawTable:
-    """One sheet; its header is the first row with more than one cell filled.
+    """One sheet: the one asked for, else the first that holds a table, hidden ones last.
 
     Raises
     ------
@@ -35,68 +36,60 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     try:
         book = fastexcel.read_excel(path)
         sheets = list(book.sheet_names)
-        name, notes = _choose(path.name, sheets, sheet)
-        found = _sheet(path.name, book, name, notes)
+        if sheet is not None and sheet not in sheets:
+            raise TableError(f"{path.name}: there is no sheet {sheet!r} (sheets: {listed(sheets)})")
+        names = _visible_first(book, sheets) if sheet is None else [sheet]
+        lacks = {}
+        for name in names:
+            found = _sheet(path.name, book, name)
+            if isinstance(found, RawTable):
+                notes = _chosen(path.name, name, sheets) if sheet is None else ()
+                return replace(found, findings=(*found.findings, *notes))
+            lacks[name] = found
     except fastexcel.FastExcelError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
-    if isinstance(found, str):
-        hint = f" (sheets: {listed(sheets)}; name one with `sheet`)" if len(sheets) > 1 else ""
-        raise TableError(f"{path.name}: sheet {name!r} {found}{hint}")
-    return found
+    said = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
+    raise TableError(f"{path.name}: {', '.join(said) or 'the workbook has no sheet'}")
 
 
-def _choose(file: str, sheets: list[str], wanted: str | None) -> tuple[str, tuple[Finding, ...]]:
-    if wanted is not None:
-        if wanted not in sheets:
-            raise TableError(f"{file}: there is no sheet {wanted!r} (sheets: {listed(sheets)})")
-        return wanted, ()
-    if not sheets:
-        raise TableError(f"{file}: the workbook has no sheet")
-    if len(sheets) == 1:
-        return sheets[0], ()
+def _visible_first(book: Any, sheets: list[str]) -> list[str]:
+    """Sheets of cells, in their order, hidden ones last."""
+    if len(sheets) < 2:
+        return sheets
+    seen = {name: book.load_sheet(name, header_row=None, n_rows=0).visible for name in sheets}
+    return sorted(sheets, key=lambda name: seen[name] != "visible")
+
+
+def _chosen(file: str, sheet: str, sheets: list[str]) -> tuple[Finding, ...]:
+    others = [name for name in sheets if name != sheet]
+    if not others:
+        return ()
     note = finding(
         "sheet_chosen",
         "note",
         file,
-        sheets[1:],
-        f"The workbook has {len(sheets)} sheets; {sheets[0]!r} was read.",
+        others,
+        f"The workbook has {len(sheets)} sheets; {sheet!r} was read.",
         "Name another one with `sheet` in the study.",
     )
-    return sheets[0], (note,)
+    return (note,)
 
 
-def _sheet(file: str, book: Any, sheet: str, notes: tuple[Finding, ...]) -> RawTable | str:
+def _sheet(file: str, book: Any, sheet: str) -> RawTable | str:
     """The sheet, or what it lacks."""
-    head = [[_text(value) for value in row] for row in _load(book, sheet, n_rows=_HEAD).rows()]
-    filled = [index for index, row in enumerate(head) if any(row)]
-    if not filled:
+    head = [[_text(value) for value in row] for row in _load(book, sheet, n_rows=HEAD).rows()]
+    header = find_header(file, head)
+    if header is None:
         return "is empty"
-    top = next((index for index in filled if sum(map(bool, head[index])) > 1), filled[0])
-    body = _load(book, sheet, skip_rows=top + 1, schema_sample_rows=None)
+    body = _load(book, sheet, skip_rows=header.below, schema_sample_rows=None)
     blank = body.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    numbers = pl.int_range(top + 2, top + 2 + body.height, eager=True).alias("row")
+    first = header.below + 1
+    numbers = pl.int_range(first, first + body.height, eager=True).alias("row")
     if body.height == 0 or blank.all():
         return "has a header but no rows"
     kept, lines = body.filter(~blank), numbers.filter(~blank)
-    above = [head[index] for index in filled if index < top]
-    notes = (*notes, *_above(file, above))
-    return build(file, head[top], kept.get_columns(), lines=lines, findings=notes)
-
-
-def _above(file: str, rows: list[list[str]]) -> tuple[Finding, ...]:
-    if not rows:
-        return ()
-    texts = [text for row in rows for text in row if text]
-    note = finding(
-        "rows_above_header",
-        "note",
-        file,
-        texts,
-        f"{plural(len(rows), 'row')} with one cell above the header: {listed(texts)}.",
-        "Taken for a title and left out.",
-    )
-    return (note,)
+    return build(file, header.names, kept.get_columns(), lines=lines, findings=header.findings)
 
 
 def _load(book: Any, sheet: str, **options: Any) -> pl.DataFrame:
@@ -106,4 +99,6 @@ def _load(book: Any, sheet: str, **options: Any) -> pl.DataFrame:
 
 def _text(value: object) -> str:
     """A header cell as text; a number is a header too (a year, an item)."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return "" if value is None else str(value)

@@ -31,6 +31,8 @@ def read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
         no object at all.
     """
     text, notes = read_text(path)
+    if text.lstrip().startswith("["):
+        return _listed(path.name, text, notes)
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     bad: list[tuple[int, str]] = []
@@ -49,29 +51,57 @@ def read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
     return _table(path.name, rows, notes, pl.Series("row", lines, dtype=pl.Int64), "line")
 
 
-def read_json(path: Path) -> RawTable:
-    """A list of objects, or an object that holds just one such list.
+def read_json(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
+    """A list of objects, an object with just one such list or of columns; or JSON lines.
 
     Raises
     ------
     TableError
-        Not JSON, or not a list of objects.
+        Not JSON, or none of these.
     """
     text, notes = read_text(path)
+    first, _, rest = text.strip().partition("\n")
+    if rest.strip() and _object(first)[0] is not None:
+        return read_jsonl(path, skip_bad_lines=skip_bad_lines)
+    return _listed(path.name, text, notes)
+
+
+def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
+    if not text.strip():
+        raise TableError(f"{name}: the file is empty")
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise TableError(f"{name}: is not valid JSON ({error})") from None
     except (ValueError, RecursionError) as error:
-        raise TableError(f"{path.name}: is not valid JSON ({error})") from None
+        raise TableError(f"{name}: cannot be read as JSON ({error})") from None
     if isinstance(value, dict):
-        lists = [part for part in value.values() if isinstance(part, list)]
-        value = lists[0] if len(lists) == 1 else value
+        value = _rows_in(value)
     if not isinstance(value, list):
-        raise TableError(f"{path.name}: holds {_kind(value)} where a list of objects is needed")
+        raise TableError(f"{name}: holds {_kind(value)} where a list of objects is needed")
     for index, row in enumerate(value):
         if not isinstance(row, dict):
-            raise TableError(f"{path.name}: record {index + 1} is {_kind(row)}, not an object")
+            raise TableError(f"{name}: record {index + 1} is {_kind(row)}, not an object")
     numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
-    return _table(path.name, value, notes, numbers, "record")
+    return _table(name, value, notes, numbers, "record")
+
+
+def _rows_in(value: dict[str, Any]) -> Any:
+    """The only list of objects in an object, or the rows of its columns; else the object.
+
+    Columns are lists of one length, or objects with the keys "0", "1", ... as pandas writes them.
+    """
+    parts = list(value.values())
+    lists = [part for part in parts if isinstance(part, list) and part]
+    of_objects = [part for part in lists if all(isinstance(row, dict) for row in part)]
+    if len(of_objects) == 1:
+        return of_objects[0]
+    if parts and all(isinstance(part, dict) for part in parts):
+        numbered = [str(at) for at in range(len(parts[0]))]
+        lists = [list(part.values()) for part in parts if list(part) == numbered]
+    if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
+    return lists[0] if len(lists) == 1 else value
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

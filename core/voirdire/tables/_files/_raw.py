@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding, listed, plural
 
 if TYPE_CHECKING:
@@ -70,10 +71,14 @@ def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[
     """
     headers: dict[str, str] = {}
     for original in originals:
-        clean = original.strip().strip("\ufeff\u200b").strip()
+        clean = plain_name(original)
         if clean in headers:
+            same = headers[clean] == original
             raise TableError(
-                f"{name}: two columns are equal after trimming: {headers[clean]!r} and {original!r}"
+                f"{name}: two columns are called {original!r}"
+                if same
+                else f"{name}: two columns are equal after trimming: {headers[clean]!r} and "
+                f"{original!r}"
             )
         headers[clean] = original
     mended = [original for clean, original in headers.items() if clean != original]
@@ -84,7 +89,8 @@ def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[
         "note",
         name,
         [repr(original) for original in mended],
-        f"{len(mended)} of {plural(len(headers), 'header')} begin or end with a blank.",
+        f"{len(mended)} of {plural(len(headers), 'header')} begin or end with a blank, "
+        "or hold an unusual one.",
         "They are matched without it; nothing is lost.",
     )
     return headers, (note,)
@@ -121,19 +127,28 @@ def build(
         raise TableError(f"{name}: no column has a header")
     headers, notes = trimmed(name, [original for original, _ in kept])
     if lost:
-        notes = (*notes, _unnamed(name, lost))
+        notes = (*notes, _unnamed(name, lost, [columns[at - 1] for at in lost]))
     frame = pl.DataFrame(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
     return RawTable(name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings))
 
 
-def _unnamed(name: str, at: list[int]) -> Finding:
+def _unnamed(name: str, at: list[int], columns: Sequence[pl.Series]) -> Finding:
+    counted = all(_counts_rows(column) for column in columns)
     return finding(
         "unnamed_columns",
-        "note",
+        "note" if counted else "serious",
         name,
         [f"column {number}" for number in at],
         f"{plural(len(at), 'column')} with values but without a header: {listed(at)}.",
-        "Left out: often the row numbers that a program wrote.",
+        "Left out: the row numbers that a program wrote."
+        if counted
+        else "Left out: give them a header if they hold ratings.",
     )
+
+
+def _counts_rows(column: pl.Series) -> bool:
+    """Whether a column counts on by one from row to row."""
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers.null_count() == 0 and bool((numbers.diff().drop_nulls() == 1).all())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from difflib import get_close_matches
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +18,14 @@ _EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
+_OLD, _ZIP = "an old or encrypted workbook", "a workbook or an archive"
+_MAGIC = (
+    (b"PK\x03\x04", _ZIP),
+    (b"\xd0\xcf\x11\xe0", _OLD),
+    (b"PAR1", "Parquet"),
+    (b"\x1f\x8b", "compressed by gzip"),
+)
+_CONTENT = (((".xls",), (_OLD,)), (_EXCEL, (_ZIP,)), (_PARQUET, ("Parquet",)))
 SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
 
 
@@ -32,7 +41,7 @@ def read_raw(
     """
     path = Path(path)
     if not path.exists():
-        raise TableError(f"{path}: there is no such file")
+        raise TableError(f"{path}: there is no such file{_near(path)}")
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
@@ -41,19 +50,30 @@ def read_raw(
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
+def _near(path: Path) -> str:
+    """What may be meant by a path where nothing lies."""
+    if "\\" in str(path):
+        return " (write '/' between folders)"
+    beside = {file.name.casefold(): file.name for file in path.parent.glob("*") if file.is_file()}
+    near = get_close_matches(path.name.casefold(), beside, 1, 0.8)
+    return f" (did you mean {beside[near[0]]!r}?)" if near else ""
+
+
 def file_hash(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file") from None
+        raise TableError(f"{path}: there is no such file{_near(path)}") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
 def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
     suffix = path.suffix.lower()
+    if suffix in SUFFIXES:
+        _check_content(path, suffix)
     if suffix in _EXCEL:
         return read_excel(path, sheet)
     if suffix in _TEXT:
@@ -61,13 +81,29 @@ def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
     if suffix in _LINES:
         return read_jsonl(path, skip_bad_lines=skip_bad_lines)
     if suffix == ".json":
-        return read_json(path)
+        return read_json(path, skip_bad_lines=skip_bad_lines)
     if suffix in _PARQUET:
         return _read_parquet(path)
     raise TableError(
-        f"{path}: cannot read {suffix or 'a file without suffix'!r} "
+        f"{path}: cannot read {repr(suffix) if suffix else 'a file without a suffix'} "
         f"(allowed: {', '.join(SUFFIXES)})"
     )
+
+
+def _check_content(path: Path, suffix: str) -> None:
+    """A file's first bytes must not speak against its suffix."""
+    with path.open("rb") as file:
+        begins = file.read(4)
+    what = next((kind for mark, kind in _MAGIC if begins.startswith(mark)), "text")
+    allowed = next((kinds for suffixes, kinds in _CONTENT if suffix in suffixes), ("text",))
+    if not begins and "text" not in allowed:
+        raise TableError(f"{path.name}: the file is empty")
+    if what not in allowed:
+        hint = " (is it protected by a password?)" if what == _OLD and suffix in _EXCEL else ""
+        raise TableError(
+            f"{path.name}: by its content it is {what}, which {suffix!r} does not say{hint}; "
+            f"save it again, or give it the right suffix"
+        )
 
 
 def _read_parquet(path: Path) -> RawTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voirdire.schema import SEVERITIES
+from voirdire.tables.audit._alike import alike_findings
 from voirdire.tables.audit._contexts import context_findings
 from voirdire.tables.audit._coverage import coverage_findings
 from voirdire.tables.audit._ids import id_findings
@@ -34,6 +35,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``rated_the_word_nan``    replies that speak of "nan": a missing response sent as a word
     ``constant_rater``        one value throughout
     ``one_rater``             nothing to compare with
+    ``scales_differ``         a rater's highest score is at most half of the reference's, or twice
+    ``names_alike``           raters, systems or attributes that differ only by case or blanks
     ``few_ratings``           fewer rated items than the study's threshold
     ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
     ``rater_missing``, ``rater_silent``, ``excludes_unknown``
@@ -48,13 +51,15 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``
                               what was taken for granted
     ``columns_unread``        columns of numbers that play no part and may be ratings
+    ``rater_unread``          columns named like a rater that hold no numbers
     ``attribute_undeclared``  scores on an attribute that the rubric does not name
     ``reply_flags``           what is odd in replies that were read
-    ``headers_mended``, ``unnamed_columns``, ``rows_above_header``, ``encoding``,
-    ``control_characters``, ``cells_cut``
+    ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
+    ``encoding``, ``control_characters``, ``cells_cut``
                               how a file was written
-    ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``duplicate_rows``
-                              rows that are cut, left out or counted once
+    ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
+    ``duplicate_rows``, ``summary_rows``
+                              rows that are cut, changed, left out or counted once
     ========================  ==================================================================
 
     Parameters
@@ -70,6 +75,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
         *reply_findings(tables),
         *missing_findings(tables),
         *variation_findings(tables, study),
+        *alike_findings(tables, study),
         *coverage_findings(tables, study),
         *id_findings(tables, study),
         *context_findings(tables, study),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.tables._scale import is_code
 from voirdire.tables._tables import finding, plural
 from voirdire.tables.audit._cells import CELL, cells, places
 
@@ -37,7 +38,8 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     totals = dict(scored.group_by("rater").len().iter_rows())
     found = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
-        wrong = of_rater.height > _WRONG_SCALE * totals[rater]
+        coded = [is_code(value, *study.rubric.scale) for value in of_rater["score"]]
+        wrong = len(coded) - sum(coded) > _WRONG_SCALE * totals[rater]
         for values, block in _by_value(of_rater):
             found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
     return found
@@ -61,7 +63,10 @@ def _off_scale_finding(
 ) -> Finding:
     where = cells(block)
     low, high = study.rubric.scale
+    coded = block["score"].n_unique() == 1 and is_code(block["score"][0], low, high)
+    wrong = wrong and not coded
     doubt = " So many suggest that the declared scale is wrong." if wrong else ""
+    doubt += f" {values} is a usual code for a missing score." if coded else ""
     return finding(
         "out_of_scale",
         "blocking" if wrong else "serious",

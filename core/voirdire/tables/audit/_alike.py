@@ -1,0 +1,82 @@
+"""Names that are probably one, and raters that are probably on two scales."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._tables import finding, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
+
+_ENOUGH = 10
+#: The highest score of one rater is at most this share of another's.
+_SHARE = 0.5
+
+
+def alike_findings(tables: Tables, study: Study) -> list[Finding]:
+    """``names_alike`` and ``scales_differ``."""
+    names = {
+        "rater": tables.raters["rater"].to_list(),
+        "system": tables.rated["system"].drop_nulls().unique(maintain_order=True).to_list(),
+        "attribute": tables.ratings["attribute"].unique(maintain_order=True).to_list(),
+    }
+    alike = [note for part, found in names.items() for note in _alike(part, found)]
+    return [*alike, *_scales(tables, study)]
+
+
+def _alike(part: str, names: Sequence[str]) -> list[Finding]:
+    spelt: dict[str, list[str]] = {}
+    for name in names:
+        spelt.setdefault("".join(filter(str.isalnum, name.casefold())) or name, []).append(name)
+    return [
+        finding(
+            "names_alike",
+            "serious",
+            "",
+            found,
+            f"Names of {part}s that differ only by case, blanks or marks: {listed(found)}.",
+            f"They are read as different {part}s; if they are one, spell them alike.",
+        )
+        for found in spelt.values()
+        if len(found) > 1
+    ]
+
+
+def _scales(tables: Tables, study: Study) -> list[Finding]:
+    """Raters whose highest score is at most half of the reference's, or the other way round."""
+    ok = pl.col("status").is_in(["ok", "repaired"])
+    score = pl.col("score")
+    ranges = (
+        tables.ratings.lazy()
+        .filter(ok)
+        .group_by("rater", maintain_order=True)
+        .agg(low=score.min(), high=score.max(), n=score.len())
+        .filter(pl.col("n") >= _ENOUGH, pl.col("low") >= 0, pl.col("low") < pl.col("high"))
+        .collect()
+    )
+    known = {row["rater"]: (row["low"], row["high"]) for row in ranges.iter_rows(named=True)}
+    first = next((name for name in (*study.data.reference, *known) if name in known), None)
+    if first is None:
+        return []
+    top = known[first][1]
+    return [
+        finding(
+            "scales_differ",
+            "serious",
+            name,
+            [f"{name}: {low:g} to {high:g}", f"{first}: {known[first][0]:g} to {top:g}"],
+            f"The scores run from {low:g} to {high:g}, those of {first} from "
+            f"{known[first][0]:g} to {top:g}.",
+            "If these are two scales, bias and agreement say nothing: bring them to one.",
+            count=1,
+        )
+        for name, (low, high) in known.items()
+        if min(high, top) <= _SHARE * max(high, top)
+    ]

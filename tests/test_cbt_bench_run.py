@@ -218,7 +218,23 @@ def test_questions_through_the_whole_path(tmp_path):
         ),
         (
             {"question": "Why?", "choices": "a, b", "answer": "A"},
-            "line 2: column 'choices' must hold a list",
+            r"line 2: a text and 2 to 26 options are needed, got 'Why\?', \['a, b'\]",
+        ),
+        (
+            {"question": "Why?", "choices": [["a", "b"], ["c"]], "answer": "A"},
+            "line 2: a text and 2 to 26 options",
+        ),
+        (
+            {"question": "Why?", "choices": ["a", "", "c"], "answer": "A"},
+            "line 2: a text and 2 to 26 options",
+        ),
+        (
+            {"question": "Why?", "choices": ["a", "b"], "answer": 1},
+            "line 2: answer .*1.* is none of the options .* say what number the first one has",
+        ),
+        (
+            {"question": "Which group?", "choices": ["B", "A", "AB"], "answer": "A"},
+            "line 2: answer 'A' may be A or B, by the text of one option",
         ),
         (
             {"question": "", "choices": ["a", "b"], "answer": "A"},
@@ -259,6 +275,36 @@ def test_any_file_of_questions_maps_in(tmp_path):
     assert answers == [("B",), ("A", "C"), ("A",), ("B",), ("B", "C")]
     with pytest.raises(TableError, match="no column 'question'"):
         read_questions(tmp_path / "exam.csv")
+
+
+@pytest.mark.parametrize(
+    ("choices", "answer", "right"),
+    [
+        ({"text": ["Oak", "Apple"], "label": ["1", "2"]}, "2", "B"),  # as ARC
+        ([{"label": "A", "text": "Oak"}, {"label": "B", "text": "Apple"}], "B", "B"),
+        ({"B": "Apple", "A": "Oak", "C": None}, "B", "B"),  # as MedQA, an option less
+        ({str(n): f"Tree {n}" for n in range(1, 12)}, 10, "J"),  # not 1, 10, 11, 2
+        (["Oak", "Apple", "Pear"], "AC", "AC"),
+        (["Oak", "Apple", "Pear"], "oak; PEAR", "AC"),
+        (["Oak", "Apple", "Pear"], "b and c", "BC"),
+        (["True", "False"], False, "B"),
+        ([2.0, 3.0], 3.0, "B"),
+    ],
+)
+def test_options_and_answers_of_other_files(tmp_path, choices, answer, right):
+    path = tmp_path / "exam.json"
+    path.write_text(json.dumps([{"question": "Which?", "choices": choices, "answer": answer}]))
+    assert "".join(read_questions(path)[0].answer) == right
+
+
+def test_answers_may_count_the_options(tmp_path):
+    path = tmp_path / "exam.json"
+    rows = [{"question": "Which?", "choices": ["x", "y", "1"], "answer": n} for n in range(3)]
+    path.write_text(json.dumps(rows))
+    found = read_questions(path, QuestionColumns(first=0))
+    assert [question.answer for question in found] == [("A",), ("B",), ("C",)]
+    with pytest.raises(TableError, match=r"record 1: answer '?0'? is none of the options"):
+        read_questions(path, QuestionColumns(first=1))
 
 
 # Level III

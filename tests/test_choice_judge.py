@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import InputError
+from voirdire.humans._form import options_of
 from voirdire.schema import Item, Reply
+from voirdire.study import Humans
 from voirdire_judges.choice import make
 
 FRUIT = ("apple", "bitter orange", "cherry, sweet", "date")
@@ -167,3 +169,11 @@ def test_hostile_text_never_raises(text):
         judge = make(options=FRUIT, several=several)
         values = set(judge.parse([Reply(text)]).scores.values())
         assert values <= {0.0, 1.0} or values == {None}
+
+
+def test_judges_and_people_are_shown_the_same_letters():
+    item = Item("1", "Which?", {"choices": {"2": "rain", "10": "song", "1": "tea"}})
+    asked = make(letters=3).requests(item)[0].messages[-1].content
+    assert "a: tea\nb: rain\nc: song" in asked
+    people = options_of(Humans(task="choice", options_from="choices"), item)
+    assert people == {"A": "tea", "B": "rain", "C": "song"}

@@ -169,15 +169,31 @@ def test_studies_that_cannot_be_given_out_are_refused(tmp_path, task, extra, err
         export(study, tmp_path / "work")
 
 
+EXCLUDED = """
+[[panel]]
+name = "ann"
+kind = "human"
+excludes = ["reference"]
+[[panel]]
+name = "ben"
+kind = "human"
+"""
+
+
 def test_excluded_raters_and_even_loads(tmp_path):
     study = write_study(tmp_path, "pointwise", "per_task = 1\n")
-    panel = '[[panel]]\nname = "ann"\nkind = "human"\nexcludes = ["reference"]\n[[panel]]\nname = "ben"\nkind = "human"\n'
-    study.write_text(study.read_text(encoding="utf-8") + panel, encoding="utf-8")
+    study.write_text(study.read_text(encoding="utf-8") + EXCLUDED, encoding="utf-8")
     plan = export(study, tmp_path / "work", formats=["csv"]).plan
     assert {rater: len(ids) for rater, ids in plan.raters.items()} == {"ann": 6, "ben": 6}
     key = json.loads((tmp_path / "work" / "key.json").read_text(encoding="utf-8"))["origins"]
     assert all(key[ident]["system_a"] != "reference" for ident in plan.raters["ann"])
     assert (tmp_path / "work" / "key.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_task_with_fewer_raters_than_it_needs_is_refused(tmp_path):
+    path = write_study(tmp_path, "pointwise", "per_task = 2\n" + EXCLUDED)
+    with pytest.raises(StudyError, match=r"1 rater may judge item '\w+' of reference, where 2"):
+        export(path, tmp_path / "work")
 
 
 def test_each_system_is_shown_first_as_often_and_both_orders_are_two_tasks(tmp_path):
@@ -290,10 +306,10 @@ def test_what_is_answered_is_kept_from_others_on_the_machine(tmp_path):
 def test_no_file_of_another_origin_is_written_over(tmp_path):
     study = write_study(tmp_path / "own", "pairwise")
     before = study.read_text("utf-8")
-    with pytest.raises(InputError, match="study.toml: another study lies there"):
+    with pytest.raises(InputError, match=r"study.toml: another study lies there"):
         export(study, study.parent)
     export(study, tmp_path / "work", key=tmp_path / "key.json")
-    with pytest.raises(InputError, match="key.json: a key lies there already"):
+    with pytest.raises(InputError, match=r"key.json: a key lies there already"):
         export(study, tmp_path / "second", key=tmp_path / "key.json")
     sheet = tmp_path / "work" / "sheets" / "ann.csv"
     (tmp_path / "notes").mkdir()

@@ -23,12 +23,17 @@ from humans_work import (
     read_csv,
     sheets,
     write_csv,
+    write_study,
 )
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from voirdire import TableError
-from voirdire.humans import import_answers
+from voirdire import InputError, TableError
+from voirdire.humans import DATABASE, import_answers, make_plan
+from voirdire.humans._answers import check_answer, find_option
+from voirdire.humans._database import AnswerBook
+from voirdire.humans._desk import Desk
+from voirdire.humans._form import Question
 
 #: Every example writes and reads whole sheets, so shrinking one would take minutes.
 FEW = settings(
@@ -353,3 +358,22 @@ def test_answers_are_matched_whatever_their_case_and_stop(work, tmp_path):
 
     done = one_sheet(work, tmp_path, change, task="pairwise")
     assert done.tables["preferences"]["score"].drop_nulls().abs().to_list() == [2.0]
+
+
+def test_what_spreadsheets_make_of_an_answer_is_still_that_answer():
+    halves = Question("Calm", "one", ("1", "1.5", "2"))
+    assert [find_option(halves, said) for said in ("1,5", "2,0", " 1.50 ")] == ["1.5", "2", "1.5"]
+    with pytest.raises(InputError, match="'1,000' is off the scale"):
+        find_option(Question("Calm", "one", ("0", "1")), "1,000")
+    beliefs = Question("Beliefs", "many", ("I don't know", "I’m alone"), at_most=2)
+    assert check_answer(beliefs, ["I don’t know", "I'm alone"]) == beliefs.options
+
+
+def test_half_a_character_in_words_does_not_keep_answers_from_being_read(tmp_path):
+    study = write_study(tmp_path, "nested")
+    plan, _ = make_plan(study, tmp_path / "work")
+    ident = plan.raters["ann"][0]
+    with AnswerBook(tmp_path / "work" / DATABASE, plan) as book:
+        Desk(plan, book).keep("ann", ident, {"question": "Situation", "answer": "rain \ud83d"})
+    texts = import_answers(tmp_path / "work", [], tmp_path / "answers").tables["texts"]
+    assert texts["text"].drop_nulls().to_list() == ["rain \ufffd"]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
+from voirdire._options import read_options
 from voirdire.parsing import parse_choice
 from voirdire.schema import Message, Parsed, Reply, Request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from voirdire.protocols import ExampleSelector
     from voirdire.schema import Item
 
@@ -192,20 +193,13 @@ def _filled(prompt: str, fields: Mapping[str, Any], item: str) -> str:
 
 
 def _own_options(given: Any, most: int, item: str) -> tuple[str, ...]:
-    """The options that an item brings: a list, or letter -> text, or either as JSON."""
-    found = given
-    if isinstance(found, str):
-        try:
-            found = json.loads(found)
-        except ValueError:
-            found = None
-    if isinstance(found, Mapping):
-        found = [text for _, text in sorted(found.items())]
-    if not isinstance(found, list | tuple) or not 2 <= len(found) <= most:
+    """The options that an item brings; see `read_options`."""
+    found = tuple(read_options(given).values())
+    if not 2 <= len(found) <= most:
         raise InputError(
             f"choice: item {item!r} needs 'choices', a list of 2 to {most} options, got {given!r}"
         )
-    return tuple(map(str, found))
+    return found
 
 
 def _right(shot: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
@@ -17,12 +19,17 @@ Answer = str | tuple[str, ...]
 Answered = dict[str, Answer]
 
 MOST_WORDS = 20_000
+_COMMA = re.compile(r"^(\s*-?\d+),(\d{1,2}\s*)$")
+#: Spreadsheet programs put another one where a straight one is typed.
+_APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u00b4`]")
 #: Characters of a wrong answer that a message repeats.
 _SHOWN = 60
 
 
 def find_option(question: Question, said: str) -> str:
-    """The option meant by a cell, whatever its case, white space or final stop.
+    """The option meant by a cell, whatever its case, white space, apostrophe or final stop.
+
+    A number may stand with a decimal comma, as programs of other languages write it.
 
     Raises
     ------
@@ -35,9 +42,9 @@ def find_option(question: Question, said: str) -> str:
     >>> find_option(Question("Calm", "one", ("1", "2", "3")), " 2.0 ")
     '2'
     """
-    folded = _fold(said)
+    folded = {fold(said), fold(_COMMA.sub(r"\1.\2", said))}
     for option in question.choices:
-        if _fold(option) == folded:
+        if fold(option) in folded:
             return option
     allowed = ", ".join(question.choices)
     shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
@@ -63,7 +70,8 @@ def check_answer(question: Question, value: Any) -> Answer | None:
         return find_option(question, value)
     if len(value) > MOST_WORDS:
         raise InputError(f"the text has {len(value):,} characters (allowed: {MOST_WORDS:,})")
-    return value.strip() or None
+    whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.strip() or None
 
 
 def applies(question: Question, answered: Mapping[str, Answer]) -> bool:
@@ -107,8 +115,10 @@ def _check_many(question: Question, found: Sequence[str]) -> None:
         raise InputError(f"{len(found)} labels where at most {question.at_most} are allowed")
 
 
-def _fold(text: str) -> str:
-    plain = " ".join(text.split()).casefold().rstrip(".")
+def fold(text: str) -> str:
+    """What two writings of one option have in common."""
+    plain = " ".join(unicodedata.normalize("NFC", text).split()).casefold().rstrip(".")
+    plain = _APOSTROPHE.sub("'", plain)
     try:
         return format(float(plain), ".10g")
     except ValueError:

@@ -79,8 +79,11 @@ def _given_out(
     random.shuffle(shuffled)
     for task in shuffled:
         free = [name for name in names if not excluded[name] & set(task[0][1:])]
-        if not free:
-            raise StudyError(f"humans: no rater may judge item {task[0][0]!r} ({task[0][1:]})")
+        if len(free) < (humans.per_task or 1):
+            raise StudyError(
+                f"humans: {len(free) or 'no'} rater may judge item {task[0][0]!r} of "
+                f"{' and '.join(filter(None, task[0][1:]))}, where {humans.per_task or 'one'} must"
+            )
         free.sort(key=lambda name: (len(given[name]), random.random()))
         for name in free[:most]:
             given[name].append(task)

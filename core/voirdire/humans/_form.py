@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import StudyError, TableError
+from voirdire._options import read_options
+from voirdire.humans._answers import fold
 from voirdire.schema import Scale
 
 if TYPE_CHECKING:
@@ -84,14 +85,13 @@ def options_of(humans: Humans, item: Item) -> dict[str, str]:
     """Letter -> text of the options that an item brings; empty where the study declares them."""
     if not humans.options_from:
         return {}
-    raw = _plain(item.extra.get(humans.options_from))
-    texts = list(raw.values()) if isinstance(raw, dict) else raw
-    if not isinstance(texts, list) or not 2 <= len(texts) <= len(ascii_uppercase):
+    texts = list(read_options(item.extra.get(humans.options_from)).values())
+    if not 2 <= len(texts) <= len(ascii_uppercase):
         raise TableError(
             f"item {item.id!r}, column {humans.options_from!r}: two to 26 options are needed "
             f"(a list, or one a line), got {item.extra.get(humans.options_from)!r}"
         )
-    return {letter: str(text) for letter, text in zip(ascii_uppercase, texts, strict=False)}
+    return dict(zip(ascii_uppercase, texts, strict=False))
 
 
 def _built(study: Study, humans: Humans, item: Item) -> Form:
@@ -104,16 +104,6 @@ def _built(study: Study, humans: Humans, item: Item) -> Form:
     if humans.task == "labels":
         return (_labels(humans),)
     return tuple(question for step in humans.steps for question in _step(step))
-
-
-def _plain(raw: Any) -> Any:
-    """A list or mapping, also where a file holds it as JSON or as lines."""
-    if not isinstance(raw, str):
-        return raw
-    try:
-        return json.loads(raw)
-    except ValueError:
-        return [line for line in raw.splitlines() if line.strip()]
 
 
 def _pointwise(study: Study, humans: Humans) -> Form:
@@ -190,7 +180,7 @@ def _check(form: Form, task: str) -> None:
 
 
 def _unique(names: list[str], what: str) -> None:
-    plain = [" ".join(name.split()).casefold().rstrip(".") for name in names]
+    plain = [fold(name) for name in names]
     for name, folded in zip(names, plain, strict=True):
         if not folded or plain.count(folded) > 1:
             raise StudyError(f"humans: {what} need different names, got {name!r} in {names}")

@@ -64,10 +64,11 @@ def labels(
     _print_next(study)
 
 
-def questions(
+def questions(  # noqa: PLR0913 - each is an option of the command
     file: Annotated[Path, typer.Argument(help="JSON, JSONL, CSV or workbook of questions.")],
     model: ModelOption,
     out: OutOption,
+    *,
     text: Annotated[str, typer.Option("--text", help="Column of the question.")] = "question",
     choice: Annotated[
         list[str] | None,
@@ -78,6 +79,10 @@ def questions(
     ] = "answer",
     kind: Annotated[str, typer.Option("--type", help="Column of the knowledge type.")] = "",
     ident: Annotated[str, typer.Option("--id", help="Column of ids.")] = "",
+    first: Annotated[
+        int | None,
+        typer.Option("--first", help="Answers count the options: the first one's number, 0 or 1."),
+    ] = None,
 ) -> None:
     """Level I: multiple-choice questions of your own file."""
     from voirdire_plugins.cbt_bench.prepare import write_question_study  # noqa: PLC0415 - slow
@@ -85,7 +90,7 @@ def questions(
 
     options = choice or ["choices"]
     columns = QuestionColumns(
-        text, options[0] if len(options) == 1 else options, answer, kind, ident
+        text, options[0] if len(options) == 1 else options, answer, kind, ident, first
     )
     _print_next(write_question_study(out, file, model, columns=columns))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from voirdire import InputError
@@ -112,7 +113,7 @@ def plain(label: str) -> str:
     >>> plain("I don’t deserve to live")
     "I don't deserve to live"
     """
-    return label.replace("’", "'")
+    return re.sub("[\u2018\u2019\u02bc\u00b4`]", "'", label)
 
 
 def primary_of(fine: str) -> str:

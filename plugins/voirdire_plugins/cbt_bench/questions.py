@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire import TableError
+from voirdire._options import read_options
 from voirdire_plugins.cbt_bench.rows import decoded, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 _SEVERAL = re.compile(r"select all|all that apply|check all|choose all", re.IGNORECASE)
-_SEPARATOR = re.compile(r"[\s,;&]+|\band\b", re.IGNORECASE)
+#: What stands between two texts, and what between two letters.
+_SEPARATORS = (
+    re.compile(r"[;|\n]+"),
+    re.compile(r"[\s,;|&]+(?:and[\s,;|&]+)?", re.IGNORECASE),
+)
+
+
+_NUMBERED = "; where answers count the options, say what number the first one has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,17 @@ class QuestionColumns:
     Attributes
     ----------
     choices : str or sequence of str
-        One column that holds a list (or letter -> text), or one column an option.
+        One column that holds a list, label -> text, or ``{"label": [...], "text": [...]}``; or one
+        column an option.
     answer : str
-        Letters (``"C"``, ``"A, C"``), the text of an option, or a list of either.
+        Letters (``"C"``, ``"A, C"``, ``"AC"``), labels or texts of options, several of them by
+        semicolons or as a list.
     type : str
         The knowledge type; empty where there is none.
     id : str
         Empty: questions are numbered from 1.
+    first : int, optional
+        Where answers count the options: the number of the first one, 0 or 1.
     """
 
     text: str = "question"
@@ -52,6 +63,7 @@ class QuestionColumns:
     answer: str = "answer"
     type: str = ""
     id: str = ""
+    first: int | None = None
 
 
 def read_questions(
@@ -66,7 +78,8 @@ def read_questions(
     ------
     TableError
         A column is absent; a question without text, with fewer than two options, or whose answer
-        is none of them; an id that stands twice. The message names the row.
+        is none of them, or two at once; an id that is empty or stands twice. The message names
+        the row.
     """
     names = columns or QuestionColumns()
     options = [names.choices] if isinstance(names.choices, str) else list(names.choices)
@@ -83,59 +96,88 @@ def read_questions(
 def _question(
     row: Mapping[str, Any], names: QuestionColumns, options: list[str], number: int, where: str
 ) -> Question:
-    text = _text(row[names.text])
+    text, ident = _text(row[names.text]), _text(row[names.id]) if names.id else str(number)
     choices = _choices(row, options, where)
     if not text or not 2 <= len(choices) <= len(ascii_uppercase):
-        raise TableError(f"{where}: a text and 2 to 26 options are needed, got {text!r}, {choices}")
-    answer = _answer(decoded(row[names.answer]), choices)
-    if not answer:
-        letters = ", ".join(ascii_uppercase[: len(choices)])
-        raise TableError(
-            f"{where}: answer {row[names.answer]!r} is none of the options ({letters})"
-        )
+        shown = list(choices.values()) or row[options[0]]
+        raise TableError(f"{where}: a text and 2 to 26 options are needed, got {text!r}, {shown}")
+    if not ident:
+        raise TableError(f"{where}: column {names.id!r} (the id) is empty")
+    answer = _answer(decoded(row[names.answer]), choices, names.first, where)
     return Question(
-        _text(row[names.id]) if names.id else str(number),
+        ident,
         text,
-        choices,
+        tuple(choices.values()),
         answer,
         _text(row[names.type]) if names.type else "",
         len(answer) > 1 or _SEVERAL.search(text) is not None,
     )
 
 
-def _choices(row: Mapping[str, Any], options: list[str], where: str) -> tuple[str, ...]:
-    if len(options) > 1:
-        texts = [_text(row[name]) for name in options]
-        while texts and not texts[-1]:
-            texts.pop()
-        if "" in texts:
-            raise TableError(f"{where}: option {options[texts.index('')]!r} is empty")
-        return tuple(texts)
-    given = decoded(row[options[0]])
-    if isinstance(given, Mapping):
-        given = [text for _, text in sorted(given.items())]
-    if not isinstance(given, list):
-        raise TableError(f"{where}: column {options[0]!r} must hold a list of options")
-    return tuple(_text(text) for text in given)
+def _choices(row: Mapping[str, Any], options: list[str], where: str) -> dict[str, str]:
+    """Label -> text."""
+    if len(options) == 1:
+        return read_options(decoded(row[options[0]]))
+    texts = [_text(row[name]) for name in options]
+    while texts and not texts[-1]:
+        texts.pop()
+    if "" in texts:
+        raise TableError(f"{where}: option {options[texts.index('')]!r} is empty")
+    return read_options(texts)
 
 
-def _answer(given: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """The right letters in order; empty where what is given is no answer."""
+def _answer(
+    given: Any, choices: Mapping[str, str], first: int | None, where: str
+) -> tuple[str, ...]:
+    """The right letters in order."""
+    for parts in _readings(given):
+        found = [_meant(part, choices, first) for part in parts]
+        for part, letters in zip(parts, found, strict=True):
+            if len(letters) > 1:
+                raise TableError(
+                    f"{where}: answer {part!r} may be {' or '.join(letters)}, by the text of one "
+                    "option and the letter or text of another"
+                )
+        if found and all(found):
+            return tuple(sorted({letters[0] for letters in found}))
+    allowed = ", ".join(ascii_uppercase[: len(choices)])
+    hint = _NUMBERED if first is None and _text(given).isdecimal() else ""
+    raise TableError(f"{where}: answer {given!r} is none of the options ({allowed}){hint}")
+
+
+def _readings(given: Any) -> Iterator[list[str]]:
+    """What may be meant as one answer or several, the plainest reading first."""
+    if isinstance(given, list):
+        yield [_text(part) for part in given if _text(part)]
+        return
+    text = _text(given)
+    yield [text]
+    for separator in _SEPARATORS:
+        yield [part.strip() for part in separator.split(text) if part.strip()]
+    if re.fullmatch("[A-Z]{2,26}", text) and list(text) == sorted(set(text)):
+        yield list(text)
+
+
+def _meant(part: str, choices: Mapping[str, str], first: int | None) -> list[str]:
+    """The letters that a part may stand for: by text or label, else by letter."""
     letters = ascii_uppercase[: len(choices)]
-    meant = {
-        text: letter
-        for letter, text in zip(letters, choices, strict=True)
-        if choices.count(text) == 1
-    }
-    if isinstance(given, str) and given.strip() in meant:
-        return (meant[given.strip()],)
-    parts = given if isinstance(given, list) else _SEPARATOR.split(_text(given))
-    said = [_text(part) for part in parts if _text(part)]
-    found = [meant.get(part) or part.strip("().").upper() for part in said]
-    if not found or any(part not in letters or len(part) != 1 for part in found):
-        return ()
-    return tuple(sorted(set(found)))
+    if first is not None:
+        place = int(part) - first if part.isdecimal() else -1
+        return [letters[place]] if 0 <= place < len(letters) else []
+    said, bare = _fold(part), part.strip("(). ").casefold()
+    named = [
+        letter
+        for letter, (label, text) in zip(letters, choices.items(), strict=True)
+        if said == _fold(text) or bare == label.casefold()
+    ]
+    return named or [letter for letter in letters if bare == letter.casefold()]
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return format(value, ".10g")
     return "" if value is None else str(value).strip()

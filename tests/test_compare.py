@@ -305,3 +305,33 @@ def test_theory_and_simulation_agree_at_the_shares_of_table_8(shared, large):
             drawn = simulate_random_f1(support, size, runs=1000, seed=column)
             worst = max(worst, abs(theory - drawn.value) / drawn.details["se"])
     assert worst < 3
+
+
+def test_labels_that_are_numbers_are_one_whatever_their_type(tmp_path):
+    frame = pl.DataFrame(
+        {"item": [1, 2, 3, 4], "truth": [1, 0, 1, 0], "predicted": [1.0, 0, 0, None]}
+    )
+    for name in ("p.parquet", "p.csv"):
+        getattr(frame, f"write_{name.partition('.')[2]}")(tmp_path / name)
+        row = compare([tmp_path / name], runs=5, resamples=0).row(0, named=True)
+        # Answered: 1, 0, 1 by 1, 0, 0. Label 1 misses one, label 0 has a false alarm: F1 2/3 each.
+        assert row["f1"] == pytest.approx(2 / 3)
+
+
+def test_lists_of_labels_in_json_and_parquet(tmp_path):
+    truth, predicted = [["a", "b"], ["b"], []], [["a"], ["b"], ["a", "b"]]
+    frame = pl.DataFrame({"item": [1, 2, 3], "truth": truth, "predicted": predicted})
+    frame.write_parquet(tmp_path / "p.parquet")
+    frame.write_ndjson(tmp_path / "p.jsonl")
+    for name in ("p.parquet", "p.jsonl"):
+        row = compare([tmp_path / name], runs=5, resamples=0).row(0, named=True)
+        # a: TP 1, FP 1; b: TP 1, FN 1, FP 1: F1 2/3 and 1/2, weighted by 1 and 2 items.
+        assert row["task"] == "multi-label"
+        assert row["f1"] == pytest.approx((2 / 3 + 2 * 1 / 2) / 3)
+
+
+def test_a_label_in_another_spelling_is_named(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("item,truth,predicted\n1,yes,Yes\n2,no,no\n")
+    with pytest.raises(TableError, match="label 'Yes' is predicted where the truth has 'yes'"):
+        compare([path], runs=5, resamples=0)

@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.examining.comparing._cells import Cell, Task, Tested, task_of
+from voirdire.tables import canonical_ids
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Separates the labels of one cell.
 SEPARATOR = ";"
+#: How lists of labels stand in files of JSON and Parquet.
+_JSON_LIST = r'^\[\s*(?:"|\])'
 _WHERE = {"configuration": "", "labels": "", "task": "", "seed": "0"}
 
 
@@ -39,7 +42,7 @@ def prediction_cells(raw: RawTable, path: Path, default: str) -> list[Cell]:
     for part in frame.partition_by("configuration", "labels", "task", maintain_order=True):
         configuration, labels, task = part.select("configuration", "labels", "task").row(0)
         where = f"{path} ({', '.join(filter(None, (configuration, labels, task)))})"
-        long = part if "label" in part.columns else _long(part)
+        long = part if "label" in part.columns else _long(part, where)
         tested = _tested(long, where)
         known = task_of(task, where) if task else _guessed(tested)
         cells.append(Cell(path.name, configuration, labels, known, tested))
@@ -54,9 +57,10 @@ def _keyed(frame: pl.DataFrame, default: str) -> pl.DataFrame:
     return frame.with_columns(pl.col("item", *_WHERE).cast(pl.String).fill_null(""))
 
 
-def _long(part: pl.DataFrame) -> pl.DataFrame:
+def _long(part: pl.DataFrame, where: str) -> pl.DataFrame:
     """One row an item and label from one row an item."""
     split = part.with_columns(_names(part, "truth"), _names(part, "predicted"))
+    _check_spelling(split, where)
     names = pl.concat([split["truth"].explode(), split["predicted"].explode()]).drop_nulls()
     labels = pl.DataFrame({"label": names.unique(maintain_order=True)})
     crossed = split.join(labels, how="cross", maintain_order="left_right")
@@ -64,13 +68,24 @@ def _long(part: pl.DataFrame) -> pl.DataFrame:
     return crossed.with_columns(*(column.cast(pl.Float64) for column in named))
 
 
-def _names(part: pl.DataFrame, column: str) -> pl.Expr:
-    """The labels in a cell; an empty cell is null."""
+def _names(part: pl.DataFrame, column: str) -> pl.Series:
+    """The labels in a cell, numbers as ids are (1.0 is 1); an empty cell is null."""
     if isinstance(part.schema[column], pl.List):
-        return pl.col(column).cast(pl.List(pl.String))
-    text = pl.col(column).cast(pl.String).str.strip_chars()
-    parts = text.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
-    return pl.when(text != "").then(parts).alias(column)
+        return part[column].cast(pl.List(pl.String))
+    text = canonical_ids(part[column])
+    if text.null_count() < len(text) and text.drop_nulls().str.contains(_JSON_LIST).all():
+        return text.str.json_decode(pl.List(pl.String))
+    return text.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
+
+
+def _check_spelling(split: pl.DataFrame, where: str) -> None:
+    """A label must not be predicted in another spelling than the truth has."""
+    true = split["truth"].explode().drop_nulls().unique()
+    known = dict(zip(true.str.to_lowercase(), true, strict=True))
+    for name in split["predicted"].explode().drop_nulls().unique(maintain_order=True):
+        meant = known.get(name.lower(), name)
+        if meant != name and name not in known.values():
+            raise TableError(f"{where}: label {name!r} is predicted where the truth has {meant!r}")
 
 
 def _tested(long: pl.DataFrame, where: str) -> Tested:

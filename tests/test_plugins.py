@@ -10,10 +10,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+import typer
 
 import voirdire
 from voirdire import hookspecs
 from voirdire._manager import GROUP, load
+from voirdire.cli._app import assemble
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -104,6 +106,36 @@ def test_a_name_taken_twice_keeps_the_first_and_names_both(monkeypatch):
     found = load([first, second])
     assert found.registered["judge", "strict"].plugin == "first"
     assert "registered by plugin 'first' already" in found.failures["second"]
+
+
+def test_a_plugin_without_a_marked_hook_is_told_so(monkeypatch):
+    module = types.ModuleType("plugin_idle")
+    module.voirdire_register_judges = registering("strict")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    found = load([EntryPoint("idle", module.__name__, GROUP)])
+    assert found.failures["idle"].endswith("mark its hooks by @voirdire.hookimpl")
+
+
+@pytest.mark.parametrize("name", ["examine", "session", "plugins"])
+@pytest.mark.parametrize("group", [False, True])
+def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
+    def voirdire_register_commands(app):
+        if group:
+            app.add_typer(typer.Typer(name=name))
+        app.command("hello")(lambda: None)
+        app.command(name)(lambda: None)
+
+    points = [
+        *(point for point in entry_points(group=GROUP) if point.dist.name == "voirdire"),
+        third_party("mine", monkeypatch, voirdire_register_commands=voirdire_register_commands),
+    ]
+    monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "mine")
+    monkeypatch.setattr("voirdire.cli._app.entry_points", lambda group: points)
+    app, found = assemble()
+    assert found.failures == {
+        "mine": f"PluginError: command {name!r} is there already: register it by another name"
+    }
+    assert ("hello" in [command.name for command in app.registered_commands]) is not group
 
 
 def test_target_must_be_module_and_attribute(monkeypatch):

@@ -9,6 +9,7 @@ from typing import Any
 import pluggy
 
 from voirdire import hookspecs
+from voirdire._errors import PluginError
 from voirdire._registry import Plugins
 
 GROUP = "voirdire"
@@ -53,3 +54,5 @@ def _load_one(found: Plugins, point: EntryPoint, app: Any) -> None:
     if app is not None:
         manager.hook.voirdire_register_commands(app=app)
     manager.check_pending()  # last: a misspelt hook is flagged, and the others have been heard
+    if not callers:
+        raise PluginError("it does nothing: mark its hooks by @voirdire.hookimpl")

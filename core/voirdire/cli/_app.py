@@ -10,7 +10,9 @@ import typer
 
 from voirdire import __version__
 from voirdire._manager import GROUP, load
+from voirdire._registry import Plugins
 from voirdire.cli import audit, compare, demo, examine, humans, init, plugins, run, session
+from voirdire.cli._application import Application
 from voirdire.cli._help import lay_out_help
 
 COMMANDS = (demo, run, session, examine, compare, humans, audit, init, plugins)
@@ -29,7 +31,12 @@ EPILOG = (
 
 def build_app() -> typer.Typer:
     """A fresh application with every command registered."""
-    app = typer.Typer(
+    return assemble()[0]
+
+
+def assemble() -> tuple[typer.Typer, Plugins]:
+    """A fresh application, and the plugins whose commands it holds."""
+    app = Application(
         name="voirdire",
         help=HELP,
         epilog=EPILOG,
@@ -42,9 +49,9 @@ def build_app() -> typer.Typer:
     app.callback()(_root)
     for module in COMMANDS:
         module.register(app)
-    load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    found = load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
     lay_out_help(app)
-    return app
+    return app, found
 
 
 def _version(wanted: bool) -> None:

@@ -32,9 +32,9 @@ def list_plugins(
     VOIRDIRE_LOAD_PLUGINS names the third-party plugins to load, by commas; an empty value loads
     none. Built-in plugins are always loaded.
     """
-    from voirdire._manager import plugins
+    from voirdire.cli._app import assemble
 
-    rows = describe(plugins())
+    rows = describe(assemble()[1])
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
@@ -67,8 +67,9 @@ def _print(rows: list[dict[str, Any]]) -> None:
     for title in ("plugin", "version", "registers"):
         table.add_column(title, overflow="fold")
     for row in rows:
-        things = ", ".join(f"{one['kind']} {one['name']}" for one in row["registers"]) or "-"
-        table.add_row(row["name"], row["version"], things)
+        things = [f"{one['kind']} {one['name']}" for one in row["registers"]]
+        things += ["commands"] if "voirdire_register_commands" in row["hooks"] else []
+        table.add_row(row["name"], row["version"], ", ".join(things) or "-")
     console = Console()
     console.print(table)
     for row in rows:

@@ -67,12 +67,14 @@ def _minus(digits: str) -> str:
 
 
 def share(value: float) -> str:
-    """A share in per cent, never rounded up to 100.
+    """A share in per cent, rounded, but not up to 100.
 
-    >>> share(0.9996), share(1.0)
-    ('99.9 %', '100.0 %')
+    >>> share(0.0417), share(0.9996), share(1.0)
+    ('4.2 %', '99.9 %', '100.0 %')
     """
-    return f"{math.floor(value * 1000) / 10:.1f} %" if math.isfinite(value) else "–"
+    if not math.isfinite(value):
+        return "–"
+    return f"{min(value, 0.999) if value < 1 else value:.1%}".replace("%", " %")
 
 
 def brief(text: str, most: int = 80) -> str:

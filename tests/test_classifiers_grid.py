@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from tiny_encoder import sentences
 
-from voirdire._errors import InputError, SessionError, StudyError, TableError
+from voirdire._errors import InputError, SessionError, StudyError, TableError, VoirdireError
 from voirdire._registry import Plugins
 from voirdire.examining.comparing import compare
 from voirdire.stats import f1_above_chance
@@ -251,6 +251,51 @@ def test_a_training_that_fails_is_named_and_the_others_go_on(tmp_path, monkeypat
     assert len(evaluate_grid(out).unfinished) == 2
     with pytest.raises(InputError, match="2 of 8 cells failed"):
         fit_grid(study, out, quiet=True, plugins=known)
+
+
+class Deaf(Plain):
+    """Cannot predict."""
+
+    predict = None
+
+
+class Forgetful(Plain):
+    """Returns nothing from `fit`."""
+
+    def fit(self, texts, labels):
+        super().fit(texts, labels)
+
+
+class Flat(Plain):
+    """Predicts one number a text."""
+
+    def predict(self, texts):
+        return [1.0] * len(texts)
+
+
+class Wordy(Plain):
+    """Predicts words."""
+
+    def predict(self, texts):
+        return [["much"] * 4] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Deaf", r"^classifier 'Deaf' \(m\) must be a classifier, got Deaf without 'predict'$"),
+        ("Forgetful", r"seed 0: what fit returns must be a classifier, got NoneType without 'fit'"),
+        ("Flat", r"seed 0: predict must return .* one column a class, \(40, 4\), got \(40,\)"),
+        ("Wordy", r"seed 0: predict must return numbers, got list"),
+    ],
+)
+def test_the_usual_slips_of_a_classifier_are_named(tmp_path, monkeypatch, name, says):
+    monkeypatch.setitem(sys.modules, "plain_classifier", sys.modules[__name__])
+    known = Plugins()
+    known.add("classifier", "tests", name, f"plain_classifier:{name}")
+    study = mild_study(tmp_path, models=[{"name": "m", "use": name}], seeds=[0])
+    with pytest.raises(VoirdireError, match=says):
+        fit_grid(study, tmp_path / "models", quiet=True, plugins=known)
 
 
 def test_a_cell_that_another_process_trains_is_left_to_it(tmp_path):

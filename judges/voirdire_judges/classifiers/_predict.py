@@ -12,6 +12,7 @@ from voirdire._errors import InputError, SessionError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import MODEL, RESULT, read_whole
+from voirdire_judges.classifiers._checked import scores_of
 from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import finished_cells
 from voirdire_judges.classifiers._table import read_items
@@ -105,7 +106,8 @@ def _predicted(
     texts: Sequence[str],
 ) -> pl.DataFrame:
     """One row an item and class."""
-    classes, scores = result["classes"], trained.predict(texts)
+    classes = result["classes"]
+    scores = scores_of(trained, texts, len(classes))
     predicted = decide(scores, cell.task, np.array(result["thresholds"]))
     where = {"model": cell.model, "data": cell.data, "labels": cell.label_set, "task": cell.task,
              "seed": cell.seed}  # fmt: skip

@@ -22,6 +22,7 @@ from voirdire_judges.classifiers._cells import (
     card_of,
     write_whole,
 )
+from voirdire_judges.classifiers._checked import checked_classifier, scores_of
 from voirdire_judges.classifiers._decide import MIDDLE, choose_thresholds, decide, weighted_f1
 
 if TYPE_CHECKING:
@@ -58,12 +59,16 @@ def make_classifier(
     ------
     InputError
         An option is none of the classifier's.
+    PluginError
+        What is made is no classifier.
     """
+    whose = f"classifier {cell.use!r} ({cell.model})"
     options = {**_taken(factory, machine), **cell.options}
     try:
-        return factory(target.classes, task=target.task, seed=cell.seed, **options)
+        made = factory(target.classes, task=target.task, seed=cell.seed, **options)
     except TypeError as error:
-        raise InputError(f"classifier {cell.use!r} ({cell.model}): {error}") from error
+        raise InputError(f"{whose}: {error}") from error
+    return checked_classifier(made, whose)
 
 
 def train_cell(
@@ -184,7 +189,7 @@ def _fitted(
             folder=folder,
             progress=progress,
         )
-    return made.fit(learnt.texts, learnt.labels)
+    return checked_classifier(made.fit(learnt.texts, learnt.labels), "what fit returns")
 
 
 def _tuned(
@@ -193,7 +198,7 @@ def _tuned(
     """Thresholds and their F1 on dev, if it has any label; one that decides by itself has 0.5."""
     if getattr(trained, "decides", False):
         return np.full(dev.labels.shape[1], MIDDLE), None
-    scores = trained.predict(dev.texts)
+    scores = scores_of(trained, dev.texts, dev.labels.shape[1])
     how = spec.threshold if task == "multi-label" else "fixed"
     thresholds = choose_thresholds(scores, dev.labels, how)
     reached = weighted_f1(dev.labels, decide(scores, task, thresholds))
@@ -205,10 +210,9 @@ def _predicted(
 ) -> pl.DataFrame:
     """One row an item and class; an item without a text has no prediction."""
     there = [place for place, text in enumerate(test.texts) if text]
-    scores = np.full(test.labels.shape, np.nan)
+    scores, q = np.full(test.labels.shape, np.nan), len(target.classes)
     if there:
-        scores[there] = trained.predict([test.texts[place] for place in there])
-    q = len(target.classes)
+        scores[there] = scores_of(trained, [test.texts[place] for place in there], q)
     predicted = decide(scores, target.task, thresholds)
     return pl.DataFrame(
         {

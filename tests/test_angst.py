@@ -25,12 +25,13 @@ from voirdire_plugins.angst.corpus import build_corpus
 from voirdire_plugins.angst.data import read_posts
 from voirdire_plugins.angst.disagreements import shortened
 from voirdire_plugins.angst.errors import by_length, differences, settled, side_by_side
-from voirdire_plugins.angst.labels import class_of, labels_named, with_class
+from voirdire_plugins.angst.labels import labels_named, with_class
 from voirdire_plugins.angst.printed import PrintedRow, derived, implied_share, misfits
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.silver import make as make_silver
 from voirdire_plugins.angst.silver import silver_corpus
 from voirdire_plugins.angst.studies import angst_study
+from voirdire_plugins.angst.tables import score_sections
 
 # --- prompts and answers ------------------------------------------------------------------------
 
@@ -240,12 +241,25 @@ def test_the_papers_silver_counts_add_up(shared):
 
 def test_classes_and_names():
     pairs = [(0, 0), (1, 0), (0, 1), (1, 1), (None, 1)]
-    assert [class_of(*p) for p in pairs] == ["control", "depression", "anxiety", "comorbid", None]
     frame = pl.DataFrame(pairs, schema=["depression", "anxiety"], orient="row")
-    assert with_class(frame)["class"].to_list() == [class_of(*p) for p in pairs]
-    assert labels_named("social phobia rather than depression") == {
-        "depression": False, "anxiety": True,
-    }  # fmt: skip
+    assert with_class(frame)["class"].to_list() == [
+        "control", "depression", "anxiety", "comorbid", None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "depression", "anxiety"),
+    [
+        ("social phobia rather than depression", False, True),
+        ("Manic-depressive illness", False, False),
+        ("bipolar-depression with panic attacks", False, True),
+        ("Depressive disorder, not otherwise specified, with anxiety", True, True),
+        ("not otherwise specified anxiety", False, True),
+        ("no depression, not just anxiety", False, True),
+    ],
+)
+def test_disorders_that_are_named_and_not_denied(name, depression, anxiety):
+    assert labels_named(name) == {"depression": depression, "anxiety": anxiety}
 
 
 # --- scores and errors --------------------------------------------------------------------------
@@ -329,6 +343,30 @@ def test_missing_answers_are_counted_and_one_run_has_no_deviation():
     assert value("both", "accuracy", column="runs") == 2
 
 
+def test_a_task_needs_the_gold_label_of_its_own_alone():
+    frame = frame_of(
+        rated("gold", "depression", [1, 0, 1, 0]), rated("gold", "anxiety", [None, 0, 1, None]),
+        rated("one", "depression", [1, 0, 0, 0]), rated("two", "anxiety", [1, 0, 1, 1]),
+        rated("two", "depression", [1, 0, 1, 1]),
+    )  # fmt: skip
+    n = {row["rater"]: row["n"] for row in scores_by_run(frame, "gold").iter_rows(named=True)}
+    assert n == {"one": 4, "two": 2}
+
+
+def test_a_mean_of_fewer_runs_says_so():
+    frame = frame_of(
+        rated("gold", "depression", [1, 0, 1, 0]),
+        rated("one", "depression", [1, 0, 1, 0], 1), rated("one", "depression", [0, 0, 0, 0], 2),
+    )  # fmt: skip
+    frame = pl.concat([frame, frame_of(rated("gold", "anxiety", [0, 0, 0, 0]))])
+    summary = summarise(scores_by_run(frame, "gold"))
+    per_class = score_sections(summary, {}, ["one"])[1]
+    row = dict(zip(per_class.columns, per_class.rows[0], strict=True))
+    assert row["Precision of depression"] == "1.000 (1)"
+    assert row["Recall of depression"] == "0.500 ± 0.707"
+    assert (row["Runs"], row["Answers"]) == (2, 8)
+
+
 def test_who_was_right_where_two_differ():
     pairs = side_by_side(RATINGS, "gold", "one", "other", "depression")
     assert pairs.height == 58
@@ -402,6 +440,14 @@ def test_evidence_is_looked_for_in_the_post():
     assert settle(annotated(()), ["a", "b"], secondary="c").spans == 0
 
 
+def test_only_who_says_yes_gives_evidence():
+    table = annotated().with_columns(
+        evidence=pl.when(pl.col("annotator") == "c").then(pl.lit("aside")).otherwise("evidence")
+    )
+    found = settle(table, ["a", "b"], secondary="c").labels["evidence"].to_list()
+    assert found == [["so low", "tired", "nervous", "aside"], ["low"], None]
+
+
 def test_agreement_and_its_identity():
     """Alpha = kappa + (1 - kappa) / (2 n) for two complete raters and Fleiss' kappa."""
     rng = np.random.default_rng(4)
@@ -427,6 +473,10 @@ def test_annotations_are_checked():
         agreement(annotated().drop("anxiety"), ["a", "b"])
     with pytest.raises(TableError, match="values must be 0, 1 or empty"):
         agreement(annotated().with_columns(anxiety=pl.lit(3)), ["a", "b"])
+    with pytest.raises(TableError, match="annotator 'a' labels post '1' more than once"):
+        agreement(pl.concat([annotated(), annotated().head(1)]), ["a", "b"])
+    with pytest.raises(InputError, match="of two annotators or more"):
+        agreement(annotated(), ["a", "a"])
     with pytest.raises(InputError, match="needs the name of the secondary"):
         settle(annotated(), ["a", "b"])
 
@@ -489,6 +539,10 @@ def test_posts_are_read_with_their_columns_mapped(tmp_path):
     path.write_text("id,text,depression,anxiety\n1,One,maybe,0\n")
     with pytest.raises(TableError, match="'maybe' is neither yes nor no"):
         read_posts(path)
+    pl.DataFrame(
+        {"id": ["1"], "text": ["x"], "depression": [float("nan")], "anxiety": [1.0]}
+    ).write_parquet(tmp_path / "posts.parquet")
+    assert read_posts(tmp_path / "posts.parquet")["depression"].to_list() == [None]
     path.write_text("id,text\n1,One\n1,Two\n")
     with pytest.raises(TableError, match="stands twice"):
         read_posts(path, labelled=False)

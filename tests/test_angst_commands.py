@@ -85,8 +85,59 @@ def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
     assert (counts["spans of evidence"], counts["spans not in their post"]) == (3, 0)
     gold = pl.read_csv(tmp_path / "gold.csv")
     assert gold["depression"].to_list() == [1, 0] * 4
+    assert gold["text"].to_list() == ["A calm day."] * 8  # so that a study can be written of it
     assert "Agreement" in voirdire("annotators", tmp_path / "labels.csv", "--primary", "a",
                                    "--primary", "c")  # fmt: skip
+
+
+def test_final_labels_are_not_left_unwritten_in_silence(tmp_path):
+    rows = [("1", who, "yes", "No") for who in "ab"]
+    names = ["item", "annotator", "depression", "anxiety"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
+    asked = ["annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "b"]
+    found = call(*asked, "--out", tmp_path / "gold.csv")
+    assert found.exit_code == 1
+    assert "--out writes final labels" in str(found.exception)
+    voirdire(*asked, "--rule", "majority", "--out", tmp_path / "gold.csv")
+    assert pl.read_csv(tmp_path / "gold.csv")["class"].to_list() == ["depression"]
+    pl.DataFrame({"id": ["2"], "text": ["x"]}).write_csv(tmp_path / "posts.csv")
+    found = call(*asked, "--rule", "majority", "--posts", tmp_path / "posts.csv",
+                 "--out", tmp_path / "gold.csv")  # fmt: skip
+    assert "there is no post '1', which has labels" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [(("--label", "klass"), "no column 'klass'"), (("--text", "body"), "no column 'body'")],
+)
+def test_a_misspelled_column_is_not_replaced_by_another(tmp_path, flags, message):
+    posts(12, 1, "a").write_csv(tmp_path / "one.csv")
+    found = call("analyse", tmp_path / "one.csv", *flags)
+    assert found.exit_code == 1
+    assert message in str(found.exception)
+
+
+def test_authors_reach_the_study_and_keep_their_posts_apart(tmp_path):
+    for name, seed in (("gold", 1), ("silver", 2)):
+        one = posts(8, seed, name[0]).with_columns(
+            who=pl.Series([f"w{n % 3}" for n in range(8)]),
+            depression=pl.Series([None, 1, 0, 1, 0, 1, 0, 1]),
+        )
+        one.write_csv(tmp_path / f"{name}.csv")
+    said = voirdire(
+        "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv", "--author", "who",
+        "--model", "simulated:a", "--model", "openai:a", "--out", tmp_path / "angst",
+    )  # fmt: skip
+    assert "left out 1 silver posts without both labels" in said
+    study = load_study(tmp_path / "angst" / "study.toml")
+    assert study.items is not None
+    assert study.items.extra == ("author",)
+    shots = [r.options["examples"]["group"] for r in study.panel if "examples" in r.options]
+    assert shots == ["author"] * 6
+    assert study.panel[1].name == "simulated:a zero-shot depression"
+    for name, height in (("gold", 8), ("silver", 7)):
+        found = pl.read_csv(tmp_path / "angst" / f"{name}.csv")
+        assert (found.height, found["author"].null_count()) == (height, 0)
 
 
 def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
@@ -130,6 +181,12 @@ def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):
 
 def test_a_study_that_fails_leaves_no_folder(tmp_path):
     out = tmp_path / "angst"
+    posts(6, 3, "g").write_csv(tmp_path / "gold.csv")
+    asked = ["study", tmp_path / "gold.csv", "--model", "simulated:a", "--out", out]
+    for scale, message in (("phq10", "neither a TOML file nor"), ("phq9=10", "decides nothing")):
+        found = call(*asked, "--scale", scale)
+        assert message in str(found.exception)
+        assert not out.exists()
     found = call("study", tmp_path / "none.csv", "--model", "simulated:a", "--out", out)
     assert found.exit_code == 1
     assert not out.exists()

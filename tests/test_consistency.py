@@ -306,6 +306,29 @@ def test_joint_agreement_of_two_annotators():
     assert rows["low"][0] == pytest.approx(0.3006, abs=1e-4)
 
 
+def test_items_without_any_label_agree_where_no_label_says_none():
+    rows = [(i, r, 1, "calm", float(i in named)) for r, named in (("a", "12"), ("b", "13"))
+            for i in "1234"]  # fmt: skip
+    names = ["item", "rater", "run", "attribute", "score"]
+    runs = runs_of_ratings(pl.DataFrame(rows, schema=names, orient="row"))
+    found = joint_agreement_frame(final_labels(runs))
+    assert found.select("agreement", "n", "left_out").rows() == [(0.5, 4, 0)] * 2
+
+
+def test_a_label_that_an_annotator_was_not_asked_for_is_not_missing(tmp_path):
+    rows = [
+        (i, who, run, label, 1)
+        for who, labels in (("one", ["calm"]), ("both", ["calm", "warm"]))
+        for label in labels for run in (1, 2) for i in "abc"
+    ]  # fmt: skip
+    names = ["item", "rater", "run", "attribute", "score"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
+    sections = examine(tmp_path / "labels.csv").sections
+    replies = [one for one in sections if one.title.startswith("Labels: what became")]
+    assert [one.title.partition("(")[2] for one in replies] == ["one)", "both)"]
+    assert {row[5] for one in replies for row in one.rows} == {0}
+
+
 def test_sections_hold_numbers_and_say_what_they_rest_on():
     sections = consistency_sections(said(["A"] * 5, ["Envy", "A", "B", NONE, ""]), unsure=UNSURE)
     titles = [part.title for part in sections]

@@ -135,9 +135,14 @@ def _labelling(study: Study, name: str, ratings: pl.DataFrame) -> Labelling:
     declared = declared_by(spec) if spec is not None and spec.use else None
     if declared is not None:
         return declared
-    own = ratings.filter(pl.col("rater") == name)["attribute"].cast(pl.String)
-    labels = [attribute.name for attribute in study.rubric.attributes]
-    labels = labels or own.unique(maintain_order=True).to_list()
+    own = (
+        ratings.filter(pl.col("rater") == name)["attribute"]
+        .cast(pl.String)
+        .unique(maintain_order=True)
+    )
+    named = [attribute.name for attribute in study.rubric.attributes]
+    # Of several labels an annotator may have been asked for some: the others are not missing.
+    labels = [label for label in named if label in own] or named or own.to_list()
     options = spec.options if spec is not None else {}
     return Labelling(tuple(labels), options.get("none"), options.get("other"), UNSURE)
 

@@ -20,7 +20,7 @@ from voirdire.tables import read_raw
 from voirdire_plugins.angst.agreement import agreement, settle
 from voirdire_plugins.angst.benchmark import BENCHMARK
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
-from voirdire_plugins.angst.data import read_posts
+from voirdire_plugins.angst.data import PREFIX, as_labels, read_posts
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.leaks import few_shots, leaks_of
 from voirdire_plugins.angst.silver import silver_corpus
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from voirdire_plugins.angst.agreement import Rule, SettledLabels
 
 _OWN = ("id", "text", *LABELS, "class")
+_AUTHOR, CLASS = "author", "class"
 
 
 def write_study(
@@ -47,16 +48,21 @@ def write_study(
     columns: Mapping[str, str],
 ) -> str:
     """Write gold.csv and study.toml; with silver posts also silver.csv and finetune.toml."""
+    also = {name: theirs for name, theirs in columns.items() if name == _AUTHOR}
     posts = read_posts(gold, columns)
-    pool = None if silver is None else read_posts(silver)
+    pool = None if silver is None else read_posts(silver, also)
+    unclear = 0 if pool is None else pool["class"].null_count()
+    pool = None if pool is None else pool.drop_nulls("class")
     examples = None
     if pool is not None:
         examples = {**shots, "pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
-    study = angst_study(models, examples=examples, scales=scales, **panel)
+    study = angst_study(
+        models, examples=examples, scales=scales, author=next(iter(also), ""), **panel
+    )
     out.mkdir(parents=True, exist_ok=True)
-    posts.select(_OWN).write_csv(out / "gold.csv")
+    posts.select(*_OWN, *also).write_csv(out / "gold.csv")
     if pool is not None:
-        pool.select(_OWN).write_csv(out / "silver.csv")
+        pool.select(*_OWN, *also).write_csv(out / "silver.csv")
         grid = files("voirdire_plugins.angst") / "finetune.toml"
         (out / "finetune.toml").write_text(grid.read_text(encoding="utf-8"), encoding="utf-8")
     (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
@@ -64,6 +70,7 @@ def write_study(
     return (
         f"{out / 'study.toml'}: {len(study.panel) - 1} raters, {posts.height} posts"
         + (f" ({unlabelled} without both gold labels)" if unlabelled else "")
+        + (f"; left out {unclear} silver posts without both labels" if unclear else "")
         + ". No result licenses clinical use."
     )
 
@@ -103,7 +110,7 @@ def label_silver(
     how: Mapping[str, Any],
 ) -> tuple[list[str], int]:
     """Run the open question over posts and write the silver corpus; lines to print, exit code."""
-    known = read_posts(posts, columns, labelled=False).select("id", "text")
+    known = read_posts(posts, columns, labelled=False)
     out.mkdir(parents=True, exist_ok=True)
     known.write_ndjson(out / "posts.jsonl")
     study = build_study(
@@ -174,7 +181,9 @@ def compare_annotators(
     out: Path | None,
 ) -> list[Section]:  # fmt: skip
     """Agreement of the primary annotators; with a rule that can settle, the final labels too."""
-    annotations = _numbers(read_raw(file).frame)
+    if out is not None and rule == "secondary" and not secondary:
+        raise InputError("--out writes final labels: name --secondary, or another --rule")
+    annotations = _labels(file)
     coefficients = agreement(annotations, primary)
     rows = tuple(
         (label, name, one.value, one.n, one.reason or "")
@@ -190,9 +199,21 @@ def compare_annotators(
         texts = read_posts(posts, labelled=False).rename({"id": "item"})
     final = settle(annotations, primary, rule=rule, secondary=secondary, texts=texts)
     if out is not None:
-        joined = pl.col("evidence").list.join("|")
-        final.labels.with_columns(joined).rename({"item": "id"}).write_csv(out)
+        _with_posts(final.labels, texts).write_csv(out)
     return [*sections, _settled(final)]
+
+
+def _with_posts(labels: pl.DataFrame, posts: pl.DataFrame | None) -> pl.DataFrame:
+    """Final labels as gold posts: with text and what else is flat and known of the posts."""
+    plain = labels.with_columns(pl.col("evidence").list.join("|"))
+    if posts is None:
+        return plain.rename({"item": "id"})
+    absent = labels.join(posts, on="item", how="anti")
+    if absent.height:
+        raise TableError(f"--posts: there is no post {absent['item'][0]!r}, which has labels")
+    known = posts.drop(pl.selectors.nested()).drop(plain.columns[1:], strict=False)
+    joined = plain.join(known, on="item", how="left", maintain_order="left")
+    return joined.select(pl.col("item").alias("id"), "text", pl.exclude("item", "text"))
 
 
 def _settled(final: SettledLabels) -> Section:
@@ -207,18 +228,17 @@ def _settled(final: SettledLabels) -> Section:
     return Section("Final labels", "", ("What", "Count"), tuple(rows))
 
 
-def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+def _labels(file: Path) -> pl.DataFrame:
+    frame = read_raw(file).frame
     absent = [name for name in ("item", "annotator", *LABELS) if name not in frame.columns]
     if absent:
         raise TableError(
-            f"annotations: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
+            f"{file}: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
         )
-    try:
-        return frame.with_columns(
-            pl.col("item", "annotator").cast(pl.String), pl.col(LABELS).cast(pl.Float64)
-        )
-    except pl.exceptions.InvalidOperationError as error:
-        raise TableError("annotations: labels must be 0, 1 or empty") from error
+    return frame.with_columns(
+        pl.col("item", "annotator").cast(pl.String),
+        *(as_labels(frame[label], str(file)) for label in LABELS),
+    )
 
 
 def analyse(
@@ -230,10 +250,7 @@ def analyse(
     text: str,
 ) -> list[Section]:
     """Divergence of classes, and validation against other corpora."""
-    frame = read_raw(posts).frame
-    if label not in frame.columns:
-        label, frame = "class", read_posts(posts, {"text": text})
-    column = text if text in frame.columns else "text"
+    frame, column = _classed(posts, label, text)
     vectors = None if embedder is None else _vectors(embedder, frame[column].to_list())
     table = class_divergences(frame, text=column, label=label, vectors=vectors, seed=seed)
     caption = (
@@ -247,6 +264,21 @@ def analyse(
     if against:
         found.append(_validation(frame[column].to_list(), against, seed, text))
     return found
+
+
+def _classed(posts: str, label: str, text: str) -> tuple[pl.DataFrame, str]:
+    """Posts with a column of classes, and the name of that of texts."""
+    by_name = posts.startswith(PREFIX)
+    if not by_name:
+        frame = read_raw(posts).frame
+        if label in frame.columns and text in frame.columns:
+            return frame, text
+        if label != CLASS:
+            lacking = text if label in frame.columns else label
+            raise TableError(
+                f"{posts}: no column {lacking!r}; the columns are {', '.join(frame.columns)}"
+            )
+    return read_posts(posts, {"text": text}), "text"
 
 
 def _vectors(name: str, texts: list[str]) -> Any:
@@ -300,7 +332,7 @@ def look_for_leaks(path: Path) -> list[Section]:
     text = " ".join(
         [
             f"{len(shots)} way(s) of choosing examples.",
-            *([] if findings else ["Nothing odd was found in them."]),
+            *([] if findings or notes else ["Nothing odd was found in them."]),
             *notes,
         ]
     )

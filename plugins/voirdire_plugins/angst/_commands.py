@@ -128,6 +128,14 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
     text_column: TextOption = "text",
     depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
     anxiety: Annotated[str, typer.Option(help="Column of the label.")] = "anxiety",
+    author: Annotated[
+        str,
+        typer.Option(
+            "--author",
+            help="Column of authors: no example by the author of the post.",
+            show_default=False,
+        ),
+    ] = "",
 ) -> None:
     """Write a study of the benchmark over your gold and silver posts.
 
@@ -136,6 +144,7 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
     from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
+    columns |= {"author": author} if author else {}
     shots = {"selector": selector, "k": k, "embedder": embedder}
     scales = bodies.scales_of(scale or [])
     panel = {"variant": variant, "runs": runs, "model_options": bodies.options_of(model_option)}
@@ -224,7 +233,11 @@ def annotators(
     ] = "secondary",
     posts: Annotated[
         Path | None,
-        typer.Option("--posts", help="Their texts: evidence is looked for.", show_default=False),
+        typer.Option(
+            "--posts",
+            help="Their posts: evidence is looked for, and texts stand in OUT.",
+            show_default=False,
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV of final labels.", show_default=False)
@@ -259,7 +272,7 @@ def analyse(
 ) -> None:
     """How far the classes of a corpus differ (Table 2), and corpora from one another (Table 8).
 
-    Without a column of that name the classes are those of the labels depression and anxiety.
+    Without a column called class the classes are those of the labels depression and anxiety.
     """
     from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
 

@@ -42,7 +42,9 @@ def agreement(
     Raises
     ------
     TableError
-        A column or an annotator is absent.
+        A column or an annotator is absent, or someone labels a post twice.
+    InputError
+        Fewer than two annotators.
 
     Examples
     --------
@@ -54,6 +56,8 @@ def agreement(
     >>> round(found["depression"]["alpha"].value, 3), round(found["anxiety"]["alpha"].value, 3)
     (1.0, 0.686)
     """
+    if len(set(annotators)) < 2:
+        raise InputError(f"agreement is of two annotators or more, got {list(annotators)}")
     _check(annotations, annotators)
     found: dict[str, dict[str, Estimate]] = {}
     for label in LABELS:
@@ -75,14 +79,14 @@ class SettledLabels:
     Attributes
     ----------
     labels : pl.DataFrame
-        ``item, depression, anxiety, class, evidence`` (spans of all annotators who said yes) of
-        the posts kept. A conflict that nobody settled is null.
+        ``item, depression, anxiety, class, evidence`` (spans of all annotators who said yes to
+        either label) of the posts kept. A conflict that nobody settled is null.
     items, flagged : int
         Posts annotated; of these removed because someone flagged them.
     conflicts, settled : dict
         By label: posts on which the annotators differ; of these settled.
     spans, foreign : int
-        Spans of evidence; of these not found in the post's text (0 where no texts were given).
+        These spans; of these not found in the post's text (0 where no texts were given).
     """
 
     labels: pl.DataFrame
@@ -188,10 +192,11 @@ def _flagged(annotations: pl.DataFrame) -> list[str]:
 
 
 def _evidence(annotations: pl.DataFrame) -> pl.DataFrame:
-    """One row a span: item and evidence."""
+    """One row a span of someone who said yes: item and evidence."""
     if "evidence" not in annotations.columns:
         return pl.DataFrame(schema={"item": pl.String, "evidence": pl.String})
-    spans = annotations.select(
+    yes = annotations.filter(pl.any_horizontal(pl.col(LABELS) == 1))
+    spans = yes.select(
         pl.col("item").cast(pl.String), pl.col("evidence").cast(pl.String).str.split("|")
     ).explode("evidence", empty_as_null=True, keep_nulls=True)
     tidy = spans.with_columns(pl.col("evidence").str.strip_chars())
@@ -229,6 +234,10 @@ def _check(annotations: pl.DataFrame, annotators: Sequence[str]) -> None:
         raise TableError(
             f"annotations: no annotator {unknown[0]!r} (there are {', '.join(map(str, there))})"
         )
+    twice = annotations.filter(pl.struct("item", "annotator").is_duplicated())
+    if twice.height:
+        item, who = twice.select("item", "annotator").row(0)
+        raise TableError(f"annotations: annotator {who!r} labels post {item!r} more than once")
     for label in LABELS:
         values = set(annotations[label].drop_nulls().unique().to_list())
         if not values <= {0, 1}:

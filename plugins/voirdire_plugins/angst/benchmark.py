@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
@@ -12,6 +11,8 @@ from voirdire.study import Source
 from voirdire_plugins.angst.review import review
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from voirdire.examining import Examination
     from voirdire.study import Study
 
@@ -46,11 +47,6 @@ class Angst:
     def review(self, examination: Examination) -> Examination:
         """The paper's tables, errors, questionnaires and leaks."""
         return review(examination)
-
-
-def is_ratings(source: Source) -> bool:
-    """Whether a source is a session's own table."""
-    return Path(source.path).name == RATINGS
 
 
 BENCHMARK = Angst()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -63,20 +64,27 @@ def read_posts(
         raise TableError(f"{where}: an id is empty or stands twice")
     if not labelled:
         return posts
-    tidy = posts.with_columns(_labels(posts[label], label, where) for label in LABELS)
+    tidy = posts.with_columns(as_labels(posts[label], where) for label in LABELS)
     return with_class(tidy).select(
         "id", "text", *LABELS, "class", pl.exclude("id", "text", *LABELS, "class")
     )
 
 
-def _labels(column: pl.Series, label: str, where: str) -> pl.Series:
-    said = [_label(value, label, where) for value in column]
-    return pl.Series(label, said, pl.Int8)
+def as_labels(column: pl.Series, where: str) -> pl.Series:
+    """A column of labels as 1, 0 and null; yes and no are read.
+
+    Raises
+    ------
+    TableError
+        A value is neither.
+    """
+    said = [_label(value, column.name, where) for value in column]
+    return pl.Series(column.name, said, pl.Int8)
 
 
 def _label(value: Any, label: str, where: str) -> int | None:
     text = value.strip() if isinstance(value, str) else value
-    if text is None or text == "":
+    if text is None or text == "" or (isinstance(text, float) and math.isnan(text)):
         return None
     found = said_yes(float(text) if isinstance(text, str) and text in ("1.0", "0.0") else text)
     if found is None:

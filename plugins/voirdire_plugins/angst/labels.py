@@ -7,13 +7,12 @@ import re
 import polars as pl
 
 LABELS = ("depression", "anxiety")
-CLASSES = ("control", "depression", "anxiety", "comorbid")
 
 #: What names a label in free text. Bipolar ("manic") depression is another disorder in DSM-5; panic
 #: disorder and phobias stand among its anxiety disorders.
 PATTERNS = {
     "depression": (
-        r"(?<!bipolar )(?<!manic )depress(?:ion|ive|ed)\b",
+        r"(?<!bipolar[ -])(?<!manic[ -])depress(?:ion|ive|ed)\b",
         r"\bdysthymi\w*",
         r"\bMDD\b",
         r"\bPDD\b",
@@ -27,25 +26,19 @@ PATTERNS = {
     ),
 }
 _DENIED = re.compile(
-    r"\b(?:no|not(?!\s+(?:only|just|merely))|without|rather than|instead of|absence of)"
-    r"\s+(?:\w+\s+){0,3}$",
+    r"\b(?:no|not(?!\s+(?:only|just|merely|otherwise|elsewhere))|without|rather than|instead of"
+    r"|absence of)\s+(?:\w+\s+){0,3}$",
     re.IGNORECASE,
 )
 
 
-def class_of(depression: float | None, anxiety: float | None) -> str | None:
-    """control, depression, anxiety or comorbid; None where a label is missing.
-
-    >>> class_of(1, 0), class_of(1, 1), class_of(0, 0), class_of(None, 1)
-    ('depression', 'comorbid', 'control', None)
-    """
-    if depression is None or anxiety is None:
-        return None
-    return CLASSES[int(depression) + 2 * int(anxiety)]
-
-
 def with_class(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a column ``class`` from ``depression`` and ``anxiety``."""
+    """The frame with a column ``class``: control, depression, anxiety, comorbid, or null.
+
+    >>> rows = pl.DataFrame({"depression": [0, 1, 0, 1, None], "anxiety": [0, 0, 1, 1, 1]})
+    >>> with_class(rows)["class"].to_list()
+    ['control', 'depression', 'anxiety', 'comorbid', None]
+    """
     depressed, anxious = pl.col("depression") == 1, pl.col("anxiety") == 1
     known = pl.col("depression").is_not_null() & pl.col("anxiety").is_not_null()
     found = (
@@ -64,6 +57,8 @@ def labels_named(text: str) -> dict[str, bool]:
     {'depression': True, 'anxiety': True}
     >>> labels_named("Bipolar depression, no anxiety")
     {'depression': False, 'anxiety': False}
+    >>> labels_named("Manic-depressive illness not otherwise specified with anxiety")
+    {'depression': False, 'anxiety': True}
     >>> labels_named("Not only depression but anxiety")
     {'depression': True, 'anxiety': True}
     """

@@ -57,7 +57,9 @@ def few_shots(study: Study) -> Iterator[FewShot]:
         spec = rater.options.get("examples")
         if not isinstance(spec, dict):
             continue
-        key = json.dumps(spec, sort_keys=True, default=str)
+        own = {} if rater.use == "angst" else {"labels": rater.options.get("labels", [])}
+        asked = examples_of({**own, **spec})
+        key = json.dumps(asked, sort_keys=True, default=str)
         if key not in seen:
             seen.add(key)
-            yield few_shot(examples_of(spec), study)
+            yield few_shot(asked, study)

@@ -23,10 +23,9 @@ _TEXT = (
 def scale_sections(study: Study) -> list[Section]:
     """One section over all questionnaires of the panel, from the session's ratings."""
     raters = [rater for rater in study.panel if rater.use == "questionnaire"]
-    tables = [Path(source.path) for source in study.data.sources if source.layout == "long"]
-    if not raters or not tables:
+    if not raters:
         return []
-    ratings = pl.concat([pl.read_parquet(path) for path in tables if path.suffix == ".parquet"])
+    ratings = pl.read_parquet(study.data.sources[-1].path)
     known = [_questionnaire(rater, study) for rater in raters]
     rows = tuple(
         row
@@ -61,7 +60,8 @@ def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[obj
     totals = ratings.filter(attribute == f"{known.name}.total")
     if totals.is_empty():
         return ()
-    items = ratings.filter(attribute.str.contains(rf"^{known.name}\.\d+$"))
+    serials = [f"{known.name}.{serial}" for serial in range(1, len(known.questions) + 1)]
+    items = ratings.filter(attribute.is_in(serials))
     lacking = items["score"].null_count()
     answered, size = float(items["score"].sum() or 0), totals.height
     total = known.total

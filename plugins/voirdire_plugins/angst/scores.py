@@ -66,9 +66,9 @@ def scores_by_run(ratings: pl.DataFrame, gold: str) -> pl.DataFrame:
 
 
 def predictions(ratings: pl.DataFrame, gold: str) -> Iterator[Predictions]:
-    """The predictions of each rater and run over the items that have gold labels."""
+    """The predictions of each rater and run over the items with the gold labels of its task."""
     labelled = ratings.filter(pl.col("attribute").cast(pl.String).is_in(LABELS))
-    truth = wide(labelled.filter(pl.col("rater") == gold)).drop_nulls()
+    truth = wide(labelled.filter(pl.col("rater") == gold))
     others = labelled.filter(pl.col("rater") != gold)
     groups = others.group_by(["rater", "run"], maintain_order=True)
     asked = {
@@ -76,7 +76,8 @@ def predictions(ratings: pl.DataFrame, gold: str) -> Iterator[Predictions]:
     }
     for (rater, run), part in groups:
         labels = tuple(label for label in LABELS if label in asked[rater])
-        found = truth.join(wide(part), on="item", how="left", suffix=" said", maintain_order="left")
+        known = truth.drop_nulls(labels)
+        found = known.join(wide(part), on="item", how="left", suffix=" said", maintain_order="left")
         said = [f"{label} said" for label in labels]
         yield Predictions(
             labels[0] if len(labels) == 1 else "comorbidity",

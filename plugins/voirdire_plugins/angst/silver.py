@@ -33,6 +33,21 @@ Mental Health Disorder: (Yes/No)
 Name of Mental Health Disorder:
 
 DSM5 Rationale:"""
+#: What stands where no name is given.
+_NAMELESS = frozenset(
+    {
+        "",
+        "none",
+        "n/a",
+        "na",
+        "-",
+        "null",
+        "not applicable",
+        "not specified",
+        "unspecified",
+        "unknown",
+    }
+)
 _WITHHELD: dict[FinishReason, Status] = {
     "error": "failed", "refusal": "refused", "content_filter": "filtered", "empty": "blank",
 }  # fmt: skip
@@ -85,7 +100,7 @@ class SilverAnnotator:
 
 def _name(text: str | None) -> str:
     first = (text or "").strip().strip("*_`").strip()
-    return "" if first.casefold().rstrip(".") in ("", "none", "n/a", "na", "-", "null") else first
+    return "" if first.casefold().rstrip(".") in _NAMELESS else first
 
 
 def _read(answer: bool, name: str, rationale: str | None) -> Parsed:
@@ -146,19 +161,20 @@ def silver_corpus(ratings: pl.DataFrame, posts: pl.DataFrame) -> tuple[pl.DataFr
     ratings : pl.DataFrame
         Tidy ratings of one rater and run: ``item, attribute, score``.
     posts : pl.DataFrame
-        ``id`` and ``text`` of all posts labelled.
+        ``id`` and ``text`` of all posts labelled; further columns (an author) are kept.
 
     Returns
     -------
     tuple of pl.DataFrame and SilverCounts
-        ``id, text, depression, anxiety, class`` of the posts kept. A post whose labels are missing
-        is ``unread``, and neither kept nor taken for a control.
+        ``id, text, depression, anxiety, class`` and what else is known of the posts kept. A
+        post whose labels are missing is ``unread``, and neither kept nor taken for a control.
     """
     scores = pl.col("score").filter
     wide = ratings.group_by("item", maintain_order=True).agg(
         scores(pl.col("attribute").cast(pl.String) == name).first().alias(name) for name in COLUMNS
     )
-    full = posts.select(pl.col("id").cast(pl.String), "text").join(
+    ours = ("class", *COLUMNS)
+    full = posts.select(pl.col("id").cast(pl.String), pl.exclude("id", *ours)).join(
         wide, left_on="id", right_on="item", how="left", maintain_order="left"
     )
     read = pl.all_horizontal(pl.col(COLUMNS).is_not_null())
@@ -172,4 +188,5 @@ def silver_corpus(ratings: pl.DataFrame, posts: pl.DataFrame) -> tuple[pl.DataFr
         unread=full.filter(~read).height,
     )
     whole = kept.with_columns(pl.col(LABELS).cast(pl.Int8))
-    return with_class(whole).select("id", "text", *LABELS, "class"), counts
+    first = ("id", "text", *LABELS, "class")
+    return with_class(whole).select(*first, pl.exclude(*first, DISORDER)), counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.study import Study, build_study
+from voirdire_judges.questionnaires import make as questionnaire
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
 from voirdire_plugins.angst.labels import LABELS
 
@@ -30,6 +31,7 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     runs: int = RUNS,
     temperature: float = 1.0,
     model_options: Mapping[str, Any] | None = None,
+    author: str = "",
     folder: str = ".",
 ) -> Study:
     """A study of the benchmark: gold labels, zero- and few-shot panels, questionnaires.
@@ -48,6 +50,14 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
         Questionnaire -> threshold, or None for a total without a label.
     variant, runs, temperature, model_options
         Of every questionnaire and every rater. Runs differ only above temperature 0.
+    author : str, optional
+        Column of authors in the gold and silver posts: no post of an author is an example for
+        another of theirs.
+
+    Raises
+    ------
+    InputError
+        A questionnaire or variant that is not there, or a threshold that decides nothing.
 
     Examples
     --------
@@ -57,8 +67,10 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     """
     common = {"runs": runs, "temperature": temperature, "model_options": dict(model_options or {})}
     panel: list[dict[str, Any]] = [{"name": GOLD, "kind": "human"}]
-    for model in models:
-        name = model.partition(":")[2] or model
+    if examples and author:
+        examples = {**examples, "group": author}
+    names = _short_names(models)
+    for model, name in zip(models, names, strict=True):
         ask = {"kind": "annotator", "model": model, **common}
         for task in tasks:
             own = {**ask, "use": "angst", "top_p": TOP_P}
@@ -69,6 +81,8 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
         for scale, threshold in (scales or {}).items():
             options: dict[str, Any] = {"scale": scale, "variant": variant}
             options |= {} if threshold is None else {"threshold": threshold}
+            if not scale.endswith(".toml"):  # a file is looked for beside the study, when it runs
+                questionnaire(**options)
             label = SCALES.get(scale, scale)
             panel.append(
                 {**ask, "use": "questionnaire", "name": f"{name} {label}", "options": options}
@@ -88,9 +102,22 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
             "scope": SCOPE,
             "data": {"reference": [GOLD], "sources": [source]},
             "rubric": {"name": "angst", "scale": [0, 1], "attributes": list(LABELS)},
-            "items": {"path": gold, "id": "id", "text": "text"},
+            "items": {
+                "path": gold,
+                "id": "id",
+                "text": "text",
+                "extra": [author] if author else [],
+            },
             "panel": panel,
         },
         "angst",
         folder,
     )
+
+
+def _short_names(models: Sequence[str]) -> list[str]:
+    """Models without their providers, but for those that only the provider tells apart."""
+    short = [model.partition(":")[2] or model for model in models]
+    return [
+        model if short.count(name) > 1 else name for model, name in zip(models, short, strict=True)
+    ]

@@ -27,7 +27,8 @@ MULTI: tuple[Column, ...] = (
 )  # fmt: skip
 _CAPTION = (
     "Mean ± standard deviation over runs, against the gold labels; precision, recall and F1 are "
-    "weighted by support. Posts without a readable answer are left out and counted as missing."
+    "weighted by support. Answers are of posts times runs; those that cannot be read are left out "
+    "and counted as missing. Behind a mean of fewer runs stands in how many it is defined."
 )
 _PARTS = (
     " The two parts are each label's F1 times its share of all positive labels: they add up to F1 "
@@ -65,7 +66,7 @@ def _per_class(label: str) -> tuple[Column, ...]:
 
 
 def _heads(columns: Sequence[Column]) -> tuple[str, ...]:
-    return ("Method", "Type", *(head for head, _, _ in columns), "Runs", "n", "Missing")
+    return ("Method", "Type", *(head for head, _, _ in columns), "Runs", "Answers", "Missing")
 
 
 def _rows(
@@ -80,8 +81,8 @@ def _rows(
     raters = [name for name in panel if name in set(here["rater"])]
     rows = []
     for rater in raters:
-        cells = [_cell(found.get((rater, label, score))) for _, label, score in columns]
         one = found[rater, "", "f1_weighted"]
+        cells = [_cell(found.get((rater, *column[1:])), one["runs"]) for column in columns]
         rows.append((rater, types.get(rater, ""), *cells, one["runs"], one["n"], one["missing"]))
     return (*rows, *_difference(here, task, columns, types, raters))
 
@@ -109,7 +110,8 @@ def _difference(
     return [(f"{first} − {second}", "best − best other", *gaps, "", "", "")]
 
 
-def _cell(row: Mapping[str, float | None] | None) -> str:
+def _cell(row: Mapping[str, float | None] | None, runs: int) -> str:
     if row is None or row["mean"] is None:
         return "–"
-    return f"{row['mean']:.3f}" + ("" if row["sd"] is None else f" ± {row['sd']:.3f}")
+    spread = "" if row["sd"] is None else f" ± {row['sd']:.3f}"
+    return f"{row['mean']:.3f}{spread}" + ("" if row["runs"] == runs else f" ({row['runs']})")

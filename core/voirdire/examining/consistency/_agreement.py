@@ -107,7 +107,9 @@ def joint_agreement_frame(final: pl.DataFrame, *, level: float = 0.95) -> pl.Dat
     """
     text = pl.col("labels").list.join("\n")
     said = final.with_columns(
-        pl.when(pl.col("category") == LABELLED).then("dominant").alias("dominant label"),
+        pl.when(pl.col("category") == LABELLED)
+        .then(pl.col("dominant").fill_null(""))  # of labels without a `none`: none of them
+        .alias("dominant label"),
         pl.when(pl.col("category") == LABELLED).then(text).alias("all labels"),
     )
     by_rater = {part["rater"][0]: part for part in said.partition_by("rater", maintain_order=True)}

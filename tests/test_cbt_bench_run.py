@@ -17,12 +17,14 @@ from wire_server import WireServer
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
+from voirdire.examining.preferences import examine_preferences, preference_table
 from voirdire.humans import export, import_answers
 from voirdire.report import print_examination, write_outputs
 from voirdire.running import run
 from voirdire.schema import Comparison, Item, Reply, Response
 from voirdire_plugins.cbt_bench import comparison, responses
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_fc, make_pc, make_qa
+from voirdire_plugins.cbt_bench.comparison_review import against_reference, overall_table
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.exercises import exercise_counts, read_exercises
 from voirdire_plugins.cbt_bench.labels import TASKS
@@ -415,6 +417,16 @@ def test_tables_of_level_three(compared):
     assert ranked.index("strong") < ranked.index("weak")
     lengths = section(found, "Length of responses against the reference")
     assert lengths.rows[0][:3] == ("weak", 120, pytest.approx(4 / 18))
+
+
+def test_the_reference_stands_second_whichever_way_pairs_are_named():
+    names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
+    rows = [("1", "reference", "m", "m", "ann", "Overall", -2.0)]
+    found = examine_preferences(
+        against_reference(preference_table(pl.DataFrame(rows, schema=names, orient="row"))),
+        pl.DataFrame({"item": ["1"], "exercise": ["Establishing Goals"]}),
+    )
+    assert overall_table(found).rows == (("ann", "m", 2.0, 2.0),)
 
 
 def test_texts_of_comparisons_stand_only_where_they_are_asked(compared, tmp_path):

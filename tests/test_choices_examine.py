@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -236,3 +238,30 @@ def test_error_cases_stand_beside_their_replies():
     assert "A mild day." not in str(section)
     assert section.rows[0] == ("model", "i0", "warm; dry", "warm; cold", "dry", "cold", "ok")
     assert section.rows[1][3] == "–"
+
+
+def test_a_rater_who_answers_nothing_keeps_no_other_from_being_shown():
+    truth = matrix([[1, 0], [1, 1], [0, 1], [1, 0]], labels=("a", "b"))
+    given = {"none": np.full((4, 2), np.nan), "sim": [[1, 0], [1, 0], [0, 1], [0, 0]]}
+    scores = [
+        label_scores(truth, matrix(said, name, ("a", "b")), resamples=20)
+        for name, said in given.items()
+    ]
+    for few in (scores, scores[:1]):
+        weighted, by_label, _ = label_sections(few, floor=chance_floor(truth))
+        assert [row[:3] for row in weighted.rows[: len(few)]] == [("none", 0, 4), ("sim", 4, 0)][
+            : len(few)
+        ]
+        assert weighted.rows[-2][5] == pytest.approx(chance_floor(truth).constant.value)
+        assert by_label.rows[0][-2] == pytest.approx(6 / 7)
+    assert math.isnan(label_sections(scores[:1])[0].rows[-1][5])
+
+
+def test_questions_without_a_type_stand_together():
+    truth = matrix([[1, 0], [1, 0], [0, 1]], labels=("a", "b"))
+    found = choice_accuracy(truth, truth, {"i0": "case", "i1": "", "i2": ""})
+    assert [(part.part, part.answered.n) for part in found] == [
+        ("", 3),
+        ("case", 1),
+        ("(no type)", 2),
+    ]

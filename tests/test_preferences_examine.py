@@ -211,6 +211,42 @@ def test_systems_are_ranked_and_runaway_ones_are_said():
     assert sum(part.value for part in usual.strengths) == pytest.approx(0)
 
 
+def test_a_system_without_a_score_keeps_no_other_from_a_place():
+    table = planted(2, systems=("m", "n", "mute"), follow=0.0)
+    mute = table.with_columns(
+        score=pl.when(pl.col("system_a") == "mute").then(None).otherwise("score")
+    )
+    found = examine_preferences(mute, resamples=50)
+    assert all(math.isfinite(part.value) for part in found.strengths[0].ranking.strengths)
+    assert found.strengths[0].unscored == ("mute",)
+    section = next(s for s in preference_sections(found) if s.title.startswith("Ranking"))
+    assert [row[2:4] for row in section.rows][-1] == ("–", "mute")
+
+
+def test_several_criteria_of_one_comparison_are_no_second_comparison():
+    rows = [("1", "m", "ref", "m", "ann", name, 1) for name in ("Warmth", "Overall")]
+    assert preference_findings(preference_table(frame(rows))) == ()
+
+
+def test_files_of_one_name_are_both_named_and_foreign_tables_beside_them_are_none(tmp_path):
+    for folder, rater in (("a", "ann"), ("b", "ben")):
+        (tmp_path / folder).mkdir()
+        rows = [row for n in range(4) for row in both_orders(f"{n}", 1, 1, rater)]
+        frame(rows).write_parquet(tmp_path / folder / "preferences.parquet")
+    pl.DataFrame({"key": [1]}).write_parquet(tmp_path / "a" / "items.parquet")
+    pl.DataFrame({"item": list("0123"), "level": [1, 1, 2, 2]}).write_parquet(
+        tmp_path / "b" / "items.parquet"
+    )
+    (tmp_path / "both.toml").write_text(
+        'name = "both"\n[[data.sources]]\npath = "a/preferences.parquet"\n'
+        '[[data.sources]]\npath = "b/preferences.parquet"\n'
+    )
+    found = examine(tmp_path / "both.toml")
+    assert set(found.input_hashes) == {"a/preferences.parquet", "b/preferences.parquet"}
+    titled = {section.title: section for section in found.sections}
+    assert {row[0] for row in titled["Mean preference by level"].rows} == {"1", "2"}
+
+
 def test_runs_are_comparisons_of_their_own_but_one_voice_in_agreement():
     rows = [
         ("1", "m", "ref", "m", "ann", "Overall", 1, 1),

@@ -82,9 +82,16 @@ def split_preferences(study: Study) -> tuple[Study, Compared | None]:
     table = pl.concat(found.values())
     if len(found) > 1:
         table = preference_table(table, "the preferences of all sources")
-    hashes = {path.name: file_hash(path) for path in found}
+    hashes = {_shown(path, found, study.folder): file_hash(path) for path in found}
     groups = _groups(found, table["item"].unique(maintain_order=True))
     return study.model_copy(update={"data": data}), Compared(table, hashes, groups)
+
+
+def _shown(path: Path, all_paths: Iterable[Path], folder: str) -> str:
+    """A file's name; with its folder where another file has the same name."""
+    if [other.name for other in all_paths].count(path.name) == 1:
+        return path.name
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def _groups(paths: Iterable[Path], compared: pl.Series) -> pl.DataFrame | None:
@@ -93,7 +100,8 @@ def _groups(paths: Iterable[Path], compared: pl.Series) -> pl.DataFrame | None:
     An item of which a column says nothing is in a group of its own name, so that none is lost.
     """
     beside = [path.with_name("items.parquet") for path in paths]
-    known = [pl.read_parquet(path) for path in beside if path.is_file()]
+    tables = [pl.read_parquet(path) for path in beside if path.is_file()]
+    known = [_as_text(table) for table in tables if "item" in table.columns]
     if not known:
         return None
     items = pl.concat(known, how="diagonal").unique("item", keep="first", maintain_order=True)
@@ -101,6 +109,11 @@ def _groups(paths: Iterable[Path], compared: pl.Series) -> pl.DataFrame | None:
     groups = joined.with_columns(pl.exclude("item").fill_null(_UNSAID))
     names = [n for n in groups.columns if n != "item" and _parts(groups[n])]
     return groups.select("item", *names) if names else None
+
+
+def _as_text(table: pl.DataFrame) -> pl.DataFrame:
+    """The columns that can be written as text; lists and the like tell no groups apart."""
+    return table.select((~pl.selectors.nested()).cast(pl.String))
 
 
 def _parts(column: pl.Series) -> bool:

@@ -22,6 +22,7 @@ def label_sections(
     title: str = "Labels against the key",
     human: str | None = None,
     printed: Mapping[str, float] | None = None,
+    floor: Floor | None = None,
 ) -> tuple[Section, ...]:
     """Weighted scores beside what needs no reading; F1 by label; every label in full.
 
@@ -35,12 +36,16 @@ def label_sections(
         The human's name, where one is among `found` or `printed`.
     printed : mapping of str to float, optional
         Weighted F1 of others, as published, for the sentence on the best constant predictor.
+    floor : Floor, optional
+        The baselines on the whole key; by default those on the items of the rater who has most.
     """
     if not found:
         return ()
+    fullest = max(found, key=lambda part: part.scores["f1_weighted"].n)
+    beside = floor or fullest.floor
     return (
-        _weighted(found, title, human, printed or {}),
-        _by_label(found, title),
+        _weighted(found, title, human, printed or {}, beside),
+        _by_label(found, title, fullest, beside),
         _full(found, title),
     )
 
@@ -111,15 +116,20 @@ def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None =
         against.append(f"above {len(beaten) or 'none'} of {len(models)} models{names}")
     if human is not None and human in f1:
         against.append(f"{'above' if f1[human] < value else 'below'} {human}'s {f1[human]:.3f}")
-    every = ", ".join(floor.named) if len(floor.named) < 5 else f"all {len(floor.named)} labels"
+    count = len(floor.named)
+    many = f"all {count} labels" if count == floor.constant.k else f"{count} labels"
+    every = ", ".join(floor.named) if count < 5 else many
     said = f"Naming {every} for every item, without reading one, scores {value:.3f}"
     return f"{said}: {' and '.join(against)}." if against else f"{said}."
 
 
 def _weighted(
-    found: Sequence[LabelScores], title: str, human: str | None, printed: Mapping[str, float]
+    found: Sequence[LabelScores],
+    title: str,
+    human: str | None,
+    printed: Mapping[str, float],
+    floor: Floor,
 ) -> Section:
-    floor = found[0].floor
     rows: list[tuple[object, ...]] = [_weighted_row(part) for part in found]
     rows += [(name, "–", "–", "–", "–", f1, "published", "–", "–") for name, f1 in printed.items()]
     rows.append(_floor_row("Best constant predictor", floor.constant, floor))
@@ -168,9 +178,11 @@ def _floor_row(name: str, estimate: Estimate, floor: Floor) -> tuple[object, ...
     return (name, estimate.n, 0, "–", "–", estimate.value, _NO_READING, kappa, beyond)
 
 
-def _by_label(found: Sequence[LabelScores], title: str) -> Section:
-    floor = found[0].floor
-    constant, chance = floor.constant.details["f1"], floor.chance.details["f1"]
+def _by_label(
+    found: Sequence[LabelScores], title: str, fullest: LabelScores, floor: Floor
+) -> Section:
+    unknown = (math.nan,) * len(fullest.labels)
+    constant, chance = (one.details.get("f1", unknown) for one in (floor.constant, floor.chance))
     rows = tuple(
         (
             label.label,
@@ -179,7 +191,7 @@ def _by_label(found: Sequence[LabelScores], title: str) -> Section:
             float(constant[c]),
             float(chance[c]),
         )
-        for c, label in enumerate(found[0].labels)
+        for c, label in enumerate(fullest.labels)
     )
     return Section(
         f"{title}: F1 by label",
@@ -188,7 +200,7 @@ def _by_label(found: Sequence[LabelScores], title: str) -> Section:
         rows,
         SectionFigure(
             kind="grouped_bars",
-            labels=tuple(label.label for label in found[0].labels),
+            labels=tuple(label.label for label in fullest.labels),
             series=(
                 *((part.name, tuple(label.f1.value for label in part.labels)) for part in found),
                 ("Always named", tuple(map(float, constant))),

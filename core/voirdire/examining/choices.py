@@ -41,6 +41,10 @@ __all__ = [
 ]
 
 
+#: How questions are called that have no type where others have one.
+_UNTYPED = "(no type)"
+
+
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """How many questions of one type were answered right.
@@ -77,7 +81,7 @@ def choice_accuracy(
         Options of each question, over the same items. Several options named where one is right are
         no answer (the question has one right choice, so the reply is ambiguous).
     parts : mapping of str to str, optional
-        Item -> its type.
+        Item -> its type; items of an empty one stand together.
     level : float
         Nominal coverage of the Wilson interval.
 
@@ -105,11 +109,11 @@ def choice_accuracy(
     several = (truth.values.sum(axis=1) == 1) & (given.values.sum(axis=1) > 1)
     answered = _complete(given.values) & ~several
     right = answered & (truth.values == given.values).all(axis=1)
-    kinds = [""] if parts is None else ["", *dict.fromkeys(parts[item] for item in truth.items)]
-    of = np.array([parts[item] if parts else "" for item in truth.items])
+    of = np.array(["" if parts is None else parts[item] or _UNTYPED for item in truth.items])
+    every = np.ones(len(of), np.bool_)
+    kinds = {"": every, **{kind: of == kind for kind in dict.fromkeys(of.tolist()) if kind}}
     return tuple(
-        _accuracy(given.name, kind, right, answered, (of == kind) | (not kind), level)
-        for kind in kinds
+        _accuracy(given.name, kind, right, answered, here, level) for kind, here in kinds.items()
     )
 
 

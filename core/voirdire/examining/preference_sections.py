@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -79,11 +80,11 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
     sides = (
         table.filter(first.is_not_null())
         .group_by("rater", "system_a", "system_b", maintain_order=True)
-        .agg(first.n_unique().alias("sides"), pl.len())
+        .agg(first.n_unique().alias("sides"), pl.col("item").n_unique().alias("items"))
     )
     odd = {
         "inconsistent_orders": settled.filter(pl.col("outcome") == "inconsistent"),
-        "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("len") > 1)),
+        "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("items") > 1)),
         "order_unknown": table.filter(first.is_null()),
     }
     found = []
@@ -190,8 +191,8 @@ def _agreement(found: Preferences) -> Section:
     return Section(
         "Agreement of raters on preferences",
         "Same winner: the share of comparisons on which two raters prefer the same system, or "
-        "both say a tie (Wilson interval, comparisons taken as independent). Alpha: "
-        "Krippendorff's, of the scores as numbers.",
+        "both say a tie. Alpha: Krippendorff's, of the scores as numbers. Intervals draw whole "
+        "items, which several systems share; where none is shared, that of the share is Wilson's.",
         ("Raters", "Criterion", "n", "Same winner", "Interval", "Alpha", "Interval"),
         tuple(
             (
@@ -232,18 +233,23 @@ def _position(found: Preferences) -> Section:
 
 
 def _ranking(found: Preferences) -> Section:
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (part.rater, part.attribute, place, system, strength.value, _span(strength), strength.n)
         for part in found.strengths
         for place, (system, strength) in enumerate(
             zip(part.ranking.systems, part.ranking.strengths, strict=True), start=1
         )
     ]
+    rows += [
+        (part.rater, part.attribute, "–", system, math.nan, "–", 0)
+        for part in found.strengths
+        for system in part.unscored
+    ]
     return Section(
         "Ranking of systems (Bradley-Terry)",
         "Log-strengths, which sum to 0: a difference of d means odds of exp(d) to 1 among decided "
         "comparisons. A dash where nothing bounds the strengths: a system that never loses to "
-        "another may be better by any amount.",
+        "another may be better by any amount; a system without a scored comparison has no place.",
         ("Rater", "Criterion", "Place", "System", "Strength", "Interval", "n"),
         tuple(rows),
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from voirdire._errors import TableError
@@ -18,10 +17,9 @@ from voirdire.examining._preference_table import (
 )
 from voirdire.stats import (
     bradley_terry,
-    joint_agreement,
-    krippendorff_alpha,
     mean_preference,
     position_effect,
+    preference_agreement,
     win_tie_loss,
 )
 
@@ -105,11 +103,16 @@ class PositionBias:
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """One rater's Bradley-Terry ranking of the systems on one attribute."""
+    """One rater's Bradley-Terry ranking of the systems on one attribute.
+
+    `unscored` are the systems of which no comparison has a score: they stand in no ranking, and do
+    not keep the others from one.
+    """
 
     rater: str
     attribute: str
     ranking: BradleyTerry
+    unscored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +279,13 @@ def _agreement(settled: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
     wide = means.pivot(on="rater", index=list(keys[:-1]), values="score", maintain_order=True)
     for (attribute,), found in wide.group_by("attribute", maintain_order=True):
         for first, second in combinations(raters, 2):
-            scores = found.select(first, second).to_numpy()
-            yield RaterPair(first, second, str(attribute), *_agree(scores, options))
-
-
-def _agree(scores: np.ndarray, options: _Options) -> tuple[Estimate, Estimate]:
-    winner = joint_agreement(np.sign(scores), levels=[-1, 0, 1], ci="wilson", level=options.level)
-    return winner, krippendorff_alpha(scores, "interval", **options.drawn())
+            both = found.select("item", first, second).drop_nulls()
+            asked = options.drawn()
+            if not both["item"].is_duplicated().any():
+                asked["ci"] = ("wilson", "percentile") if asked["ci"] else "wilson"
+            said = (found[name].to_numpy() for name in (first, second, "item"))
+            agreed = preference_agreement(*said, **asked)
+            yield RaterPair(first, second, str(attribute), agreed.winner, agreed.alpha)
 
 
 def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
@@ -304,7 +307,8 @@ def _strengths(settled: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
     attributes: Sequence[str] = settled["attribute"].unique(maintain_order=True).to_list()
     overall = [name for name in attributes if name.casefold() == OVERALL.casefold()]
     ranked = settled.filter(pl.col("attribute").is_in(overall or attributes))
-    for names, found in ranked.group_by("rater", "attribute", maintain_order=True):
+    for names, every in ranked.group_by("rater", "attribute", maintain_order=True):
+        found = every.filter(pl.col("score").is_not_null())
         method = "percentile" if found["item"].is_duplicated().any() else "wald"
         ranking = bradley_terry(
             found["system_a"].to_numpy(),
@@ -313,4 +317,6 @@ def _strengths(settled: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
             found["item"].to_numpy(),
             **options.drawn(method, _FITS),
         )
-        yield Strengths(str(names[0]), str(names[1]), ranking)
+        systems = pl.concat([every["system_a"], every["system_b"]]).unique(maintain_order=True)
+        unscored = tuple(name for name in systems if name not in ranking.systems)
+        yield Strengths(str(names[0]), str(names[1]), ranking, unscored)

@@ -57,6 +57,8 @@ from voirdire.stats.position import position_effect as position_effect
 from voirdire.stats.preference import WinTieLoss as WinTieLoss
 from voirdire.stats.preference import mean_preference as mean_preference
 from voirdire.stats.preference import win_tie_loss as win_tie_loss
+from voirdire.stats.preference_agreement import PreferenceAgreement as PreferenceAgreement
+from voirdire.stats.preference_agreement import preference_agreement as preference_agreement
 from voirdire.stats.ranking import roc_auc as roc_auc
 from voirdire.stats.reml import icc_reml as icc_reml
 from voirdire.stats.subjects import SubjectsNeeded as SubjectsNeeded

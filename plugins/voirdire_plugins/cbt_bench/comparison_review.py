@@ -35,7 +35,7 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
         return examination
     analysis = examination.study.analysis
     found = examine_preferences(
-        examination.preferences,
+        against_reference(examination.preferences),
         groups_of(items),
         level=analysis.level,
         resamples=analysis.resamples,
@@ -48,6 +48,16 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
         sections=tuple(section for section in sections if section.rows),
         items=pl.DataFrame([(item.id, item.text) for item in items], schema=_TEXTS, orient="row"),
         replies=_responses(examination),
+    )
+
+
+def against_reference(preferences: pl.DataFrame) -> pl.DataFrame:
+    """Pairs that name the reference first, turned: above 0 the model is preferred to it."""
+    turned = pl.col("system_a") == REFERENCE
+    return preferences.with_columns(
+        pl.when(turned).then("system_b").otherwise("system_a").alias("system_a"),
+        pl.when(turned).then("system_a").otherwise("system_b").alias("system_b"),
+        pl.when(turned).then(0.0 - pl.col("score")).otherwise("score").alias("score"),
     )
 
 
@@ -93,7 +103,11 @@ def overall_table(found: Preferences) -> Section:
     The last column is the mean of the exercises' means, as in the paper; exercises of other sizes
     weigh the same.
     """
-    cells = [c for c in found.parts.get(_EXERCISE, ()) if c.attribute == OVERALL]
+    cells = [
+        cell
+        for cell in found.parts.get(_EXERCISE, ())
+        if cell.attribute == OVERALL and cell.system_b == REFERENCE
+    ]
     exercises = list(dict.fromkeys(cell.part for cell in cells))
     means: dict[tuple[str, str], dict[str, float]] = {}
     for cell in cells:

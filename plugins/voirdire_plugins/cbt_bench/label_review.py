@@ -48,9 +48,10 @@ def review_labels(examination: Examination, task: LabelTask, items: Sequence[Ite
     whole = len(truth.items) == published.TABLE_3[task.key][0]
     human = published.printed_scores(task.key)[published.HUMAN]
     printed = {published.HUMAN: human} if whole else {}
-    said = constant_sentence({**f1s, **printed}, chance_floor(truth), published.HUMAN)
+    floor = chance_floor(truth)
+    said = constant_sentence({**f1s, **printed}, floor, published.HUMAN)
     sections = (
-        *label_sections(scores, task.name, published.HUMAN, printed),
+        *label_sections(scores, task.name, published.HUMAN, printed, floor),
         error_section([label_errors(truth, one) for one in given], f"{task.name}: error cases"),
     )
     return _with_texts(examination, items).replace(

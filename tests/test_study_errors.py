@@ -54,3 +54,8 @@ def test_a_backslash_in_a_path(tmp_path):
     path.write_text('[[data.sources]]\npath = "C:\\Users\\r.csv"\n')
     with pytest.raises(StudyError, match=r"not valid TOML: .* in paths write '/'"):
         load_study(path)
+
+
+def test_a_reference_is_named_once():
+    with pytest.raises(StudyError, match=r"data.reference: names a rater twice: \['a', 'a'\]$"):
+        build_study({"name": "t", "data": {"reference": ["a", "a"]}}, "t.toml")

@@ -210,3 +210,26 @@ def test_what_columns_hold_where_none_is_of_scores():
     frame = pl.DataFrame({"item": ["1", "2"], "human": ["good", "bad"], "judge": ["bad", "bad"]})
     with pytest.raises(TableError, match=r"no column of scores .*; row 0 holds '1', 'good', 'bad'"):
         from_frame(frame)
+
+
+@pytest.mark.parametrize("word", ["#N/A", "nan", "NaN", "<NA>"])
+def test_what_programs_write_without_an_id_is_blank(word):
+    frame = pl.DataFrame({"item": ["a", word, word], "human": [1, 2, 3], "judge": [1, 2, 3]})
+    _, tables, notes = found(frame)
+    assert tables.items["item"].to_list() == ["a"]
+    assert notes["null_ids"].count == 2
+    frame = pl.DataFrame({"item": ["a", "a"], "rater": ["x", word], "score": [1, 2]})
+    with pytest.raises(TableError, match="row 1 has no rater"):
+        from_frame(frame)
+
+
+def test_ids_with_an_exponent_have_lost_digits():
+    frame = pl.DataFrame(
+        {"item": ["1.23457E+11", "1e5", "x"], "human": [1, 2, 3], "judge": [1, 2, 3]}
+    )
+    assert found(frame)[2]["ids_rounded"].count == 1
+
+
+def test_the_column_of_systems_is_said_where_no_study_is_given():
+    frame = pl.DataFrame({"item": ["a", "b"], "model": ["human", "gpt"], "score": [1, 2]})
+    assert found(frame)[2]["study_drafted"].message.endswith("; systems: those in column 'model'.")

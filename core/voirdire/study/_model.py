@@ -67,6 +67,13 @@ class Data(Part):
     skip_bad_lines: bool = False
     excerpt: Annotated[int, Field(ge=0)] = 0
 
+    @field_validator("reference")
+    @classmethod
+    def _once_each(cls, value: Names) -> Names:
+        if len(set(value)) < len(value):
+            raise ValueError(f"names a rater twice: {list(value)}")
+        return value
+
 
 class System(Part):
     """What produced responses; `label` is how tables print it."""

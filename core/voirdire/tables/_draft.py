@@ -185,6 +185,7 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
     reference = listed(study.data.reference) if study.data.reference else "none was found"
     unread = [column for column in unread_columns(raw, how) if not is_numeric(raw.frame[column])]
     left = f" Columns not read: {listed(unread)}." if unread else ""
+    systems = "" if how.system is None else f"; systems: those in column {how.system!r}"
     return finding(
         "study_drafted",
         "note",
@@ -192,7 +193,8 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
         [f"{rater.name}: {rater.kind}" for rater in study.panel],
         f"No study was given. Layout: {_LAYOUTS.get(how.kind, how.kind)}; reference: {reference}; "
         f"raters: {listed([rater.name for rater in study.panel])}; "
-        f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}.{left}",
+        f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}"
+        f"{systems}.{left}",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
         count=1,
     )

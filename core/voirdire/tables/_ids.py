@@ -17,6 +17,22 @@ _EXACT = 2.0**53
 #: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
 _FLOAT_TEXT = r"^-?\d+\.0+$"
 _PADDED = r"^0+(\d)"
+#: What a spreadsheet writes for a long number.
+_ROUNDED = r"^\d(?:\.\d+)?[Ee]\+\d+$"
+#: What programs write where they have no id.
+_NO_ID = (
+    "#N/A",
+    "#REF!",
+    "#VALUE!",
+    "#NAME?",
+    "#NULL!",
+    "#NUM!",
+    "#DIV/0!",
+    "nan",
+    "NaN",
+    "<NA>",
+    "NaT",
+)
 #: Blanks that look like the usual one, and letters that show nothing.
 _BLANKS = "[\u00a0\u2007\u202f\u3000]"
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
@@ -46,7 +62,9 @@ class IdMatch:
 
 
 def canonical_ids(ids: pl.Series) -> pl.Series:
-    """Ids as text: 1, 1.0 and "1" are one id, "007" is not 7, no digit is lost, blank is null.
+    """Ids as text: 1, 1.0 and "1" are one id, "007" is not 7, no digit is lost.
+
+    Blank is null, and so is what programs write there, such as "#N/A" and "nan".
 
     A text such as "1.0" is read as 1 only where all ids of the column look so; "1.0" beside "1.1"
     stays as it is.
@@ -68,7 +86,8 @@ def canonical_ids(ids: pl.Series) -> pl.Series:
     if not _has_odd_text(text):
         return text
     text = text.str.replace_all(_BLANKS, " ").str.strip_chars().str.strip_chars(_UNSEEN)
-    text = text.str.strip_chars().str.normalize("NFC").replace("", None)
+    text = text.str.strip_chars().str.normalize("NFC")
+    text = text.set(text.is_in(["", *_NO_ID]), None)
     if bool(text.drop_nulls().str.contains(_FLOAT_TEXT).all()):
         return text.str.replace(r"\.0+$", "")
     return text
@@ -107,11 +126,13 @@ def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.S
     )
 
 
-def large_float_ids(ids: pl.Series) -> int:
-    """How many ids are floats beyond 2**53, where neighbouring whole numbers fall together."""
-    if not ids.dtype.is_float():
+def rounded_ids(ids: pl.Series) -> int:
+    """How many ids have lost digits: floats beyond 2**53, or texts such as 1.23457E+11."""
+    if ids.dtype.is_float():
+        return int((ids.abs() >= _EXACT).sum())
+    if ids.dtype != pl.String:
         return 0
-    return int((ids.abs() >= _EXACT).sum())
+    return int(ids.str.contains(_ROUNDED).sum())
 
 
 def _canonical(ids: Sequence[object] | pl.Series) -> pl.Series:
@@ -144,7 +165,7 @@ def _from_floats(ids: pl.Series) -> pl.Series:
 def _has_odd_text(text: pl.Series) -> bool:
     """Whether any id needs mending; looked at on distinct values only."""
     distinct = text.unique().drop_nulls()
-    odd = r"^\s|\s$|^$|[^\x00-\x7f]|\.0+$"
+    odd = r"^\s|\s$|^$|[^\x00-\x7f]|\.0+$|^[#<Nn]"
     return bool(distinct.str.contains(odd).any())
 
 

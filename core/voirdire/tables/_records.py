@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.tables._ids import canonical_ids, large_float_ids
+from voirdire.tables._ids import canonical_ids, rounded_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find
 from voirdire.tables._odd_rows import date_ids, without_summaries
@@ -107,7 +107,7 @@ def _with_ids(
     raw: RawTable, plan: Plan, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     notes: list[Finding] = []
-    lost = large_float_ids(raw.frame[plan.item])
+    lost = rounded_ids(raw.frame[plan.item])
     if lost:
         notes.append(_digits(raw, plan.item, lost))
     missing = frame["item"].null_count()
@@ -127,8 +127,8 @@ def _digits(raw: RawTable, column: str, count: int) -> Finding:
         "serious",
         raw.name,
         [],
-        f"{plural(count, 'id')} in column {column!r} are stored as floating-point numbers over "
-        f"2**53.",
+        f"{plural(count, 'id')} in column {column!r} stored as rounded numbers (over 2**53, or "
+        f"with an exponent).",
         "Their last digits are already lost in the file; store ids as text.",
         count=count,
     )

@@ -94,7 +94,7 @@ def check(folder, said, gold):
         parts = [row["Depression's part of F1"], row["Anxiety's part of F1"], row["F1"]]
         low, tense, f1 = (float(part.split()[0]) for part in parts)
         assert low + tense == pytest.approx(f1, abs=0.0015)
-        assert row["n"] + row["Missing"] == gold * row["Runs"]
+        assert row["Answers"] + row["Missing"] == gold * row["Runs"]
     scales = next(s for s in found.sections if s.title.startswith("Questionnaires"))
     complete = {row[0]: row[5] for row in scales.rows}
     # MADRS 1 and Hamilton 14 are answered "not ratable": no total is complete, and none is made up.

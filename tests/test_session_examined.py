@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sys
+from importlib.metadata import entry_points
 
 import polars as pl
 import pytest
@@ -16,10 +17,12 @@ from wire_server import WireServer
 
 from voirdire import examine
 from voirdire._errors import InputError, SessionError, StudyError
+from voirdire._manager import GROUP, load
 from voirdire.cli import main
 from voirdire.examining import audit_source
 from voirdire.report import write_outputs
 from voirdire.running import dry_run, run
+from voirdire.schema import Message, Request
 from voirdire.store import raters_frame, remarks_frame, replies_frame
 from voirdire.study import build_study
 
@@ -232,6 +235,32 @@ def test_a_notebook_runs_a_study_and_sees_its_progress(tmp_path, monkeypatch, ca
     assert beat == "beat"
     shown = capfd.readouterr().err
     assert ("north: " in shown and "/40 done" in shown) is not quiet
+
+
+class Deaf:
+    """A judge whose parser breaks on whatever it is handed."""
+
+    def requests(self, task):
+        return [Request((Message("user", task.response.text),))]
+
+    def parse(self, replies):
+        raise TypeError(replies[0].text)
+
+
+def test_a_session_whose_parser_always_breaks_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "deaf_judge", sys.modules[__name__])
+    known = load(entry_points(group=GROUP), only="")
+    known.add("judge", "tests", "deaf", "deaf_judge:make_deaf")
+    study = study_of(
+        tmp_path, {"name": "north", "use": "deaf", "model": "simulated:north"}, items=2
+    )
+    run(study, tmp_path / "a", quiet=True, plugins=known)
+    with pytest.raises(InputError, match=r"a holds no score: .* breaks on every reply; mend it"):
+        examine(tmp_path / "a")
+
+
+def make_deaf(rubric, **options):
+    return Deaf()
 
 
 def test_a_report_on_a_session_names_no_folder_of_the_machine(tmp_path, monkeypatch):

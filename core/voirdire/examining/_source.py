@@ -65,11 +65,20 @@ def _session(folder: Path) -> Study:
         raise InputError(
             f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
         )
+    if is_session(folder) and not any(map(_holds_rows, (ratings, folder / "preferences.parquet"))):
+        raise InputError(
+            f"session {folder} holds no score: the parser of its raters breaks on every reply; "
+            f"mend it, then voirdire session reparse {folder}"
+        )
     # Human ratings that the study names lie beside the file it was run from, not in the session.
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
     source = Source(path=_beside(ratings, study.folder), layout="long")
     data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
     return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _holds_rows(path: Path) -> bool:
+    return path.is_file() and bool(pl.scan_parquet(path).select(pl.len()).collect().item())
 
 
 def _beside(path: Path, folder: str) -> str:

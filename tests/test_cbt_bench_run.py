@@ -24,7 +24,7 @@ from voirdire.running import run
 from voirdire.schema import Comparison, Item, Reply, Response
 from voirdire_plugins.cbt_bench import comparison, responses
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_fc, make_pc, make_qa
-from voirdire_plugins.cbt_bench.comparison_review import against_reference, overall_table
+from voirdire_plugins.cbt_bench.comparison_review import against_reference, groups_of, overall_table
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.exercises import exercise_counts, read_exercises
 from voirdire_plugins.cbt_bench.labels import TASKS
@@ -429,6 +429,22 @@ def test_the_reference_stands_second_whichever_way_pairs_are_named():
     assert overall_table(found).rows == (("ann", "m", 2.0, 2.0),)
 
 
+def test_difficulties_stand_in_their_order_whatever_comes_first():
+    items = [
+        Item(str(n), "", {"category": name, "difficulty": level})
+        for n, (name, level) in enumerate(
+            [("Working With Emotions", "intermediate"), ("Establishing Goals", "advanced"),
+             ("Establishing Goals", "beginner"), ("Of one's own", "beginner")]
+        )
+    ]  # fmt: skip
+    names = ["item", "system_a", "system_b", "rater", "attribute", "score"]
+    rows = [(str(n), "m", "reference", "ann", "Overall", 1) for n in range(4)]
+    found = examine_preferences(pl.DataFrame(rows, schema=names, orient="row"), groups_of(items))
+    parts = {name: [cell.part for cell in cells] for name, cells in found.parts.items()}
+    assert parts["difficulty"] == ["beginner", "intermediate", "advanced"]
+    assert parts["exercise"] == ["Establishing Goals", "Working With Emotions", "Of one's own"]
+
+
 def test_texts_of_comparisons_stand_only_where_they_are_asked(compared, tmp_path):
     found = examine("cbt_bench", data=compared[0] / "session")
     closed = write_outputs(found, tmp_path / "closed", figures=False)
@@ -525,6 +541,13 @@ def filled_sheet(path, minds):
 def test_a_bad_exercise_is_named_by_its_row(tmp_path, changes, message):
     with pytest.raises(TableError, match=f"practice.csv, {message}"):
         read_exercises(exercise_file(tmp_path, **changes))
+
+
+def test_an_exercise_may_be_number_0(tmp_path):
+    row = {"id": 0, "category": "establishing goals", "difficulty": "Beginner",
+           "statement": "[Calm] Hello.", "reference": "Hello to you."}  # fmt: skip
+    (tmp_path / "practice.json").write_text(json.dumps([row]))
+    assert read_exercises(tmp_path / "practice.json")[0].id == "0"
 
 
 def test_exercises_are_counted_and_columns_may_have_other_names(tmp_path):

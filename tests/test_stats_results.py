@@ -42,6 +42,7 @@ RESULTS = {
     "PanelMean": lambda: stats.panel_mean([[4, None], [None, None]]),
     "PairedTest": lambda: stats.wilcoxon([3, 4, 5, 1], [1, 1, 2, 2]),
     "PairedTest, undefined": lambda: stats.paired_t([1, 2], [2, 3]),
+    "PreferenceAgreement": lambda: stats.preference_agreement([2, 1, 0], [1, -1, 0]),
     "SelfExclusion": lambda: stats.self_exclusion(
         stats.bias, [4, 2], [3, 3], systems=["own", "a"], excludes=["own"]
     ),

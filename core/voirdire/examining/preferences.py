@@ -179,7 +179,8 @@ def examine_preferences(
     table : DataFrame
         Preferences; see `preference_table`.
     groups : DataFrame, optional
-        ``item`` and columns to break results down by, such as the exercise and its difficulty.
+        ``item`` and columns to break results down by, such as the exercise and its difficulty;
+        the values of an Enum stand in its order, others as they first occur.
     level, resamples, seed
         Of the intervals; the bootstrap draws whole items.
 
@@ -233,15 +234,20 @@ def _parts(
         raise TableError(f"groups: item {lost['item'][0]!r} was compared and has no group")
     joined = settled.join(groups, on="item", how="left", maintain_order="left")
     names = [name for name in groups.columns if name != "item"]
-    order = {name: groups[name].unique(maintain_order=True).to_list() for name in names}
     return {
         name: tuple(
             cell
-            for value in order[name]
+            for value in _values(groups[name])
             for cell in _cells(joined.filter(pl.col(name) == value), options, str(value))
         )
         for name in names
     }
+
+
+def _values(column: pl.Series) -> list[Any]:
+    """The values of a grouping column: in their declared order, or as they first occur."""
+    found = column.unique(maintain_order=True)
+    return (found.sort() if isinstance(column.dtype, pl.Enum) else found).to_list()
 
 
 def _cells(settled: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:

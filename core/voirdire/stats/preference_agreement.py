@@ -35,6 +35,10 @@ class PreferenceAgreement(Result):
     winner: Estimate
     alpha: Estimate
 
+    def __str__(self) -> str:
+        """Both, a line each."""
+        return f"{self.winner}\n{self.alpha}"
+
 
 def preference_agreement(
     first: ArrayLike,

@@ -75,7 +75,7 @@ def _responses(examination: Examination) -> pl.DataFrame:
 
 
 def groups_of(items: Sequence[Item]) -> pl.DataFrame:
-    """Exercise and difficulty of each item, in the paper's order.
+    """Exercise and difficulty of each item, their values in the paper's order.
 
     Raises
     ------
@@ -88,13 +88,11 @@ def groups_of(items: Sequence[Item]) -> pl.DataFrame:
         if not category or not level:
             raise TableError(f"exercise {item.id!r} has no category or no difficulty")
         rows.append((item.id, category, level))
-    schema: dict[str, Any] = {"item": pl.String, _EXERCISE: pl.String, _DIFFICULTY: pl.String}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    place = {name: number for number, name in enumerate((*CRITERIA, *DIFFICULTIES))}
-    order = [
-        pl.col(name).replace_strict(place, default=len(place)) for name in (_EXERCISE, _DIFFICULTY)
-    ]
-    return frame.sort(order, maintain_order=True)
+    frame = pl.DataFrame(rows, schema=["item", _EXERCISE, _DIFFICULTY], orient="row")
+    return frame.with_columns(
+        pl.col(name).cast(pl.Enum(list(dict.fromkeys([*known, *frame[name]]))))
+        for name, known in ((_EXERCISE, CRITERIA), (_DIFFICULTY, DIFFICULTIES))
+    )
 
 
 def overall_table(found: Preferences) -> Section:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire import TableError
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
-from voirdire_plugins.cbt_bench.rows import read_rows
+from voirdire_plugins.cbt_bench.rows import as_text, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ def read_exercises(
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
     found: dict[str, Exercise] = {}
     for place, row in read_rows(path, list(names.values())):
-        cells = {name: str(row[column] or "").strip() for name, column in names.items()}
+        cells = {name: as_text(row[column]) for name, column in names.items()}
         exercise = _exercise(cells, criteria, f"{path}, {place}")
         if exercise.id in found:
             raise TableError(f"{path}, {place}: exercise {exercise.id!r} stands twice")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire import TableError
 from voirdire._options import read_options
-from voirdire_plugins.cbt_bench.rows import decoded, read_rows
+from voirdire_plugins.cbt_bench.rows import as_text, decoded, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def read_questions(
 def _question(
     row: Mapping[str, Any], names: QuestionColumns, options: list[str], number: int, where: str
 ) -> Question:
-    text, ident = _text(row[names.text]), _text(row[names.id]) if names.id else str(number)
+    text, ident = as_text(row[names.text]), as_text(row[names.id]) if names.id else str(number)
     choices = _choices(row, options, where)
     if not text or not 2 <= len(choices) <= len(ascii_uppercase):
         shown = list(choices.values()) or row[options[0]]
@@ -109,7 +109,7 @@ def _question(
         text,
         tuple(choices.values()),
         answer,
-        _text(row[names.type]) if names.type else "",
+        as_text(row[names.type]) if names.type else "",
         len(answer) > 1 or _SEVERAL.search(text) is not None,
     )
 
@@ -118,7 +118,7 @@ def _choices(row: Mapping[str, Any], options: list[str], where: str) -> dict[str
     """Label -> text."""
     if len(options) == 1:
         return read_options(decoded(row[options[0]]))
-    texts = [_text(row[name]) for name in options]
+    texts = [as_text(row[name]) for name in options]
     while texts and not texts[-1]:
         texts.pop()
     if "" in texts:
@@ -141,16 +141,16 @@ def _answer(
         if found and all(found):
             return tuple(sorted({letters[0] for letters in found}))
     allowed = ", ".join(ascii_uppercase[: len(choices)])
-    hint = _NUMBERED if first is None and _text(given).isdecimal() else ""
+    hint = _NUMBERED if first is None and as_text(given).isdecimal() else ""
     raise TableError(f"{where}: answer {given!r} is none of the options ({allowed}){hint}")
 
 
 def _readings(given: Any) -> Iterator[list[str]]:
     """What may be meant as one answer or several, the plainest reading first."""
     if isinstance(given, list):
-        yield [_text(part) for part in given if _text(part)]
+        yield [as_text(part) for part in given if as_text(part)]
         return
-    text = _text(given)
+    text = as_text(given)
     yield [text]
     for separator in _SEPARATORS:
         yield [part.strip() for part in separator.split(text) if part.strip()]
@@ -175,9 +175,3 @@ def _meant(part: str, choices: Mapping[str, str], first: int | None) -> list[str
 
 def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return format(value, ".10g")
-    return "" if value is None else str(value).strip()

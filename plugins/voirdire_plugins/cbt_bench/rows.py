@@ -41,3 +41,14 @@ def decoded(value: Any) -> Any:
         except ValueError:
             return value
     return value
+
+
+def as_text(value: Any) -> str:
+    """A cell as text: numbers without a needless point, nothing for what is missing.
+
+    >>> as_text(2.0), as_text(" a "), as_text(0), as_text(None)
+    ('2', 'a', '0', '')
+    """
+    if isinstance(value, float):
+        return format(value, ".10g")
+    return "" if value is None else str(value).strip()

@@ -70,9 +70,20 @@ def run(
         raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
     if resume and not is_session(out):
         raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
-    result = running.run(
-        study, out, resume=resume, only=only, max_cost=max_cost, max_calls=max_calls, quiet=quiet
-    )
+    try:
+        result = running.run(
+            study,
+            out,
+            resume=resume,
+            only=only,
+            max_cost=max_cost,
+            max_calls=max_calls,
+            quiet=quiet,
+        )
+    except KeyboardInterrupt:
+        typer.echo("Interrupted at once. Every reply that was committed is kept.")
+        typer.echo(f"Go on with: voirdire run {study} --out {out} --resume")
+        raise typer.Exit(130) from None
     print_result(result)
     _print_next(result, study)
     raise typer.Exit(result.exit_code)

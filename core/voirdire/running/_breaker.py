@@ -20,19 +20,22 @@ _SAY = {
 class Breaker:
     """Opens after so many failed calls in a row, or at once where no call can succeed.
 
+    `answered` says that the rater's model has answered before, in an earlier run.
+
     Attributes
     ----------
     reason : str
         Why it is open; empty while it is closed.
     """
 
-    def __init__(self, threshold: int) -> None:
+    def __init__(self, threshold: int, *, answered: bool = False) -> None:
         self._threshold, self._row = threshold, 0
+        self._answered = answered
         self.reason = ""
 
     def succeeded(self) -> None:
         """A call came back with a reply: the row of failures ends."""
-        self._row = 0
+        self._row, self._answered = 0, True
 
     def park(self, reason: str) -> None:
         """Open at once: the rater itself is broken."""
@@ -40,7 +43,7 @@ class Breaker:
 
     def failed(self, fault: ModelError) -> None:
         """A call was given up."""
-        if fault.kind in OF_THE_ITEM or self.reason:
+        if self.reason or self._of_the_item(fault):
             return
         self._row += 1
         if fault.kind in HOPELESS:
@@ -48,3 +51,8 @@ class Breaker:
         elif self._row >= self._threshold:
             last = f"{fault.kind}: {scrub(str(fault))}"
             self.reason = f"{self._row} calls failed in a row, the last by {last}"
+
+    def _of_the_item(self, fault: ModelError) -> bool:
+        """Whether other requests may fare better; of a model that has answered, a 400 says so."""
+        refused = fault.kind == "bad_request" and fault.status_code in {400, 413, 422}
+        return fault.of_item or fault.kind in OF_THE_ITEM or (refused and self._answered)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import PluginError, StudyError
 from voirdire.running._models import model_factory
+from voirdire.schema import Usage
 from voirdire.study import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Request, Usage
+    from voirdire.schema import Request
     from voirdire.study import GeneratorSpec, Rater, RunSpec, Study
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
@@ -24,7 +25,8 @@ MILLION = 1_000_000
 def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     """What one reply costs; None where price or token counts are unknown.
 
-    ``((input - cached) * p_in + cached * p_cached + output * p_out) / 1e6``
+    ``((input - cached) * p_in + cached * p_cached + output * p_out) / 1e6``, with no more tokens
+    cached than there are.
 
     Examples
     --------
@@ -35,7 +37,7 @@ def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     """
     if prices is None or usage.input is None or usage.output is None:
         return None
-    cached = usage.cached or 0
+    cached = min(usage.cached or 0, usage.input)
     cached_price = prices.input if prices.cached is None else prices.cached
     fresh = (usage.input - cached) * prices.input
     return (fresh + cached * cached_price + usage.output * prices.output) / MILLION
@@ -45,6 +47,11 @@ def estimate_tokens(request: Request) -> tuple[int, int]:
     """Roughly, the tokens of a request and of its reply."""
     characters = sum(len(message.content) for message in request.messages)
     return characters // CHARACTERS + 1, request.max_tokens or REPLY_TOKENS
+
+
+def guessed(asked: int, answered: int) -> Usage:
+    """Roughly, the tokens of a reply that came without them, by characters asked and answered."""
+    return Usage(asked // CHARACTERS + 1, answered // CHARACTERS + 1)
 
 
 def estimate_cost(request: Request, prices: Prices) -> float:
@@ -95,6 +102,13 @@ class Budget:
     cost: float = 0.0
     calls: int = 0
     _reserved: float = 0.0
+    _open: int = 0
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether no call that is refused now may be admitted later: none is under way."""
+        counted_out = self.max_calls is not None and self.calls >= self.max_calls
+        return counted_out or not self._open
 
     def admit(self, expected: float) -> bool:
         """Reserve a call of that expected cost, if the budget allows it."""
@@ -104,15 +118,12 @@ class Budget:
         if self.max_cost is not None and total > self.max_cost:
             return False
         self.calls += 1
+        self._open += 1
         self._reserved += expected
         return True
 
     def settle(self, expected: float, cost: float | None) -> None:
         """A reserved call is through: book its cost (its expected cost where unknown)."""
         self._reserved -= expected
+        self._open -= 1
         self.cost += expected if cost is None else cost
-
-    def withdraw(self, expected: float) -> None:
-        """A reserved call was not made after all."""
-        self._reserved -= expected
-        self.calls -= 1

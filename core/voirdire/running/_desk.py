@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
 from voirdire.running._commits import Commits
 from voirdire.running._costs import cost_of, estimate_cost, estimate_tokens
 from voirdire.running._retry import THROTTLED, may_retry, wait_before
+from voirdire.running._sound import sound
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Reply
 from voirdire.store import Attempt
@@ -49,6 +51,7 @@ class Desk:
     chance: random.Random
     commits: Commits = field(default_factory=Commits)
     being_kept: int = 0
+    queued: set[asyncio.Task[Any]] = field(default_factory=set)
     open: set[asyncio.Task[None]] = field(default_factory=set)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None
@@ -61,21 +64,38 @@ class Desk:
         StoppedError
             The run is to end, the budget is used up, or the rater is parked.
         """
-        began, tries = time.monotonic(), 0
+        throttled_since = None
+        tries: Counter[bool] = Counter()
         while True:
-            tries += 1
             outcome, started = await self._try(call, request)
             if isinstance(outcome, Reply):
                 self.lane.succeeded()
                 self.breaker.succeeded()
                 return outcome
-            wait = wait_before(outcome, tries, self.spec, self.chance)
+            throttled = outcome.kind in THROTTLED
+            tries[throttled] += 1
+            if throttled and throttled_since is None:
+                throttled_since = time.monotonic()
+            wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
             if outcome.retryable:
-                self.lane.setback(started, wait if outcome.kind in THROTTLED else 0.0)
-            if not may_retry(outcome, tries, time.monotonic() - began + wait, self.spec):
+                self.lane.setback(started, wait if throttled else 0.0)
+            waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
+            if not may_retry(outcome, tries[throttled], waited, self.spec):
                 self.breaker.failed(outcome)
+                if self.breaker.reason:
+                    self.dismiss()
                 return outcome
             await self._pause(wait)
+
+    def park(self, reason: str) -> None:
+        """Give the rater up for this run: it is broken itself."""
+        self.breaker.park(reason)
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """Let go of calls that wait to be made: their turn may be minutes away."""
+        for task in self.queued:
+            task.cancel()
 
     async def _try(self, call: Call, request: Request) -> tuple[Reply | ModelError, float]:
         expected, tokens = await self._admit(request)
@@ -101,34 +121,47 @@ class Desk:
     async def _outcome(self, request: Request) -> Reply | ModelError:
         try:
             async with asyncio.timeout(self.spec.timeout):
-                reply = await self.complete(request)
+                return sound(await self.complete(request))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return ModelError("the model cancelled the call from within", "connection")
         except TimeoutError:
             return ModelError(f"no answer within {self.spec.timeout:g} s", "timeout")
         except ConnectionError as error:
             return ModelError(f"{type(error).__name__}: {error}", "connection")
         except ModelError as error:
             return error
-        except Exception as error:  # noqa: BLE001 - a plugin's model may raise anything at all
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
             return ModelError(f"{type(error).__name__}: {error}", "model")
-        if not isinstance(reply, Reply):
-            return ModelError(f"the model returned {type(reply).__name__}, no Reply", "malformed")
-        return reply
 
     async def _admit(self, request: Request) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
         tokens = float(sum(estimate_tokens(request))) if self.lane.counts_tokens else 0.0
-        await self.lane.enter(tokens)
-        expected = self._expected(request)
+        await self._queue(tokens)
         try:
             self._check()
-            if not self.budget.admit(expected):
-                self.stop.set("budget")
+            expected = self._expected(request)
+            while not self.budget.admit(expected):
+                if self.budget.is_used_up:
+                    self.stop.set("budget")
+                else:  # calls under way hold what they may cost, and most cost less
+                    await asyncio.sleep(LOOK)
                 self._check()
-        except StoppedError:
+        except BaseException:
             self.lane.leave()
             raise
         return expected, tokens
+
+    async def _queue(self, tokens: float) -> None:
+        here = {task} if (task := asyncio.current_task()) else set()
+        self.queued |= here
+        try:
+            await self.lane.enter(tokens)
+        finally:
+            self.queued -= here
 
     def _expected(self, request: Request) -> float:
         """What a call may cost: as estimated, and no less than calls have cost so far."""

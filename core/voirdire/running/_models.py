@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from voirdire._errors import PluginError, StudyError
 
@@ -72,13 +72,16 @@ def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
         def work() -> None:
             try:
                 outcome: tuple[Reply | None, BaseException | None] = (model.complete(request), None)
-            except Exception as error:  # noqa: BLE001 - handed over to the awaiting task
+            except BaseException as error:  # noqa: BLE001 - handed over to the awaiting task
                 outcome = (None, error)
             if not loop.is_closed():
                 loop.call_soon_threadsafe(deliver, *outcome)
 
         threading.Thread(target=work, name="voirdire-model", daemon=True).start()
-        return await answer
+        reply = await answer
+        if inspect.isawaitable(reply):  # a coroutine function behind a wrapper
+            return cast("Reply", await reply)
+        return reply
 
     return in_thread
 

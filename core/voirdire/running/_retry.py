@@ -24,9 +24,9 @@ def wait_before(fault: ModelError, tries: int, spec: RunSpec, chance: random.Ran
     ``min(cap, backoff * 2 ** (tries - 1))``, of which a random half is kept. A Retry-After is
     obeyed up to `retry_after_cap`, plus up to a tenth so that calls do not come back in one wave.
     """
-    if fault.retry_after:
-        asked = min(max(fault.retry_after, 0.0), spec.retry_after_cap)
-        return asked * (1 + 0.1 * chance.random())
+    asked = fault.retry_after
+    if isinstance(asked, int | float) and asked > 0:
+        return min(asked, spec.retry_after_cap) * (1 + 0.1 * chance.random())
     wait = min(spec.backoff_cap, spec.backoff * 2.0 ** min(tries - 1, 30))
     return wait * (0.5 + 0.5 * chance.random())
 

@@ -24,6 +24,7 @@ from voirdire.store import (
     keep_findings,
     keep_generated,
     open_session,
+    usable,
     write_tables,
 )
 from voirdire.study import STAGES, Study, load_study, study_to_toml
@@ -76,7 +77,7 @@ async def execute(
     plugins = plugins or loaded_plugins()
     declared, study = study, with_free_models(study, plugins)
     found = chosen(study, plugins, STAGES if only is None else (only,))
-    with open_session(out, declared, text, resume=resume) as session:
+    with usable(out), open_session(out, declared, text, resume=resume) as session:
         read_inputs(session.connection, study, found)
         desks, models = staff(study, found, session, stop, plugins)
         try:
@@ -141,8 +142,10 @@ async def _together(desks: Sequence[Desk], study: Study, stop: Stop, *, quiet: b
 
 
 async def _hurry(desks: Sequence[Desk], stop: Stop) -> None:
-    """After an interruption: cancel the calls that do not come back within the grace period."""
+    """At the end of a run: no call is made that waits; after an interruption, cancel those late."""
     await stop.wait()
+    for desk in desks:
+        desk.dismiss()
     if stop.reason == "budget":
         return  # calls under way are paid for, and end by their own timeout
     with suppress(TimeoutError):

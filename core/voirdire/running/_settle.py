@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
-from voirdire.store import Call, Finish, Revival, Slot, for_run, make_call, read_replies
+from voirdire.store import (
+    Call,
+    Finish,
+    Revival,
+    Slot,
+    checked_requests,
+    for_run,
+    make_call,
+    read_replies,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +56,7 @@ class Line:
 
 def lines_of(desk: Desk, names: tuple[str, str, str], run: int, task: Any) -> list[Line]:
     """The first calls of a task, with what the store holds of them."""
-    requests = desk.asker.mind.requests(task)
+    requests = checked_requests(desk.asker.mind.requests(task))
     return [_line(desk, names, run, step, request) for step, request in enumerate(requests)]
 
 
@@ -92,7 +101,7 @@ async def _further_steps(
 ) -> None:
     follow_up = getattr(desk.asker.mind, "follow_up", None)
     while follow_up and len(lines) < STEPS and all(line.reply for line in lines):
-        more = follow_up([line.as_reply() for line in lines])
+        more = checked_requests(follow_up([line.as_reply() for line in lines]) or ())
         if not more:
             return
         at = len(lines)

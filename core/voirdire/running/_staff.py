@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
 from voirdire.running._breaker import Breaker
-from voirdire.running._costs import Budget, check_prices, cost_of
+from voirdire.running._costs import Budget, check_prices, cost_of, guessed
 from voirdire.running._desk import Desk
 from voirdire.running._models import completer, make_model
 from voirdire.running._pace import Lane
 from voirdire.running._tally import tally_of
 from voirdire.schema import Usage
-from voirdire.store import askers
+from voirdire.store import askers, blind_characters, spent_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,20 +53,22 @@ def staff(
     desks: list[Desk] = []
     budget = Budget(study.run.max_cost, study.run.max_calls)
     for asker in found:
-        spec, identity = asker.spec, asker.seat.model
+        spec = asker.spec
+        identity = repr((spec.model, spec.model_options))
         if identity not in models:
             timeout = study.run.timeout
             with naming(spec.name):
                 models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
             lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
+        tally = tally_of(session.connection, asker, study.comparisons)
         desks.append(
             Desk(
                 asker=asker,
                 complete=completer(models[identity]),
                 lane=lanes[identity],
-                breaker=Breaker(study.run.breaker),
+                breaker=Breaker(study.run.breaker, answered=tally.done > 0),
                 budget=budget,
-                tally=tally_of(session.connection, asker, study.comparisons),
+                tally=tally,
                 prices=study.run.prices.get(spec.model),
                 spec=study.run,
                 session=session,
@@ -102,11 +104,14 @@ def _limits(model: Any, limits: ModelLimits) -> ModelLimits:
 
 
 def _charge(budget: Budget, session: Session, study: Study) -> None:
-    """Charge the budget with what the session has spent so far, whoever spent it."""
-    sql = """SELECT r.model, count(*), total(a.input), total(a.output), total(a.cached)
-             FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater
-             GROUP BY r.model"""
-    for identity, calls, given, out, cached in session.connection.execute(sql):
+    """Charge the budget with what the session has spent so far, whoever spent it.
+
+    Replies whose tokens are not known are charged by their length.
+    """
+    for identity, spent in spent_by_model(session.connection):
         prices = study.run.prices.get(identity.partition(" ")[0])
-        budget.calls += calls
-        budget.cost += cost_of(Usage(int(given), int(out), int(cached)), prices) or 0.0
+        budget.calls += spent.calls
+        budget.cost += cost_of(Usage(spent.input, spent.output, spent.cached), prices) or 0.0
+        if prices is not None and spent.blind and budget.max_cost is not None:
+            for asked, answered in blind_characters(session.connection, identity):
+                budget.cost += cost_of(guessed(asked, answered), prices) or 0.0

@@ -10,7 +10,7 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._costs import with_free_models
 from voirdire.running._result import RaterResult, RunResult
 from voirdire.running._tally import tally_of
-from voirdire.store import askers, count_settled, read_session, session_study
+from voirdire.store import askers, count_settled, read_session, session_study, usable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,7 +32,7 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
     plugins = plugins or loaded_plugins()
     study = with_free_models(session_study(folder), plugins)
     found = askers(study, plugins)
-    with closing(read_session(folder)) as connection:
+    with usable(folder), closing(read_session(folder)) as connection:
         return RunResult(
             Path(folder), rater_results(connection, study, found), 0.0, "", study.run.currency
         )

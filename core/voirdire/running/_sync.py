@@ -33,7 +33,8 @@ def run(
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
 
     Works from scripts and in Jupyter (there in a thread of its own). Ctrl-C ends it cleanly: calls
-    under way get three seconds, what has come is kept, and the result says ``interrupted``.
+    under way get three seconds, what has come is kept, and the result says ``interrupted``. Where
+    a plugin blocks the loop, a second one raises KeyboardInterrupt.
 
     Parameters
     ----------
@@ -84,9 +85,17 @@ async def _interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]])
     if threading.current_thread() is not threading.main_thread():
         return await go(stop)
     before = signal.getsignal(signal.SIGINT)
+    unheard: list[int] = []
 
-    def interrupt(*_: object) -> None:
-        loop.call_soon_threadsafe(stop.set, "interrupted")
+    def heard() -> None:
+        unheard.clear()
+        stop.set("interrupted")
+
+    def interrupt(number: int, _: object) -> None:
+        if unheard:  # something blocks the loop, which has not heard of the one before
+            raise KeyboardInterrupt
+        unheard.append(number)
+        loop.call_soon_threadsafe(heard)
 
     signal.signal(signal.SIGINT, interrupt)
     try:

@@ -60,7 +60,7 @@ class Tally:
             return
         self.input += usage.input
         self.output += usage.output
-        self.cached += usage.cached or 0
+        self.cached += min(usage.cached or 0, usage.input)
 
 
 def tally_of(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Tally:

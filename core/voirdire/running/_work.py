@@ -48,7 +48,7 @@ def _lines(desk: Desk, names: tuple[str, str, str], run: int, task: Task) -> lis
     except SessionError:
         raise
     except Exception as error:  # noqa: BLE001 - a plugin's rater may raise anything at all
-        desk.breaker.park(f"it cannot ask about item {names[0]!r}: {_said(error)}")
+        desk.park(f"it cannot ask about item {names[0]!r}: {_said(error)}")
         return None
 
 
@@ -75,7 +75,7 @@ def _start(desk: Desk, names: tuple[str, str, str], run: int, lines: list[Line])
             desk.broken = desk.broken or error
             desk.stop.set("error")
         elif error is not None:
-            desk.breaker.park(f"it broke on item {names[0]!r}: {_said(error)}")
+            desk.park(f"it broke on item {names[0]!r}: {_said(error)}")
 
     task.add_done_callback(ended)
 

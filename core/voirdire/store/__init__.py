@@ -1,6 +1,14 @@
 """Replies kept as they came, and the tables derived from them, again and again."""
 
-from voirdire.store._counts import Counts, Spent, count_settled, count_spent
+from voirdire.store._checked import checked_requests
+from voirdire.store._counts import (
+    Counts,
+    Spent,
+    blind_characters,
+    count_settled,
+    count_spent,
+    spent_by_model,
+)
 from voirdire.store._expected import Task, iterate_tasks, pairs_of
 from voirdire.store._findings import keep_findings, kept_findings
 from voirdire.store._frames import (
@@ -32,7 +40,14 @@ from voirdire.store._records import (
 from voirdire.store._remarks import remarks_frame
 from voirdire.store._replies import replies_frame
 from voirdire.store._said import Said, iterate_parsed
-from voirdire.store._session import Session, is_session, memory_session, open_session, read_session
+from voirdire.store._session import (
+    Session,
+    is_session,
+    memory_session,
+    open_session,
+    read_session,
+    usable,
+)
 from voirdire.store._subjects import iterate_items, lonely_responses, take_items, take_responses
 from voirdire.store._tables import session_tables, write_tables
 from voirdire.store._texts import scrub
@@ -53,6 +68,8 @@ __all__ = [
     "Task",
     "TaskKind",
     "askers",
+    "blind_characters",
+    "checked_requests",
     "count_settled",
     "count_spent",
     "for_run",
@@ -80,7 +97,9 @@ __all__ = [
     "scrub",
     "session_study",
     "session_tables",
+    "spent_by_model",
     "take_items",
     "take_responses",
+    "usable",
     "write_tables",
 ]

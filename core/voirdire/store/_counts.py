@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from voirdire.store._expected import expect
 from voirdire.store._replies import seat_number
+from voirdire.store._texts import unpack
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
     from voirdire.store._raters import Asker
     from voirdire.store._records import Seat
@@ -23,12 +27,16 @@ _SETTLED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
 FROM expected e JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
 WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
-_SPENT = """SELECT count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)),
+_SUMS = """count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)),
 total(CASE WHEN a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.input IS NOT NULL THEN a.output END),
-total(CASE WHEN a.input IS NOT NULL AND a.output IS NOT NULL THEN a.cached END)
-FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater
-WHERE (r.stage, r.name, r.model) = (?, ?, ?)"""
+total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END)
+FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
+_SPENT = f"SELECT {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?)"
+_BY_MODEL = f"SELECT r.model, {_SUMS} GROUP BY r.model"
+_BLIND = """SELECT c.messages, a.text FROM attempts a JOIN calls c ON c.id = a.call
+JOIN raters r ON r.id = c.rater
+WHERE r.model = ? AND a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,25 @@ def count_settled(connection: sqlite3.Connection, asker: Asker, comparisons: Com
         else:
             found.statuses[status] += count
     return found
+
+
+def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:
+    """Attempts and tokens of each model (with its options), whoever asked it."""
+    rows = connection.execute(_BY_MODEL)
+    return [(model, Spent(*map(int, counts))) for model, *counts in rows]
+
+
+def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tuple[int, int]]:
+    """Characters asked and answered of each reply of a model that came without its tokens."""
+    sql = "SELECT body FROM texts WHERE id = ?"
+
+    @cache
+    def length(number: int) -> int:
+        return len(unpack(connection.execute(sql, (number,)).fetchone()[0]))
+
+    for messages, text in connection.execute(_BLIND, (model,)):
+        asked = sum(length(number) for _, number in json.loads(messages))
+        yield asked, len(unpack(text))
 
 
 def count_spent(connection: sqlite3.Connection, seat: Seat) -> Spent:

@@ -52,12 +52,15 @@ _STATUS: dict[str, Status] = {
 def session_study(folder: str | Path) -> Study:
     """The study of a session as it ran last; its paths mean what they meant there."""
     with closing(read_session(folder)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = 'origin'").fetchone()
+        known = dict(connection.execute("SELECT name, value FROM meta"))
     path = Path(folder) / STUDY
     if not path.is_file():
         raise SessionError(f"session {folder}: there is no {STUDY} in it")
-    study = load_study(path)
-    return study if row is None else study.model_copy(update={"folder": row[0]})
+    study, origin = load_study(path), known.get("origin")
+    if origin is not None and not Path(origin).is_dir():  # moved, perhaps with its session
+        beside = Path(folder).resolve() / known.get("origin_from_here", ".")
+        origin = str(beside.resolve() if beside.is_dir() else Path(folder).resolve())
+    return study if origin is None else study.model_copy(update={"folder": origin})
 
 
 def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from voirdire.schema import (
     Rubric,
     Scale,
 )
+from voirdire.store._checked import checked_parsed, checked_requests
 from voirdire.store._records import Seat, dumps, params_json
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from voirdire.study import GeneratorSpec, Rater, Stage, Study
 
 TaskKind = Literal["rating", "comparison", "item"]
+#: Options of a model that change how it is reached, and not what it says.
+_REACHED_BY = frozenset({"timeout", "api_key_env", "threads", "local_files_only"})
 _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 
@@ -63,11 +66,10 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
 def read_replies(mind: Any, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
-        parsed: Parsed = mind.parse(replies)
+        return checked_parsed(mind.parse(replies))
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
         flags = (f"parser_raised:{type(error).__name__}",)
         return Parsed(dict.fromkeys(_keys(mind)), "unparsable", flags=flags)
-    return parsed
 
 
 def _keys(mind: Any) -> list[str]:
@@ -84,8 +86,12 @@ def is_run(spec: Rater) -> bool:
 
 
 def model_identity(model: str, options: Mapping[str, Any]) -> str:
-    """A model and its options as one name, by which its replies are kept."""
-    return f"{model} {dumps(dict(options))}" if options else model
+    """A model and its options as one name, by which its replies are kept.
+
+    How it is reached is no part of it: a longer timeout makes no reply another's.
+    """
+    kept = {name: value for name, value in options.items() if name not in _REACHED_BY}
+    return f"{model} {dumps(kept)}" if kept else model
 
 
 def rubric_of(study: Study) -> Rubric | str:
@@ -126,7 +132,7 @@ def _sample(mind: Any, task: TaskKind) -> list[Request] | None:
         "comparison": Comparison(item, first, second),
     }
     try:
-        return list(mind.requests(subjects.get(task, item)))
+        return checked_requests(mind.requests(subjects.get(task, item)))
     except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples
         return None
 

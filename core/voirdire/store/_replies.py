@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from voirdire.schema import Reply
-from voirdire.store._session import read_session, reply_of
+from voirdire.store._session import read_session, reply_of, usable
 from voirdire.store._texts import unpack
 
 if TYPE_CHECKING:
@@ -99,15 +100,12 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
         parameters sent, and notes (such as a parameter that was dropped). `final` is 1 on the
         attempt that counts for its call, `current` is 0 where the prompt has changed since.
     """
-    connection = read_session(folder)
-    try:
+    with usable(folder), closing(read_session(folder)) as connection:
         cursor = connection.execute(_ALL)
         pages = [pl.DataFrame(schema=REPLIES)]
         while rows := cursor.fetchmany(PAGE):
             pages.append(_page(rows))
         return pl.concat(pages)
-    finally:
-        connection.close()
 
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:

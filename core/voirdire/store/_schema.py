@@ -45,6 +45,8 @@ CREATE TABLE attempts (
 CREATE INDEX attempt_of ON attempts (call);
 """
 
+VERSION = f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"  # noqa: S608
+
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",

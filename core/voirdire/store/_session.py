@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,13 +14,13 @@ from voirdire._errors import SessionError
 from voirdire.schema import Reply, Usage
 from voirdire.store import _lock
 from voirdire.store._records import Stored
-from voirdire.store._schema import SCHEMA_VERSION, TABLES
+from voirdire.store._schema import SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import held_keys, unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from voirdire.store._writer import Record
     from voirdire.study import Study
@@ -145,15 +147,19 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock.acquire(folder)
     try:
-        _prepare(folder / DATABASE)
+        with usable(folder):
+            _prepare(folder / DATABASE)
         session = Session(folder, lock)
-        if session.resumed and not resume:
-            session.connection.close()
-            raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
-        _remember(session, study, text)
     except BaseException:
         _lock.release(lock)
         raise
+    with ExitStack() as opened:
+        opened.enter_context(session)
+        if session.resumed and not resume:
+            raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
+        with usable(folder):
+            _remember(session, study, text)
+        opened.pop_all()
     return session
 
 
@@ -191,6 +197,24 @@ def read_session(folder: str | Path) -> sqlite3.Connection:
     return connection
 
 
+@contextmanager
+def usable(folder: str | Path) -> Iterator[None]:
+    """Say of a session that its database failed, such as one that is damaged or on a full disk.
+
+    Raises
+    ------
+    SessionError
+        SQLite raised.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise SessionError(
+            f"session {folder}: its database cannot be used ({error}); what was kept before is "
+            "kept, so go on with --resume once the cause is gone"
+        ) from None
+
+
 def memory_session() -> sqlite3.Connection:
     """An empty session in memory, to try things out in."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -210,9 +234,7 @@ def _prepare(path: Path) -> None:
         raise SessionError(f"{path}: not a session of voirdire ({error})") from None
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            version = ("schema_version", str(SCHEMA_VERSION))
-            connection.execute("INSERT INTO meta VALUES (?, ?)", version)
+            connection.executescript(f"BEGIN; {TABLES} {VERSION} COMMIT;")
         _check_version(connection, path)
     finally:
         connection.close()
@@ -232,8 +254,12 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 def _remember(session: Session, study: Study, text: str) -> None:
     """Keep this version of the study: in the database, and as the folder's study.toml."""
-    origin = ("origin", str(Path(study.folder).resolve()))
-    session.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", origin)
+    origin = Path(study.folder).resolve()
+    places = [("origin", str(origin))]
+    with suppress(ValueError):  # on another drive there is no way from here
+        way = os.path.relpath(origin, session.folder.resolve())
+        places.append(("origin_from_here", way))
+    session.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", places)
     row = (study_hash(study), time.time(), study.name, thresholds_hash(study), text)
     session.connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)
     target = session.folder / STUDY

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from voirdire._errors import SessionError
 from voirdire.store._frames import (
     RESPONSES,
     preferences_pages,
@@ -17,6 +18,7 @@ from voirdire.store._frames import (
 )
 from voirdire.store._parsed import PREFERENCES
 from voirdire.store._remarks import Flagged, write_remarks
+from voirdire.store._session import usable
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
@@ -39,8 +41,24 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
     -------
     dict
         Table -> rows.
+
+    Raises
+    ------
+    SessionError
+        The session cannot be read, or its folder not written, as on a full disk.
     """
     folder = Path(folder)
+    try:
+        with usable(folder):
+            return _written(folder, plugins)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise SessionError(
+            f"session {folder}: its tables cannot be written ({error}); every reply is kept, so "
+            f"derive them later: voirdire session reparse {folder}"
+        ) from error
+
+
+def _written(folder: Path, plugins: Plugins | None) -> dict[str, int]:
     panel = raters_frame(folder, plugins)  # first: a study that cannot be used says so here
     draft = folder / "raters.parquet.draft"
     panel.write_parquet(draft)

@@ -66,7 +66,10 @@ class Writer:
     def check(self) -> None:
         """Raise if writing has failed (a full disk, a folder that was removed)."""
         if self._failure is not None:
-            raise SessionError(f"{self._path}: cannot be written: {self._failure}")
+            raise SessionError(
+                f"{self._path}: cannot be written: {self._failure}; every reply before is kept, so "
+                "go on with --resume once the cause is gone"
+            )
 
     def close(self) -> None:
         """Write what waits, and end."""

@@ -22,6 +22,7 @@ from voirdire.running import run
 from voirdire.schema import Item
 from voirdire.study import build_study
 from voirdire_plugins.distortions.benchmark import BENCHMARK
+from voirdire_plugins.distortions.command import file_names
 from voirdire_plugins.distortions.datasets import (
     REASONS,
     build_dataset,
@@ -92,6 +93,10 @@ def test_human_labels_are_read_against_the_set():
     assert found["dominant"].to_list() == ["Mind Reading", NO_DISTORTION, None]
     with pytest.raises(InputError, match="item '4', column 'dominant': 'Envy' is no single label"):
         golden_items([Item("4", "t", {"dominant": "Envy"})])
+    with pytest.raises(InputError, match="item '5': No Distortion beside Labeling contradicts"):
+        golden_items([Item("5", "t", {"dominant": "No Distortion", "secondary": "Labeling"})])
+    with pytest.raises(InputError, match=r"item '6': has a secondary label \(Labeling\) and"):
+        golden_items([Item("6", "t", {"dominant": "", "secondary": "Labeling"})])
 
 
 def final(rater, replies):
@@ -197,6 +202,25 @@ def test_a_classifier_goes_through_to_the_comparison(tmp_path):
     assert set(found["configuration"]) == {"words gpt-0.5"}
 
 
+def test_a_trainable_classifier_is_given_the_development_part_to_stop_on():
+    class Stops(Words):
+        notes = ()
+
+        def fit(self, texts, labels, *, validation=None, folder=None, progress=None):
+            self.held = validation
+            return super().fit(texts, labels)
+
+        def save(self, folder): ...
+
+        def load(self, folder): ...
+
+    data, classifier = worded_dataset(), Stops()
+    evaluate([classifier], data, "rlp", "multi-class")
+    texts, labels = classifier.held
+    assert texts == data.frame.filter(pl.col("part") == "dev")["text"].to_list()
+    assert labels.shape == (len(texts), len(LABELS.labels))
+
+
 def test_scores_decide_or_stay_missing():
     assert decided(np.array([[0.4, 0.4], [0.1, 0.6]]), "multi-class").tolist() == [[1, 0], [0, 1]]
     assert decided(np.array([[0.5, 0.4], [0.1, 0.2]]), "multi-label").tolist() == [[1, 0], [0, 0]]
@@ -230,6 +254,16 @@ def test_configurations_pair_the_two_prompts():
         InputError, match="'r0' and 'r1' have the same model, temperature and prompt"
     ):
         configurations(panel({}, {}))
+
+
+def test_one_model_of_two_providers_is_two_configurations():
+    other = {"model": "compatible:gpt", "options": {"prompt": "multi"}}
+    found = configurations(panel({}, other, {"model": "simulated:b"}))
+    assert found == {
+        "simulated:gpt-0.5": {"ranked": "r0"}, "compatible:gpt-0.5": {"multi": "r1"},
+        "b-0.5": {"ranked": "r2"},
+    }  # fmt: skip
+    assert file_names(["a:B", "a_b", "a/b"]) == ["a_B", "a_b-2", "a_b-3"]
 
 
 def test_the_benchmark_asks_for_a_session(tmp_path):

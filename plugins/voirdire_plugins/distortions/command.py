@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EPILOG = """
 Examples:
@@ -34,17 +38,23 @@ def distortions(
 
     data, _ = read_datasets(read_annotations(session), seed=seed)
     out.mkdir(parents=True, exist_ok=True)
-    for each in data:
-        path = out / f"{file_name(each.configuration)}.parquet"
+    for each, name in zip(data, file_names([one.configuration for one in data]), strict=True):
+        path = out / f"{name}.parquet"
         each.frame.write_parquet(path)
         sizes = ", ".join(f"{part} {size}" for part, size in each.sizes().items())
         typer.echo(f"{path}: {sizes}; left out {sum(each.removed.values())}")
 
 
-def file_name(configuration: str) -> str:
-    """The configuration as a file may be called.
+def file_names(configurations: Sequence[str]) -> list[str]:
+    """The configurations as files may be called, no two alike in any case.
 
-    >>> file_name("org/model-0.5")
-    'org_model-0.5'
+    >>> file_names(["org/model-0.5", "org_model-0.5"])
+    ['org_model-0.5', 'org_model-0.5-2']
     """
-    return "".join(sign if sign.isalnum() or sign in "-._" else "_" for sign in configuration)
+    found: list[str] = []
+    for configuration in configurations:
+        name = "".join(sign if sign.isalnum() or sign in "-._" else "_" for sign in configuration)
+        taken = {one.casefold() for one in found}
+        numbered = (f"{name}-{number}" for number in count(2))
+        found.append(next(one for one in chain([name], numbered) if one.casefold() not in taken))
+    return found

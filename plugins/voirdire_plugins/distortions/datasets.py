@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -69,22 +70,30 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
     """Configuration (model and temperature) -> prompt -> annotator, in the panel's order.
 
     Only annotators with `use = "distortions"` count; two of the same prompt, model and temperature
-    are told apart by no rule, and an error.
+    are told apart by no rule, and an error. A model is called without its provider, unless two
+    providers have one of that name.
     """
+    asked = [one for one in study.panel if one.kind == "annotator" and one.use == "distortions"]
+    whole = {rater.model or rater.name for rater in asked}
+    short = Counter(_short(model) for model in whole)
     found: dict[str, dict[str, str]] = {}
-    for rater in study.panel:
-        if rater.kind == "annotator" and rater.use == "distortions":
-            model = rater.model.partition(":")[2] or rater.model or rater.name
-            heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
-            prompts = found.setdefault(f"{model}{heat}", {})
-            prompt = str(rater.options.get("prompt", "ranked"))
-            if prompt in prompts:
-                raise InputError(
-                    f"annotators {prompts[prompt]!r} and {rater.name!r} have the same model, "
-                    f"temperature and prompt ({prompt})"
-                )
-            prompts[prompt] = rater.name
+    for rater in asked:
+        model = rater.model or rater.name
+        model = _short(model) if short[_short(model)] == 1 else model
+        heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
+        prompts = found.setdefault(f"{model}{heat}", {})
+        prompt = str(rater.options.get("prompt", "ranked"))
+        if prompt in prompts:
+            raise InputError(
+                f"annotators {prompts[prompt]!r} and {rater.name!r} have the same model, "
+                f"temperature and prompt ({prompt})"
+            )
+        prompts[prompt] = rater.name
     return found
+
+
+def _short(model: str) -> str:
+    return model.partition(":")[2] or model
 
 
 def build_dataset(

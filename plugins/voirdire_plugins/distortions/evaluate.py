@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError
+from voirdire.protocols import Trainable
 from voirdire_plugins.distortions.datasets import task_labels
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def evaluate(
     Parameters
     ----------
     classifiers : sequence of Classifier
-        Fresh ones, one a seed; they are known by the protocol alone.
+        Fresh ones, one a seed; they are known by the protocol alone. One that is `Trainable` is
+        given the development part to stop on.
     labels, task
         See `task_labels`.
     name : str
@@ -53,12 +55,16 @@ def evaluate(
         A classifier's scores have another shape than (items, labels).
     """
     matrix, classes = task_labels(data, labels, task)
-    at = {part: (data.frame["part"] == part).to_numpy() for part in ("train", "test")}
+    at = {part: (data.frame["part"] == part).to_numpy() for part in ("train", "dev", "test")}
     texts = {part: data.frame.filter(rows)["text"].to_list() for part, rows in at.items()}
+    known, held = ((texts[part], matrix[at[part]]) for part in ("train", "dev"))
     items, truth = data.frame.filter(at["test"])["item"], matrix[at["test"]]
     parts = []
     for seed, classifier in enumerate(classifiers):
-        fitted = classifier.fit(texts["train"], matrix[at["train"]])
+        if isinstance(classifier, Trainable) and held[0]:
+            fitted: Classifier = classifier.fit(*known, validation=held)
+        else:
+            fitted = classifier.fit(*known)
         scores = np.asarray(fitted.predict(texts["test"]), np.float64)
         if scores.shape != truth.shape:
             raise InputError(

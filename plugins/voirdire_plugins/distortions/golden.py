@@ -42,7 +42,8 @@ def golden_items(items: Iterable[Item]) -> pl.DataFrame:
     Raises
     ------
     InputError
-        A label outside the set.
+        A label outside the set, a secondary label without a dominant one, or No Distortion beside
+        a distortion.
     """
     rows = [{"item": item.id, "text": item.text, **_labels(item.id, item.extra)} for item in items]
     return pl.DataFrame(rows, schema=ITEMS)
@@ -62,6 +63,12 @@ def _labels(item: str, extra: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if not named:
         return {"labels": None, "dominant": None}
+    if not str(extra.get(DOMINANT) or "").strip():
+        raise InputError(
+            f"item {item!r}: has a {SECONDARY} label ({named[0]}) and no {DOMINANT} one"
+        )
+    if LABELS.none in named and len(set(named)) > 1:
+        raise InputError(f"item {item!r}: {' beside '.join(named)} contradicts itself")
     return {"labels": list(dict.fromkeys(named)), "dominant": named[0]}
 
 

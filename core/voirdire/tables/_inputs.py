@@ -10,6 +10,7 @@ import polars as pl
 from voirdire._errors import StudyError, TableError
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw
+from voirdire.tables._ids import canonical_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     path = _path(study, spec.path, "items")
     wanted = [spec.id, spec.text, *spec.extra, *([spec.reference] if spec.reference else [])]
     seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted):
+    for place, row in _rows(path, spec.sheet, wanted, (spec.id,)):
         name = _text(row[spec.id])
         if not name or hash(name) in seen:
             what = f"stands twice: {name!r}" if name else "is empty"
@@ -51,8 +52,9 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
     """
     path = _path(study, spec.path, "responses")
     wanted = [spec.item, *(spec.columns or (spec.system, spec.text))]
+    keys = (spec.item,) if spec.columns else (spec.item, spec.system)
     seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted):
+    for place, row in _rows(path, spec.sheet, wanted, keys):
         item = _text(row[spec.item])
         for system, text in _cells(row, spec):
             if hash((item, system)) in seen:
@@ -71,23 +73,31 @@ def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]
 
 
 def _rows(
-    path: Path, sheet: str | None, wanted: Sequence[str]
+    path: Path, sheet: str | None, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by column, each with its place in the file."""
+    """Rows by column, each with its place in the file; keys are ids as everywhere (1.0 is 1)."""
     if path.suffix.lower() in (".parquet", ".pq"):
-        yield from _parquet_rows(path, wanted)
+        yield from _parquet_rows(path, wanted, keys)
         return
     raw = read_raw(path, sheet=sheet)
     frame = _columns(path, raw.frame, wanted)
+    frame = frame.with_columns(canonical_ids(frame[key]) for key in keys)
     for index, row in enumerate(frame.iter_rows(named=True)):
         yield raw.place(index), row
 
 
-def _parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parquet_rows(
+    path: Path, wanted: Sequence[str], keys: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     number = 0
     try:
-        for batch in pl.scan_parquet(path).collect_batches(chunk_size=BATCH, maintain_order=True):
-            for row in _columns(path, batch, wanted).iter_rows(named=True):
+        lazy = pl.scan_parquet(path)
+        _columns(path, lazy.head(0).collect(), wanted)
+        # An id is read by how the others of its column look, so these are held at once.
+        ids = [canonical_ids(column) for column in lazy.select(keys).collect().get_columns()]
+        for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+            own = [column.slice(number, batch.height) for column in ids]
+            for row in _columns(path, batch, wanted).with_columns(own).iter_rows(named=True):
                 number += 1
                 yield f"row {number}", row
     except pl.exceptions.PolarsError as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
 
+_EXACT = 2**53
 # Without a handler Python prints what these log, such as a line for each column without a value.
 for _name in ("fastexcel", "calamine"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -88,8 +89,16 @@ def _sheet(file: str, book: Any, sheet: str) -> RawTable | str:
     numbers = pl.int_range(first, first + body.height, eager=True).alias("row")
     if body.height == 0 or blank.all():
         return "has a header but no rows"
-    kept, lines = body.filter(~blank), numbers.filter(~blank)
-    return build(file, header.names, kept.get_columns(), lines=lines, findings=header.findings)
+    columns = [_whole(column) for column in body.filter(~blank).get_columns()]
+    lines = numbers.filter(~blank)
+    return build(file, header.names, columns, lines=lines, findings=header.findings)
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Numbers as whole ones where all are: a cell knows floating-point numbers only."""
+    if column.dtype != pl.Float64 or not (column.abs() < _EXACT).all():
+        return column
+    return column.cast(pl.Int64) if (column == column.floor()).all() else column
 
 
 def _load(book: Any, sheet: str, **options: Any) -> pl.DataFrame:

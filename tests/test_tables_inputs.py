@@ -1,0 +1,57 @@
+"""Items and responses of a study: ids are one however a file types them."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+import xlsxwriter
+
+from voirdire import TableError
+from voirdire.study import build_study
+from voirdire.tables import read_items, read_responses
+from voirdire.tables._inputs import BATCH
+
+
+def study(folder, items="items.csv", **responses):
+    declared = {"name": "s", "items": {"path": items, "id": "id", "text": "text"}}
+    if responses:
+        declared["responses"] = responses
+    return build_study(declared, folder=str(folder))
+
+
+def ids(folder, name):
+    declared = study(folder, name)
+    return [item.id for item, _ in read_items(declared, declared.items)]
+
+
+def test_ids_are_one_in_every_format(tmp_path):
+    book = xlsxwriter.Workbook(str(tmp_path / "items.xlsx"))
+    sheet = book.add_worksheet()
+    for at, row in enumerate([("id", "text"), (1, "a"), (2, "b")]):
+        sheet.write_row(at, 0, row)
+    book.close()
+    pl.DataFrame({"id": [1.0, 2.0], "text": ["a", "b"]}).write_parquet(tmp_path / "items.parquet")
+    (tmp_path / "items.csv").write_text("id , text\n 1.0 ,a\n2.0,b\n")
+    (tmp_path / "items.jsonl").write_text('{"id": 1, "text": "a"}\n{"id": "2", "text": "b"}\n')
+    for suffix in ("xlsx", "parquet", "csv", "jsonl"):
+        assert ids(tmp_path, f"items.{suffix}") == ["1", "2"]
+
+
+def test_ids_of_large_files_are_read_by_the_whole_column(tmp_path):
+    names = [f"{n}.0" for n in range(BATCH + 10)]
+    frame = pl.DataFrame({"id": [*names, "x"], "text": ["t"] * (len(names) + 1)})
+    frame.write_parquet(tmp_path / "items.parquet")
+    assert ids(tmp_path, "items.parquet") == [*names, "x"]
+
+
+def test_an_id_with_a_blank_behind_it_stands_twice(tmp_path):
+    (tmp_path / "items.csv").write_text("id,text\n1,a\n1 ,b\n")
+    with pytest.raises(TableError, match="line 3, column 'id': the item's id stands twice: '1'"):
+        ids(tmp_path, "items.csv")
+
+
+def test_responses_meet_the_items(tmp_path):
+    (tmp_path / "r.csv").write_text("item,system,text\n1.0,A ,x\n2.0,A,y\n")
+    declared = study(tmp_path, path="r.csv", item="item", system="system", text="text")
+    found = [(r.item, r.system, r.text) for r in read_responses(declared, declared.responses)]
+    assert found == [("1", "A", "x"), ("2", "A", "y")]

@@ -511,6 +511,16 @@ def test_a_corpus_is_built_with_counts_at_every_step():
     )
 
 
+def test_a_corpus_names_what_it_cannot_rank_or_find():
+    table = pl.DataFrame(
+        {"id": ["1", "2"], "author": ["a", "a"], "text": ["x", "y"], "fear": ["0.5", "n/a"]}
+    )
+    with pytest.raises(TableError, match="column 'fear': a score must be a number, got 'n/a'"):
+        build_corpus(table, lexicons=["fear"])
+    with pytest.raises(InputError, match="there is no pattern"):
+        build_corpus(table, patterns=[])
+
+
 def test_patterns_and_columns_of_a_corpus_are_the_users():
     none = build_corpus(scraped(), patterns=["nobody says this"])
     assert [step.posts for step in none.steps][-1] == 0

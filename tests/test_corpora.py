@@ -187,3 +187,18 @@ def test_texts_in_both_corpora_are_held_out_together_and_counted():
     found = adversarial_validation(texts, [text.upper() for text in texts])
     assert found.repeated == 60
     assert abs(found.roc_auc.value - 0.5) < 0.1  # split apart they would give about 0.05
+
+
+@pytest.mark.parametrize(("size", "exact"), [(2, 2 / 6), (3, 2 / 20)])
+def test_relabellings_that_give_the_same_sides_count_as_much(size, exact):
+    """Of all relabellings of two far sides two come to as much: the observed one and its swap."""
+    near = np.arange(size)[:, None] / 10
+    found = mmd(near, near + 5, permutations=4000, seed=1)
+    assert found.details["p"] == pytest.approx(exact, abs=0.03)
+
+
+def test_a_corpus_of_one_text_over_and_over_is_too_small():
+    with pytest.raises(
+        StatisticsError, match="as many different texts, got 5 folds, 2 and 6 texts"
+    ):
+        adversarial_validation(["a day", "A  day", "tea"] * 4, [f"word {n}" for n in "abcdef"])

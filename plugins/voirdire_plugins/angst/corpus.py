@@ -78,9 +78,9 @@ def build_corpus(
     Raises
     ------
     TableError
-        A column is absent, or an id is empty or repeated.
+        A column is absent, an id is empty or repeated, or a lexicon's score is no number.
     InputError
-        A pattern that is no regular expression.
+        No pattern, or one that is no regular expression.
 
     Examples
     --------
@@ -117,6 +117,8 @@ def build_corpus(
 
 
 def _discloses(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
+    if not patterns:
+        raise InputError("there is no pattern of self-disclosure, so no author would disclose")
     try:
         compiled = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
     except re.error as error:
@@ -147,3 +149,8 @@ def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
         )
     if posts["id"].null_count() or posts["id"].is_duplicated().any():
         raise TableError("posts, column 'id': an id is empty or stands twice")
+    for name in lexicons:
+        lost = posts[name].is_not_null() & posts[name].cast(pl.Float64, strict=False).is_null()
+        if lost.any():
+            value = posts[name].filter(lost)[0]
+            raise TableError(f"posts, column {name!r}: a score must be a number, got {value!r}")

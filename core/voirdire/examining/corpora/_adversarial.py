@@ -69,12 +69,12 @@ def adversarial_validation(
     ngrams : tuple of int
         Shortest and longest n-gram, of words.
     folds : int
-        Stratified and shuffled by `seed`; each side needs as many texts.
+        Stratified and shuffled by `seed`; each side needs as many different texts.
 
     Raises
     ------
     StatisticsError
-        A side has fewer texts than folds, or no text has a word.
+        A side has fewer different texts than folds, or no text has a word.
 
     References
     ----------
@@ -88,10 +88,11 @@ def adversarial_validation(
     (1.0, 0)
     """
     kept = [[text for text in side if text and text.strip()] for side in (source, target)]
-    if folds < 2 or min(map(len, kept)) < folds:
+    different = [len(set(_groups(side))) for side in kept]
+    if folds < 2 or min(different) < folds:
         raise StatisticsError(
-            f"folds must be 2 or more and each corpus hold as many texts, got {folds} folds, "
-            f"{len(kept[0])} and {len(kept[1])} texts"
+            f"folds must be 2 or more and each corpus hold as many different texts, got {folds} "
+            f"folds, {different[0]} and {different[1]} texts"
         )
     truth = np.repeat([0, 1], [len(kept[0]), len(kept[1])])
     scores = _held_out([*kept[0], *kept[1]], truth, ngrams, folds, seed)

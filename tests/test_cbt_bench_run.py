@@ -625,6 +625,16 @@ def test_the_prompt_of_level_one():
     )
 
 
+def test_a_study_that_was_edited_is_not_written_over(tmp_path):
+    belief_folder(tmp_path, 3)
+    study = write_label_study(tmp_path / "pc", "pc", tmp_path, ["simulated:a"])
+    assert write_label_study(tmp_path / "pc", "pc", tmp_path, ["simulated:a"]) == study
+    study.write_text(study.read_text("utf-8") + "# mine\n", "utf-8")
+    with pytest.raises(InputError, match=r"study.toml: another study lies there"):
+        write_label_study(tmp_path / "pc", "pc", tmp_path, ["simulated:a"])
+    assert study.read_text("utf-8").endswith("# mine\n")
+
+
 def test_commands_write_studies(tmp_path):
     from voirdire.cli._app import build_app
 

@@ -314,6 +314,13 @@ def test_ratings_are_still_ratings(tmp_path):
     assert found.results
 
 
+def test_intervals_of_few_items_bear_an_asterisk():
+    for n, mark in ((8, True), (80, False)):
+        found = examine_preferences(planted(4, n=n), resamples=50)
+        section = next(s for s in preference_sections(found) if s.title == "Position bias")
+        assert section.rows[0][3].endswith("]*") is mark
+
+
 def test_sections_state_undefined_as_a_dash():
     found = examine_preferences(frame(both_orders("1", 2, -2)))
     means = preference_sections(found)[0]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 #: The share of a rater's comparisons without a score that is no longer a mere note.
 _MOST_MISSING = 0.05
+_MARK = " An asterisk: under 20 items, or resamples in which nothing could be estimated."
 _CELL = (
     "Rater",
     "Systems",
@@ -192,7 +193,8 @@ def _agreement(found: Preferences) -> Section:
         "Agreement of raters on preferences",
         "Same winner: the share of comparisons on which two raters prefer the same system, or "
         "both say a tie. Alpha: Krippendorff's, of the scores as numbers. Intervals draw whole "
-        "items, which several systems share; where none is shared, that of the share is Wilson's.",
+        "items, which several systems share; where none is shared, that of the share is Wilson's."
+        + _MARK,
         ("Raters", "Criterion", "n", "Same winner", "Interval", "Alpha", "Interval"),
         tuple(
             (
@@ -214,7 +216,7 @@ def _position(found: Preferences) -> Section:
         "Position bias",
         "How much a response gains by being shown first, in levels of the scale (0: nothing). "
         "With both orders asked it is exact, and the pairs whose orders disagree are counted; "
-        "with one order it leans on the order having been drawn at random.",
+        "with one order it leans on the order having been drawn at random." + _MARK,
         ("Rater", "Criterion", "Effect", "Interval", "Design", "Pairs", "Opposite", "Tied once"),
         tuple(
             (
@@ -249,7 +251,8 @@ def _ranking(found: Preferences) -> Section:
         "Ranking of systems (Bradley-Terry)",
         "Log-strengths, which sum to 0: a difference of d means odds of exp(d) to 1 among decided "
         "comparisons. A dash where nothing bounds the strengths: a system that never loses to "
-        "another may be better by any amount; a system without a scored comparison has no place.",
+        "another may be better by any amount; a system without a scored comparison has no place."
+        + _MARK,
         ("Rater", "Criterion", "Place", "System", "Strength", "Interval", "n"),
         tuple(rows),
     )
@@ -263,5 +266,6 @@ def _span(estimate: Estimate) -> str:
     interval = estimate.interval()
     if interval is None or interval.low != interval.low:
         return "–"
+    mark = "*" if interval.flags or interval.n_undefined else ""
     # 0.0 is added so that a bound a hair below 0 is printed as 0.
-    return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]"
+    return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]{mark}"

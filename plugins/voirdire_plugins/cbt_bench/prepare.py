@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _ITEMS = "items.jsonl"
 _KEY_FILE = "key.csv"
+_RESPONSES = "responses.csv"
 
 
 def write_label_study(
@@ -62,7 +63,8 @@ def write_label_study(
     Raises
     ------
     InputError
-        No such task, two models of one name, or what the files hold.
+        No such task, two models of one name, another study in the folder, or what the files
+        hold.
     """
     found, folder = task_of(task), Path(data).resolve()
     read = read_examples(folder, found)
@@ -151,19 +153,13 @@ def write_exercise_study(
         {"name": n, "kind": "judge", "use": "cbt-dp", "model": m, "temperature": 0.0}
         for n, m in _named(judges)
     ]
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = [(e.id, REFERENCE, e.reference) for e in found]
-    pl.DataFrame(rows, schema=["item", "system", "text"], orient="row").write_csv(
-        folder / "responses.csv"
-    )
     return _write(
         out,
         {
             "name": "cbt-dp",
             "title": "CBT-Bench: CBT-DP",
             "items": {"path": _ITEMS, "extra": ["category", "difficulty", "reference"]},
-            "responses": {"path": "responses.csv"},
+            "responses": {"path": _RESPONSES},
             "generators": generators,
             "panel": panel,
             "comparisons": {"against": REFERENCE, "order": order},
@@ -181,6 +177,7 @@ def write_exercise_study(
             }
             for e in found
         ),
+        responses=((e.id, REFERENCE, e.reference) for e in found),
     )
 
 
@@ -250,17 +247,23 @@ def _write(
     *,
     items: Iterable[Mapping[str, Any]] = (),
     key: Iterable[tuple[Any, ...]] = (),
+    responses: Iterable[tuple[str, ...]] = (),
 ) -> Path:
     folder = Path(out)
-    study = build_study(raw, str(raw["name"]), str(folder))
+    path, said = folder / "study.toml", study_to_toml(build_study(raw, str(raw["name"]), str(out)))
+    if path.is_file() and path.read_text(encoding="utf-8") != said:
+        raise InputError(f"{path}: another study lies there; give another folder, or remove it")
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(item, ensure_ascii=False) for item in items]
     if lines:
         (folder / _ITEMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    rows = list(key)
-    if rows:
-        names = ["item", "rater", "attribute", "score"]
-        pl.DataFrame(rows, schema=names, orient="row").write_csv(folder / _KEY_FILE)
-    path = folder / "study.toml"
-    path.write_text(study_to_toml(study), encoding="utf-8")
+    _write_table(folder / _KEY_FILE, ["item", "rater", "attribute", "score"], key)
+    _write_table(folder / _RESPONSES, ["item", "system", "text"], responses)
+    path.write_text(said, encoding="utf-8")
     return path
+
+
+def _write_table(path: Path, names: list[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    found = list(rows)
+    if found:
+        pl.DataFrame(found, schema=names, orient="row").write_csv(path)

@@ -124,7 +124,7 @@ def test_nested_draws_as_many_responses_as_an_item_has():
 
 
 def test_clusters_must_match():
-    with pytest.raises(StatisticsError, match="one item a row"):
+    with pytest.raises(StatisticsError, match="one entry a row"):
         icc_clustered([[1, 2], [2, 3]], [1])
     with pytest.raises(StatisticsError, match="unknown scheme 'bca'"):
         icc_clustered([[1, 2], [2, 3]], [1, 2], ci="bca")

@@ -156,5 +156,5 @@ def _climb(direction, nu, a, b, outcome):
 def test_unfit_input_is_named():
     with pytest.raises(StatisticsError, match="row 1 compares system 'y' with itself"):
         bradley_terry(["x", "y"], ["y", "y"], [1, 1])
-    with pytest.raises(StatisticsError, match="one entry a comparison"):
+    with pytest.raises(StatisticsError, match="one entry a row"):
         bradley_terry(["x"], ["y", "z"], [1, 1])

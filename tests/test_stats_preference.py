@@ -134,7 +134,7 @@ def test_coverage_of_the_position_effect():
         (lambda: mean_preference([1, 3]), "preference 3.0 of row 1 lies outside -2 .. 2"),
         (lambda: mean_preference([[1]]), "one-dimensional"),
         (lambda: mean_preference(["a"]), "numbers"),
-        (lambda: mean_preference([1, 2], ["x"]), "one entry a comparison"),
+        (lambda: mean_preference([1, 2], ["x"]), "one entry a row"),
         (lambda: position_effect([1], [2], ["x"]), "True or False"),
         (lambda: position_effect([1], [True, False], ["x"]), "a_first must hold"),
     ],

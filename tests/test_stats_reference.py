@@ -70,7 +70,7 @@ def test_unusable_arrays_are_named():
         stats.bias([1], [1], scale=(5, 1))
     with pytest.raises(StatisticsError, match="margin must be a positive number, not 0"):
         stats.equivalence([1, 2], [1, 2], 0)
-    with pytest.raises(StatisticsError, match="one group a pair"):
+    with pytest.raises(StatisticsError, match="one entry a row"):
         stats.bias([1, 2], [1, 2], clusters=[1])
     with pytest.raises(StatisticsError, match="outcomes of 0 or 1"):
         stats.mcnemar([2], [1])

@@ -96,5 +96,5 @@ def test_self_preference_needs_both_kinds():
     assert stats.self_preference([1, 2], [1, 2], [1, 1], [1, 2]).reason == "not_applicable"
     assert stats.self_preference([1, 2], [1, 2], [0, 0], [1, 2]).reason == "not_applicable"
     assert stats.self_preference([], [], [], []).reason == "no_data"
-    with pytest.raises(StatisticsError, match="own must have one value a pair"):
+    with pytest.raises(StatisticsError, match="own must hold one entry a row"):
         stats.self_preference([1, 2], [1, 2], [1], [1, 2])

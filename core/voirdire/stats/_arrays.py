@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,79 @@ from voirdire._errors import StatisticsError
 
 Floats = NDArray[np.float64]
 
-#: The largest magnitude of which fourth powers (variances of squares) can be summed.
-_LARGEST = 1e70
+#: The largest magnitude of which fourth powers (variances of squares) can be summed, and the
+#: smallest that those powers leave above zero.
+_LARGEST, _SMALLEST = 1e70, 1e-70
+#: Types of the missing values of pandas, which is not imported for them.
+_MISSING_TYPES = ("NAType", "NaTType")
 
 
-def floats(values: Any, name: str, ndim: int) -> Floats:
-    """`values` as float64 of `ndim` dimensions; None, NaN and masked cells are missing.
+def absent(cell: Any) -> bool:
+    """Whether a cell of an object array is missing: None, NaN, or what pandas puts there."""
+    if isinstance(cell, float | np.floating):
+        return bool(np.isnan(cell))
+    return cell is None or type(cell).__name__ in _MISSING_TYPES
+
+
+def masked(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Data as NumPy holds them, and the mask where there is one.
+
+    A list that mixes words with None or NaN stays a list of objects: NumPy would spell NaN "nan".
 
     Raises
     ------
     StatisticsError
-        For text, infinite values, those whose fourth power would be, and any other number of
-        dimensions.
+        For rows of unequal length.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getdata(values), np.ma.getmaskarray(values)
     try:
-        if isinstance(values, np.ma.MaskedArray):
-            values = np.ma.filled(values.astype(np.float64), np.nan)
-        found = np.asarray(values, dtype=np.float64)
+        found = np.asarray(values)
+        if found.dtype.kind == "U" and not hasattr(values, "dtype"):
+            found = np.asarray(values, dtype=object)
+    except ValueError as error:
+        raise StatisticsError(f"{name} must form a rectangular array: {error}") from error
+    return (found.astype(object) if found.dtype.kind == "T" else found), None
+
+
+def numbers(values: Any, name: str) -> Floats:
+    """`values` as float64 of any shape; None, NaN, pandas' NA and masked cells are missing.
+
+    Raises
+    ------
+    StatisticsError
+        For anything that is no real number: text, complex numbers, dates.
+    """
+    data, mask = masked(values, name)
+    if data.dtype.kind == "O":
+        data = _from_objects(data, name)
+    if data.dtype.kind not in "biuf":
+        raise StatisticsError(f"{name} must hold numbers or NaN only, not dtype {data.dtype}")
+    found = np.asarray(data, dtype=np.float64)
+    return found if mask is None else np.where(mask, np.nan, found)
+
+
+def _from_objects(data: NDArray[Any], name: str) -> Floats:
+    text = next((cell for cell in data.flat if isinstance(cell, str | bytes)), None)
+    if text is not None:
+        raise StatisticsError(f"{name} must hold numbers or NaN only, not {text!r}")
+    try:
+        cells = [np.nan if absent(cell) else float(cell) for cell in data.flat]
     except (TypeError, ValueError) as error:
         raise StatisticsError(f"{name} must hold numbers or NaN only: {error}") from error
+    return np.array(cells, dtype=np.float64).reshape(data.shape)
+
+
+def floats(values: Any, name: str, ndim: int) -> Floats:
+    """`numbers` of `ndim` dimensions whose fourth powers are finite.
+
+    Raises
+    ------
+    StatisticsError
+        As `numbers`; for infinite values, those whose fourth power would be, and any other number
+        of dimensions.
+    """
+    found = numbers(values, name)
     if found.ndim != ndim:
         raise StatisticsError(f"{name} must have {ndim} dimension(s), not shape {found.shape}")
     unfit = np.abs(found) > _LARGEST
@@ -40,6 +95,54 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
             f"{name} is {what} at {where}; missing values are NaN, others at most {_LARGEST:g}"
         )
     return found
+
+
+def magnified(values: Floats) -> tuple[Floats, int]:
+    """Values whose squares would vanish, times 2^e that brings them near one, and e.
+
+    Everything else comes back as it is, with e = 0.
+    """
+    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    if not 0 < largest < _SMALLEST:
+        return values, 0
+    exponent = -int(np.frexp(largest)[1])
+    return np.ldexp(values, exponent), exponent
+
+
+def row_names(values: Any, n: int, name: str) -> NDArray[Any]:
+    """One sortable name a row: items, clusters, systems. A row without one belongs nowhere.
+
+    Raises
+    ------
+    StatisticsError
+        For another shape than (n,), and for a missing name.
+    """
+    found, mask = masked(values, name)
+    if found.shape != (n,):
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), not shape {found.shape}")
+    gaps = np.zeros(n, np.bool_) if mask is None else mask
+    if found.dtype.kind in "Of":
+        gaps = gaps | np.array([absent(cell) for cell in found], dtype=np.bool_)
+    if gaps.any():
+        raise StatisticsError(f"{name} of row {int(np.flatnonzero(gaps)[0])} is missing")
+    return found.astype(str) if found.dtype.kind == "O" else found
+
+
+def yes_or_no(values: Any, n: int, name: str) -> NDArray[np.bool_]:
+    """One True or False (1 or 0) a row.
+
+    Raises
+    ------
+    StatisticsError
+        For another shape than (n,), and anything else, missing included.
+    """
+    found = numbers(values, name)
+    if found.shape != (n,):
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), not shape {found.shape}")
+    if not np.isin(found, (0, 1)).all():
+        row = int(np.flatnonzero(~np.isin(found, (0, 1)))[0])
+        raise StatisticsError(f"{name} must be True or False, not {found[row]:g} in row {row}")
+    return found.astype(np.bool_)
 
 
 def ratings_matrix(Y: Any, name: str = "Y") -> Floats:
@@ -61,7 +164,20 @@ def check_level(level: float) -> float:
 
 def check_draws(n_resamples: int, seed: int) -> None:
     """A positive number of resamples and a seed that NumPy takes."""
-    if n_resamples < 1:
+    if _whole(n_resamples, "n_resamples") < 1:
         raise StatisticsError(f"n_resamples must be at least 1, not {n_resamples!r}")
-    if seed < 0:
+    if _whole(seed, "seed") < 0:
         raise StatisticsError(f"seed must be at least 0, not {seed!r}")
+
+
+def generator(seed: int) -> np.random.Generator:
+    """NumPy's generator of that seed; the same seed gives the same stream on any machine."""
+    check_draws(1, seed)
+    return np.random.default_rng(seed)
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise StatisticsError(f"{name} must be a whole number, not {value!r}") from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -44,14 +45,16 @@ class Support:
 
 def class_support(support: ArrayLike, n: int | None) -> Support:
     """Checked supports; without n every item has one label."""
-    given = np.asarray(support)
-    if given.ndim != 1 or given.dtype.kind not in "biuf":
+    given = numbers(support, "support")
+    if given.ndim != 1:
         raise StatisticsError(f"support must hold one number a class, got {support!r}")
-    counts = given.astype(np.int64)
-    if (counts != given).any() or (counts < 0).any():
+    if not np.isfinite(given).all() or (given % 1 != 0).any() or (given < 0).any():
         raise StatisticsError(f"support must hold whole numbers of items, got {given.tolist()!r}")
+    counts = given.astype(np.int64)
     if n is None:
         return Support(counts, int(counts.sum()), multilabel=False)
+    if n != int(n):
+        raise StatisticsError(f"n must be a whole number of items, got {n!r}")
     if n < int(counts.max(initial=0)):
         raise StatisticsError(f"n = {n} items cannot hold a support of {counts.max()}")
     return Support(counts, int(n), multilabel=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
 from voirdire.stats._ratings import encode_pair
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
     ratings = encode_pair(truth, predicted)
     kept = (ratings.codes >= 0).all(axis=1)
     occurring = ratings.levels
-    declared = occurring if labels is None else np.asarray(labels)
+    declared = occurring if labels is None else different(labels)
     place = {_key(label): i for i, label in enumerate(declared.tolist())}
     q = len(place)
     to = np.array([place.get(_key(level), q) for level in occurring.tolist()] + [q])
@@ -122,14 +123,23 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
 
 
 def _key(label: Any) -> str:
-    """Labels are the same where they print the same: 1, 1.0 and True are numbers alike."""
-    return str(float(label)) if isinstance(label, bool | int | float) else str(label)
+    """Labels are the same where they mean the same: 1, 1.0, True and the word "1"."""
+    whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer())
+    return str(int(label)) if whole else str(label)
+
+
+def different(labels: Sequence[Any]) -> NDArray[Any]:
+    """Declared labels as an array; an error where two are the same."""
+    found = np.asarray(labels)
+    if found.ndim != 1 or len({_key(label) for label in found.tolist()}) != len(found):
+        raise StatisticsError(f"labels must be a flat list of different names, got {labels!r}")
+    return found
 
 
 def _several(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None) -> Classified:
     cells = np.concatenate([_cells(truth, "truth"), _cells(predicted, "predictions")], axis=1)
     q = cells.shape[1] // 2
-    names = np.arange(q) if labels is None else np.asarray(labels)
+    names = np.arange(q) if labels is None else different(labels)
     if len(names) != q:
         raise StatisticsError(f"{q} columns need {q} labels, got {names.tolist()!r}")
     kept = ~np.isnan(cells).any(axis=1)
@@ -145,10 +155,7 @@ def _several(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | Non
 
 
 def _cells(values: ArrayLike, name: str) -> Floats:
-    try:
-        found = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
-    except (TypeError, ValueError) as error:
-        raise StatisticsError(f"{name} must be 0, 1 or missing: {error}") from error
+    found = numbers(values, name)
     bad = ~(np.isnan(found) | (found == 0) | (found == 1))
     if bad.any():
         item, label = np.argwhere(bad)[0].tolist()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._patterns import resampled_counts
 
 if TYPE_CHECKING:
@@ -59,31 +60,20 @@ class Comparisons:
 
 def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> Comparisons:
     """Check scores against -scale .. scale; without items each comparison is its own group."""
-    try:
-        values = np.ma.filled(np.ma.asarray(scores).astype(np.float64), np.nan)
-    except (TypeError, ValueError) as error:
-        raise StatisticsError(f"preferences must be numbers or missing: {error}") from error
+    values = numbers(scores, "preferences")
     if values.ndim != 1:
         raise StatisticsError(f"preferences must be one-dimensional, got shape {values.shape}")
-    bad = np.abs(values) > scale
+    bad = (np.abs(values) > scale) | np.isinf(values)
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
+        allowed = f"-{scale:g} .. {scale:g}" if math.isfinite(scale) else "the finite numbers"
         raise StatisticsError(
-            f"preference {values[where].item()!r} of row {where} lies outside "
-            f"-{scale:g} .. {scale:g}"
+            f"preference {values[where].item()!r} of row {where} lies outside {allowed}"
         )
-    names = np.arange(len(values)) if items is None else column(items, len(values), "items")
+    names = np.arange(len(values)) if items is None else row_names(items, len(values), "items")
     kept = ~np.isnan(values)
     found, group = np.unique(names[kept], return_inverse=True)
     return Comparisons(values[kept], group.astype(np.int64), len(found), kept)
-
-
-def column(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
-    """One entry a comparison, as sortable values."""
-    found = np.asarray(values)
-    if found.shape != (n,):
-        raise StatisticsError(f"{name} must hold one entry a comparison ({n}), got {found.shape}")
-    return found.astype(str) if found.dtype.kind == "O" else found
 
 
 def resampled(

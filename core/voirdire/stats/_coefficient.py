@@ -46,8 +46,8 @@ def count_table(
 ) -> CountTable:
     """Distinct count vectors of items that can be used, with weights between the levels."""
     q = len(ratings.levels)
-    patterns = collapse(ratings.codes, q).keep(2 if pooled else 1)
     v = disagreement(weights, positions(ratings))
+    patterns = collapse(ratings.codes, q).keep(2 if pooled else 1)
     return CountTable(patterns.table(q), patterns.counts, (v + v.T) / 2, kind, pooled)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import check_draws
 from voirdire.stats._results import Interval
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ def check_level(level: float, n_resamples: int) -> None:
     """Refuse levels outside (0, 1) and resample numbers below one."""
     if not 0 < level < 1:
         raise StatisticsError(f"level must lie in (0, 1), got {level!r}")
-    if n_resamples < 1:
-        raise StatisticsError(f"n_resamples must be at least 1, got {n_resamples!r}")
+    check_draws(n_resamples, 0)
 
 
 def percentile_interval(values: NDArray[np.float64], level: float, n: int) -> Interval:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import masked, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,14 +26,11 @@ class LabelCells:
 
 def label_cells(X: ArrayLike) -> LabelCells:
     """Check shape and values, and copy only where the input is not 0/1 in one byte already."""
-    mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) else None
-    try:
-        data = np.ma.getdata(X) if mask is not None else np.asarray(X)
-    except ValueError as error:
-        raise StatisticsError(f"labels must form a rectangular array: {error}") from error
+    data, mask = masked(X, "labels")
     if data.ndim != 3:
         raise StatisticsError(f"labels must have shape (items, runs, labels), got {data.shape}")
-    flat = _whole(data) if data.dtype.kind in "iub" and mask is None else _with_gaps(data, mask)
+    exact = data.dtype.kind in "iub" and mask is None
+    flat = _whole(data) if exact else _with_gaps(numbers(X, "labels"))
     return LabelCells(flat, *data.shape)
 
 
@@ -43,15 +41,10 @@ def _whole(data: NDArray[Any]) -> NDArray[np.int8]:
     return np.ascontiguousarray(plain).reshape(-1)
 
 
-def _with_gaps(data: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[np.int8]:
+def _with_gaps(data: NDArray[np.float64]) -> NDArray[np.int8]:
     from voirdire.stats._fleiss_kernels import to_cells  # noqa: PLC0415 - slow to import
 
-    try:
-        x = np.ascontiguousarray(data, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise StatisticsError(f"labels must be 0, 1 or missing: {error}") from error
-    if mask is not None:
-        x = np.where(mask, np.nan, x)
+    x = np.ascontiguousarray(data)
     flat = np.empty(x.size, np.int8)
     bad = to_cells(x.reshape(-1), flat)
     if bad >= 0:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.stats._arrays import generator
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -125,12 +127,12 @@ def resampled_counts(
     Drawing n items with replacement is one multinomial over the distinct patterns. NumPy draws
     row after row, so the stream does not depend on the size of the blocks.
     """
-    generator = np.random.default_rng(seed)
+    rng = generator(seed)
     n = int(counts.sum())
     block = max(1, _BLOCK // max(1, len(counts)))
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
-        yield generator.multinomial(n, counts / n, size=size)
+        yield rng.multinomial(n, counts / n, size=size)
 
 
 def one_item_less(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import absent, masked, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _FEW = 64
 #: Whole numbers over at most so wide a span are looked up in a table.
 _WIDE = 4096
+#: Up to here float64 holds every whole number.
+_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,7 @@ def encode(R: ArrayLike, levels: Sequence[Any] | None = None) -> Ratings:
         raise StatisticsError(
             f"ratings must have shape (items, raters), got an array of shape {data.shape}"
         )
-    if data.dtype.kind in "biuf":
-        return _encode_numbers(floats(data, mask), levels)
-    return _encode_words(data, mask, levels)
+    return _encode(data, mask, levels)
 
 
 def as_is(R: ArrayLike) -> Ratings | None:
@@ -100,32 +101,36 @@ def encode_pair(a: ArrayLike, b: ArrayLike, levels: Sequence[Any] | None = None)
             f"two raters' ratings must be two arrays of one length, got shapes {x.shape} "
             f"and {y.shape}"
         )
-    if {x.dtype.kind, y.dtype.kind} <= set("biuf"):
-        pair = np.stack([floats(x, x_mask), floats(y, y_mask)], axis=1)
-        return _encode_numbers(pair, levels)
-    words = np.stack([x.astype(object), y.astype(object)], axis=1)
-    return _encode_words(words, np.stack([x_mask, y_mask], axis=1), levels)
+    if not {x.dtype.kind, y.dtype.kind} <= set("biuf"):
+        x, y = x.astype(object), y.astype(object)
+    return _encode(np.stack([x, y], axis=1), np.stack([x_mask, y_mask], axis=1), levels)
+
+
+def _encode(data: NDArray[Any], mask: NDArray[np.bool_], levels: Sequence[Any] | None) -> Ratings:
+    if _wide(data):
+        return _encode_words(data, mask, np.unique(data[~mask]) if levels is None else levels)
+    if data.dtype.kind in "biuf":
+        return _encode_numbers(floats(data, mask), levels)
+    return _encode_words(data, mask, levels)
 
 
 def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Data and mask; an object array that holds only numbers and None becomes float64."""
-    mask = np.ma.getmaskarray(R) if isinstance(R, np.ma.MaskedArray) else None
-    data = np.ma.getdata(R) if mask is not None else _array(R)
+    """Data and mask; an object array that holds only numbers and gaps becomes float64."""
+    data, mask = masked(R, "ratings")
     if data.dtype.kind == "O" and not any(isinstance(cell, str) for cell in data.flat):
         try:
-            data = data.astype(np.float64)
-        except (TypeError, ValueError) as error:
+            data = numbers(data, "ratings")
+        except StatisticsError as error:
             raise StatisticsError(f"ratings must be numbers or words: {error}") from error
     if data.dtype.kind not in "biufUO":
         raise StatisticsError(f"ratings must be numbers or words, got dtype {data.dtype}")
     return data, np.zeros(data.shape, np.bool_) if mask is None else mask
 
 
-def _array(R: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(R)
-    except ValueError as error:
-        raise StatisticsError(f"ratings must form a rectangular array: {error}") from error
+def _wide(data: NDArray[Any]) -> bool:
+    """Whether float64 would take different whole numbers for one."""
+    whole = data.dtype.kind in "iu" and data.size > 0
+    return whole and max(-int(data.min()), int(data.max())) > _EXACT
 
 
 def floats(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -159,7 +164,7 @@ def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDAr
 
     low = levels.min(initial=np.inf)
     codes = np.empty(flat.size, np.int32)
-    if len(levels) and (levels % 1 == 0).all() and levels.max() - low < _WIDE:
+    if len(levels) and (levels % 1 == 0).all() and _near(low, levels.max()):
         place = np.full(int(levels.max() - low) + 1, -1, np.int32)
         place[(levels - low).astype(np.int64)] = np.arange(len(levels))
         return codes, int(code_integers(flat, low, place, codes))
@@ -168,16 +173,14 @@ def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDAr
     return (codes if bad >= 0 else np.append(order, -1).astype(np.int32)[codes]), int(bad)
 
 
-def _encode_words(
-    x: NDArray[Any], mask: NDArray[np.bool_], levels: Sequence[Any] | None
-) -> Ratings:
+def _encode_words(x: NDArray[Any], mask: NDArray[np.bool_], levels: ArrayLike | None) -> Ratings:
     cells = [None if hidden else cell for cell, hidden in zip(x.flat, mask.flat, strict=True)]
-    present = [cell for cell in cells if not _absent(cell)]
+    present = [cell for cell in cells if not absent(cell)]
     declared = _declared(sorted({str(cell) for cell in present}) if levels is None else levels)
     place = {str(level): code for code, level in enumerate(declared.tolist())}
     codes = np.full(len(cells), -1, np.int32)
     for position, cell in enumerate(cells):
-        if _absent(cell):
+        if absent(cell):
             continue
         code = place.get(str(cell))
         if code is None:
@@ -186,14 +189,13 @@ def _encode_words(
     return Ratings(codes.reshape(x.shape), declared)
 
 
-def _absent(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and np.isnan(cell))
-
-
-def _declared(levels: Sequence[Any]) -> NDArray[Any]:
-    declared = np.asarray(levels)
-    if declared.ndim != 1:
+def _declared(levels: ArrayLike) -> NDArray[Any]:
+    given, _ = masked(levels, "levels")
+    if given.ndim != 1:
         raise StatisticsError(f"levels must be a flat sequence, got {levels!r}")
+    if any(absent(level) for level in given.tolist()):
+        raise StatisticsError(f"a level cannot be missing, got {given.tolist()!r}")
+    declared = np.asarray(levels)
     if len({str(level) for level in declared.tolist()}) != len(declared):
         raise StatisticsError(f"levels must differ, got {declared.tolist()!r}")
     return declared
@@ -207,6 +209,11 @@ def _undeclared(value: Any, position: int, columns: int, declared: NDArray[Any])
     )
 
 
+def _near(low: float, high: float) -> bool:
+    """Whether a table can span two numbers; halves, since the span of huge ones overflows."""
+    return bool(high / 2 - low / 2 < _WIDE / 2)
+
+
 def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The finite values that occur, sorted; infinite ratings are an error."""
     from voirdire.stats._agreement_kernels import (  # noqa: PLC0415 - slow to import
@@ -218,7 +225,7 @@ def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high, whole = integer_span(flat)
     if whole and low > high:
         return np.zeros(0)
-    if whole and high - low < _WIDE:
+    if whole and _near(low, high):
         seen = np.zeros(int(high - low) + 1, np.bool_)
         mark_integers(flat, low, seen)
         return low + np.flatnonzero(seen)

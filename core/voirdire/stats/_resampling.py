@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ def draw_counts(rng: np.random.Generator, units: int, resamples: int) -> Floats:
 
 def drawn_in_chunks(seed: int, units: int, resamples: int, widest: int) -> Iterator[Floats]:
     """Counts a few resamples at a time, so that memory stays bounded; the stream is one."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     width = max(1, min(widest, _CELLS // units))
     for start in range(0, resamples, width):
         yield draw_counts(rng, units, min(width, resamples - start))

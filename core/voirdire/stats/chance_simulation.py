@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import generator, numbers
 from voirdire.stats._class_support import Support, class_support
 from voirdire.stats._intervals import check_level, percentile_interval
 from voirdire.stats._results import Estimate
@@ -72,7 +73,7 @@ def simulate_random_f1(
         raise StatisticsError(f"draws must be 'independent' or 'permuted', got {draws!r}")
     check_level(level, runs)
     given = class_support(support, n)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     name = f"random weighted F1 (simulated, {draws})"
     if not given.total:
         return Estimate(name, math.nan, k=given.k, left_out=given.n, reason="no_data")
@@ -122,15 +123,15 @@ def simulate_random_f1_sets(
     0.516 0.039
     """
     check_level(level, runs)
-    labels = np.asarray(Y)
-    if labels.ndim != 2 or labels.dtype.kind not in "biuf" or not np.isin(labels, (0, 1)).all():
+    labels = numbers(Y, "Y")
+    if labels.ndim != 2 or not np.isin(labels, (0, 1)).all():
         raise StatisticsError("Y must be an (items, labels) array of 0 and 1")
     sets, counts = np.unique(labels.astype(np.int64), axis=0, return_counts=True)
     given = class_support(counts @ sets if len(labels) else np.zeros(labels.shape[1]), len(labels))
     name = "random weighted F1 (simulated, independent)"
     if not given.total:
         return Estimate(name, math.nan, k=given.k, left_out=given.n, reason="no_data")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     few = len(sets) ** 2 <= len(labels)
     draw = _sets_by_rows if few else _sets_by_items
     hits, predicted = draw(sets, counts, runs, rng)

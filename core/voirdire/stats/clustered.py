@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._anova import decompose, features
-from voirdire.stats._arrays import check_draws, check_level, floats
+from voirdire.stats._arrays import check_draws, check_level, floats, generator, row_names
 from voirdire.stats._forms import canonical
 from voirdire.stats._icc_bootstrap import Evaluation
 from voirdire.stats._quantiles import Distribution, percentile_levels
@@ -90,11 +90,8 @@ def icc_clustered(
     for scheme in schemes:
         if scheme not in SCHEMES:
             raise StatisticsError(f"unknown scheme {scheme!r}; allowed are {', '.join(SCHEMES)}")
-    ratings, labels = floats(Y, "Y", 2), np.asarray(clusters)
-    if labels.shape != ratings.shape[:1]:
-        raise StatisticsError(
-            f"clusters must name one item a row, not shape {labels.shape} for {len(ratings)} rows"
-        )
+    ratings = floats(Y, "Y", 2)
+    labels = row_names(clusters, len(ratings), "clusters")
     check_level(level)
     check_draws(n_resamples, seed)
     found = icc(ratings, form, ci=None)
@@ -161,7 +158,7 @@ def _clusters(seed: int, members: NDArray[np.int64], n_resamples: int) -> Iterat
 
 def _nested(seed: int, members: NDArray[np.int64], n_resamples: int) -> Iterator[Floats]:
     """(responses, B) counts: items drawn, then responses within each, both with replacement."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     units, rows = len(members), int(members.sum())
     starts = np.cumsum(members) - members
     width = max(1, _DRAWS // rows)

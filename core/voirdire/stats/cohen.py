@@ -98,8 +98,8 @@ def cohen_kappa(
     asked = methods(ci, ("wald", "percentile"))
     check_level(level, n_resamples)
     ratings = encode_pair(a, b, levels)
-    table = _table(ratings)
     v = disagreement(weights, np.arange(len(ratings.levels), dtype=np.float64))
+    table = _table(ratings)
     n = int(table.sum())
     reason = _reason(ratings, table, v)
     observed, expected = _shares(table[None], v) if n else (np.array([math.nan]),) * 2

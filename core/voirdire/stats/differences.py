@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import row_names
 from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
 from voirdire.stats._results import Estimate
 
@@ -62,7 +63,9 @@ def bias(
     """
     found = pairs(judge, reference)
     differences = found.differences
-    groups = None if clusters is None else _clusters(clusters, found)
+    groups = None
+    if clusters is not None:
+        groups = row_names(clusters, len(found.kept), "clusters")[found.kept]
     error, df = standard_error(differences, groups)
     details: dict[str, Any] = {"standard_error": error, "df": df}
     if scale is not None:
@@ -251,16 +254,6 @@ def _mean_estimate(
         reason=None if found.n else "no_data",
         details=details or {},
     )
-
-
-def _clusters(clusters: Any, found: Pairs) -> Any:
-    labels = np.asarray(clusters)
-    if labels.shape != found.kept.shape:
-        raise StatisticsError(
-            f"clusters must name one group a pair, not shape {labels.shape} "
-            f"for {len(found.kept)} pairs"
-        )
-    return labels[found.kept]
 
 
 def _width(scale: tuple[float, float]) -> float:

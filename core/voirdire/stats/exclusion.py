@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import masked, row_names
 from voirdire.stats._results import Estimate, Result, plain
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SelfExclusion(Result):
 
 
 def self_exclusion(
-    statistic: Statistic, *arrays: Any, systems: Any, excludes: Iterable[str], **options: Any
+    statistic: Statistic, *arrays: Any, systems: Any, excludes: str | Iterable[str], **options: Any
 ) -> SelfExclusion:
     """Compute `statistic` on all rows, then without those of the systems in `excludes`.
 
@@ -67,8 +68,8 @@ def self_exclusion(
         What it takes, each with one row (first axis) a system or a response.
     systems : array-like of str
         The system behind each row.
-    excludes : iterable of str
-        Systems to leave out. One that does not occur changes nothing.
+    excludes : str or iterable of str
+        The system or systems to leave out. One that does not occur changes nothing.
     **options
         Handed on to `statistic`.
 
@@ -95,10 +96,11 @@ def self_exclusion(
     Badawi et al. (2025), whose analysis leaves a judge's ratings of its own system out.
     Panickssery, Bowman and Feng (2024), LLM Evaluators Recognize and Favor Their Own Generations.
     """
-    names = np.asarray(systems, dtype=str)
-    left_out = {str(name) for name in excludes}
+    given = masked(systems, "systems")[0]
+    names = row_names(given, len(np.atleast_1d(given)), "systems").astype(str)
+    left_out = {str(name) for name in ([excludes] if isinstance(excludes, str) else excludes)}
     kept = ~np.isin(names, sorted(left_out))
-    values = [np.asarray(array) for array in arrays]
+    values = [_rows(array) for array in arrays]
     for value in values:
         if value.ndim == 0 or len(value) != len(names):
             raise StatisticsError(
@@ -111,3 +113,9 @@ def self_exclusion(
         tuple(sorted(left_out & set(names.tolist()))),
         int((~kept).sum()),
     )
+
+
+def _rows(array: Any) -> Any:
+    """An array whose rows can be chosen; a mask stays."""
+    data, mask = masked(array, "array")
+    return data if mask is None else np.ma.MaskedArray(data, mask)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Result
@@ -130,7 +131,7 @@ def f1_above_chance(
 
 
 def _truth(truth: ArrayLike, *, multilabel: bool) -> Floats:
-    known = np.asarray(truth, np.float64)
+    known = numbers(truth, "truth")
     if known.ndim != 2 or not np.isin(known, (0, 1)).all():
         raise StatisticsError("truth must be an (items, labels) array of 0 and 1")
     if not multilabel and (known.sum(axis=1) != 1).any():
@@ -140,7 +141,7 @@ def _truth(truth: ArrayLike, *, multilabel: bool) -> Floats:
 
 
 def _predicted(predicted: ArrayLike) -> Floats:
-    guessed = np.asarray(predicted, np.float64)
+    guessed = numbers(predicted, "predicted")
     whole = np.isnan(guessed) | (guessed == 0) | (guessed == 1)
     if guessed.ndim != 3 or not whole.all():
         raise StatisticsError("predicted must be a (seeds, items, labels) array of 0, 1 or missing")
@@ -186,12 +187,14 @@ def _resampled(
 ) -> tuple[Floats, Floats, Floats]:
     """F1, kappa against the random and against the constant predictor, of each resample."""
     n, width = len(features), features.shape[1] // (3 * seeds + 1)
+    defined = ~np.isnan(_by_seed(features.sum(axis=0)[None], seeds, width)[0])
     found: list[Floats] = []
     chance: list[Floats] = []
     constant: list[Floats] = []
     for counts in resampled_counts(np.ones(n, np.int64), n_resamples, seed):
         sums = counts.astype(np.float64) @ features
-        found.append(_by_seed(sums, seeds, width).mean(axis=1))
+        by_seed = _by_seed(sums, seeds, width)
+        found.append(by_seed[:, defined].mean(axis=1))
         shares = sums[:, -width:] / n
         total = shares.sum(axis=1)
         weights = shares / np.where(total > 0, total, np.nan)[:, None]

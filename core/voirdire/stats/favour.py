@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import check_draws, check_level
+from voirdire.stats._arrays import check_draws, check_level, row_names, yes_or_no
 from voirdire.stats._pairs import Pairs, pairs
 from voirdire.stats._quantiles import Distribution, percentile_levels
 from voirdire.stats._resampling import drawn_in_chunks
@@ -77,8 +76,8 @@ def self_preference(
     check_level(level)
     check_draws(n_resamples, seed)
     found = pairs(judge, reference)
-    mine = _aligned(own, found, "own").astype(bool)
-    labels = _aligned(items, found, "items")
+    mine = yes_or_no(own, len(found.kept), "own")[found.kept]
+    labels = row_names(items, len(found.kept), "items")[found.kept]
     empty = Interval("cluster", level, math.nan, math.nan)
     n_own, n_items = int(mine.sum()), len(np.unique(labels))
     if not n_own or n_own == found.n:
@@ -120,16 +119,6 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
     flags = ("unreliable_interval",) if terms.shape[1] < _FEW_ITEMS else ()
     lost = int(draws.undefined[0])
     return Interval("cluster", level, float(low), float(high), n_resamples, lost, flags=flags)
-
-
-def _aligned(values: Any, found: Pairs, name: str) -> Any:
-    array = np.asarray(values)
-    if array.shape != found.kept.shape:
-        raise StatisticsError(
-            f"{name} must have one value a pair, not shape {array.shape} "
-            f"for {len(found.kept)} pairs"
-        )
-    return array[found.kept]
 
 
 def _estimate(

@@ -26,6 +26,7 @@ from voirdire.stats._patterns import (
 )
 from voirdire.stats._ratings import Ratings, as_is, encode
 from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._weights import matrix_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 _METRICS = {"nominal": 0, "ordinal": 1, "interval": 2, "ratio": 3}
 _MATRIX = 4
-#: Values beyond this are scaled down before they are squared.
-_HUGE = 1e100
+#: Values beyond these are scaled before they are squared.
+_HUGE, _TINY = 1e100, 1e-100
 #: More levels than these are not listed in the details.
 _READABLE = 64
 #: Metrics whose sums have closed forms: nominal, ordinal, interval.
@@ -196,7 +197,8 @@ def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
     if metric in {"interval", "ratio"} and q:
         values = ratings.values(f"the {metric} metric")
         largest = np.nanmax(np.abs(values), initial=0.0)
-        if largest > _HUGE:  # squares would overflow, and neither metric sees a common scale
+        # Squares would overflow or vanish, and neither metric sees a common scale.
+        if largest > _HUGE or 0 < largest < _TINY:
             values = values / largest
     else:
         values = np.arange(q, dtype=float)
@@ -205,7 +207,7 @@ def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
 
 def _differences(metric: ArrayLike, q: int) -> NDArray[np.float64]:
     """A matrix of squared differences, checked."""
-    matrix = np.ascontiguousarray(metric, dtype=np.float64)
+    matrix = matrix_of(metric, "the metric's matrix")
     if matrix.shape != (q, q):
         raise StatisticsError(f"the metric's matrix must be ({q}, {q}), got {matrix.shape}")
     if not (matrix == matrix.T).all() or (matrix < 0).any() or np.diag(matrix).any():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import floats
+from voirdire.stats._arrays import numbers
 
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
@@ -54,7 +54,9 @@ def adjust_p(p: Any, method: str = "holm") -> Floats:
     """
     if method not in METHODS:
         raise StatisticsError(f"unknown correction {method!r}; allowed are {', '.join(METHODS)}")
-    values = floats(p, "p", 1).copy()
+    values = numbers(p, "p").copy()
+    if values.ndim != 1:
+        raise StatisticsError(f"p must have one dimension, not shape {values.shape}")
     known = ~np.isnan(values)
     if ((values[known] < 0) | (values[known] > 1)).any():
         raise StatisticsError("p values must lie in [0, 1]")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._clusters import column, comparisons
+from voirdire.stats._arrays import row_names
+from voirdire.stats._clusters import comparisons
 from voirdire.stats._davidson import Davidson, fit
 from voirdire.stats._intervals import (
     check_level,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from voirdire.stats._clusters import Comparisons
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,19 +136,21 @@ def bradley_terry(
     asked = methods(ci, ("wald", "percentile"))
     check_level(level, n_resamples)
     given = comparisons(scores, items, math.inf)
-    left, right = (column(side, len(given.kept), "systems").astype(str) for side in (a, b))
+    left, right = (
+        row_names(side, len(given.kept), name).astype(str) for side, name in ((a, "a"), (b, "b"))
+    )
     systems = np.unique(np.concatenate([left, right]))
     i, j = (np.searchsorted(systems, side)[given.kept] for side in (left, right))
     if (left == right).any():
         where = int(np.flatnonzero(left == right)[0])
         raise StatisticsError(f"row {where} compares system {str(left[where])!r} with itself")
-    cells = _cells(i, j, np.sign(given.scores), len(systems))
-    tables = given.sums(cells) if asked else cells.sum(axis=0)[None]
-    total = tables.sum(axis=0)
+    places = _places(i, j, np.sign(given.scores), len(systems))
+    total = np.bincount(places, minlength=2 * len(systems) ** 2).astype(np.float64)
     parts = groups(_wins(total, len(systems)), _ties(total, len(systems)))
     solved = fit(_wins(total, len(systems)), _ties(total, len(systems))) if parts.finite else None
     drawn = None
     if "percentile" in asked and solved is not None:
+        tables = _tables(given, places, len(total))
         drawn = _resampled(tables, len(systems), n_resamples, seed)
     order = _order(solved, parts.members)
     played = np.bincount(np.concatenate([i, j]), minlength=len(systems))
@@ -181,14 +186,19 @@ def _order(solved: Davidson | None, members: Sequence[Sequence[int]]) -> list[in
     return np.argsort(-solved.strengths, kind="stable").tolist()
 
 
-def _cells(
+def _places(
     i: NDArray[np.int64], j: NDArray[np.int64], outcome: NDArray[np.float64], k: int
-) -> NDArray[np.float64]:
-    """One row a comparison: a win of i over j at i k + j, a tie in the second half."""
-    out = np.zeros((len(i), 2 * k * k))
+) -> NDArray[np.int64]:
+    """Where each comparison counts: a win of i over j at i k + j, a tie in the second half."""
     winner, loser = np.where(outcome >= 0, i, j), np.where(outcome >= 0, j, i)
-    out[np.arange(len(i)), winner * k + loser + np.where(outcome == 0, k * k, 0)] = 1
-    return out
+    found: NDArray[np.int64] = winner * k + loser + np.where(outcome == 0, k * k, 0)
+    return found
+
+
+def _tables(given: Comparisons, places: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+    """Outcomes of each item, (groups, 2 k²)."""
+    counts = np.bincount(given.group * width + places, minlength=given.groups * width)
+    return counts.reshape(given.groups, width).astype(np.float64)
 
 
 def _wins(total: NDArray[np.float64], k: int) -> NDArray[np.float64]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
-from voirdire.stats._clusters import Comparisons, column, comparisons, resampled
+from voirdire.stats._arrays import row_names, yes_or_no
+from voirdire.stats._clusters import Comparisons, comparisons, resampled
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._results import Estimate, Interval
 
@@ -95,20 +95,13 @@ def position_effect(
     asked = methods(ci, ("percentile",))
     check_level(level, n_resamples)
     given = comparisons(scores, items, math.inf)
-    first = _order(a_first, len(given.kept))[given.kept]
+    first = yes_or_no(a_first, len(given.kept), "a_first")[given.kept]
     keys = items if pairs is None else pairs
-    pair = np.unique(column(keys, len(given.kept), "pairs")[given.kept], return_inverse=True)[1]
+    pair = np.unique(row_names(keys, len(given.kept), "pairs")[given.kept], return_inverse=True)[1]
     both = _both_orders(pair, first)
     if both.any():
         return _from_both(given, first, pair, both, asked, level, n_resamples, seed)
     return _from_one(given, first, asked, level, n_resamples, seed)
-
-
-def _order(a_first: ArrayLike, n: int) -> NDArray[np.bool_]:
-    found = column(a_first, n, "a_first")
-    if (found.size and found.dtype.kind not in "biu") or not np.isin(found, (0, 1)).all():
-        raise StatisticsError("a_first must be True or False for each comparison")
-    return found.astype(np.bool_)
 
 
 def _both_orders(pair: NDArray[np.int64], first: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
 from voirdire.stats._results import Estimate
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def roc_auc(
     _check(true, given)
     q = true.shape[1]
     names = [str(label) for label in (range(q) if labels is None else labels)]
-    if len(names) != q:
-        raise StatisticsError(f"{q} columns need {q} labels, got {names!r}")
+    if len(names) != q or len(set(names)) != q:
+        raise StatisticsError(f"{q} columns need {q} different labels, got {names!r}")
     areas = [_area(true[:, c], given[:, c]) for c in range(q)]
     defined = [area for area in areas if not math.isnan(area)]
     n = int((~np.isnan(true) & ~np.isnan(given)).any(axis=1).sum())
@@ -81,10 +82,7 @@ def roc_auc(
 
 
 def _columns(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    try:
-        found = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
-    except (TypeError, ValueError) as error:
-        raise StatisticsError(f"{name} must be numbers: {error}") from error
+    found = numbers(values, name)
     if found.ndim not in {1, 2}:
         raise StatisticsError(f"{name} must be (items,) or (items, labels), got {found.shape}")
     return found[:, None] if found.ndim == 1 else found

@@ -297,3 +297,25 @@ def test_many_resamples_come_in_chunks_of_one_stream():
 
     chunks = np.concatenate(list(drawn_in_chunks(7, 6, 100, 33)), axis=1)
     assert (chunks == np.concatenate(list(drawn_in_chunks(7, 6, 100, 100)), axis=1)).all()
+
+
+def test_an_interval_that_would_run_through_infinity_is_none():
+    """MSC < MSE turns the denominator of ICC(A,k) over; bounds above and below are no interval."""
+    rng = np.random.default_rng(1)
+    turned = 0
+    for _ in range(400):
+        Y = rng.normal(size=(rng.integers(3, 7), rng.integers(2, 5)))
+        for form in FORMS:
+            found = icc(Y, form)
+            low, high = found.intervals[0].low, found.intervals[0].high
+            turned += math.isnan(low)
+            assert math.isnan(low) == math.isnan(high)
+            assert math.isnan(low) or low <= high
+            assert form == "A,k" or not math.isnan(low)
+    assert turned > 5
+
+
+def test_a_denominator_that_cancels_is_not_estimable():
+    """MSR = 1/9 and (MSC - MSE) / n = -1/9: the ratings vary, and ICC(A,k) has no value."""
+    found = icc([[2, 2, 2], [2, 2, 2], [1, 1, 3], [2, 2, 1]], "A,k")
+    assert (found.reason, found.details["ms_rows"]) == ("not_estimable", pytest.approx(1 / 9))

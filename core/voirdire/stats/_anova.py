@@ -52,7 +52,9 @@ def decompose(Y: Floats) -> Decomposition:
     tolerance = _ROUND_OFF * scale
     centred = Y - Y.mean(axis=(1, 2), keepdims=True)
     rows = _snap(centred.mean(axis=2, keepdims=True), tolerance)
-    columns = _snap(centred.mean(axis=1, keepdims=True), tolerance)
+    columns = centred.mean(axis=1, keepdims=True)
+    # Sums down many rows lose digits; a second pass over what is left finds them.
+    columns = _snap(columns + (centred - columns).mean(axis=1, keepdims=True), tolerance)
     residuals = _snap(centred - rows - columns, tolerance)
     return Decomposition(rows[:, :, 0], columns[:, 0, :], residuals)
 

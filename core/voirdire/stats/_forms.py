@@ -84,9 +84,12 @@ def f_interval(form: str, squares: Floats, n: int, k: int, level: float) -> tupl
     pingouin agree with these).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        if form.startswith("A"):
-            return _agreement_interval(form, squares, n, k, level)
-        return _ratio_interval(form, squares, n, k, level)
+        bounds = _agreement_interval if form.startswith("A") else _ratio_interval
+        low, high = bounds(form, squares, n, k, level)
+    # Where noise below zero (MSC < MSE) turns a denominator of ICC(A,k) over, the values that F
+    # does not reject run through infinity: no interval.
+    through = low > high
+    return np.where(through, np.nan, low), np.where(through, np.nan, high)
 
 
 def _ratio_interval(
@@ -96,8 +99,8 @@ def _ratio_interval(
     other, df = error, (n - 1) * (k - 1)
     if form.startswith("1"):
         other, df = (raters + (n - 1) * error) / n, n * (k - 1)
-    low = _f_quantile(level, n - 1, df) * other
-    high = _f_quantile(level, df, n - 1) * rows
+    low = _quantile(n - 1, df, 0.5 + level / 2) * other
+    high = _quantile(df, n - 1, 0.5 + level / 2) * rows
     if form.endswith("k"):
         return (rows - low) / rows, (high - other) / high
     return (rows - low) / (rows + (k - 1) * low), (high - other) / (high + (k - 1) * other)
@@ -114,21 +117,14 @@ def _agreement_interval(
     df = (a * raters + b * error) ** 2 / spread
     # With no rater and no error variance every df gives the same bounds.
     df = np.where((raters == 0) & (error == 0), 1.0, df)
-    low, high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
-    if form.endswith("k"):
-        noise = raters - error
-        return (
-            n * (rows - low * error) / (low * noise + n * rows),
-            n * (high * rows - error) / (noise + n * high * rows),
-        )
-    noise = k * raters + (k * n - k - n) * error
-    return (
-        n * (rows - low * error) / (low * noise + n * rows),
-        n * (high * rows - error) / (noise + n * high * rows),
-    )
+    noise = raters - error if form.endswith("k") else k * raters + (k * n - k - n) * error
+    # The paper's 1 / F(n - 1, df) is the lower quantile of F(df, n - 1), which cannot overflow.
+    tails = (_quantile(df, n - 1, 0.5 - level / 2), _quantile(df, n - 1, 0.5 + level / 2))
+    low, high = (n * (f * rows - error) / (noise + n * f * rows) for f in tails)
+    return low, high
 
 
-def _f_quantile(level: float, df1: float | Floats, df2: float | Floats) -> Floats:
+def _quantile(df1: float | Floats, df2: float | Floats, probability: float) -> Floats:
     from scipy.special import fdtri  # noqa: PLC0415 - slow to import
 
-    return np.asarray(fdtri(df1, df2, 0.5 + level / 2))
+    return np.asarray(fdtri(df1, df2, probability))

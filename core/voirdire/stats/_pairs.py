@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import check_level, floats
+from voirdire.stats._arrays import check_level, floats, magnified
 from voirdire.stats._results import Interval
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def standard_error(values: Floats, clusters: Any = None) -> tuple[float, int]:
     units = len(sums)
     if units < 2:
         return math.nan, max(units - 1, 0)
-    return math.sqrt(units / (units - 1) * float(sums @ sums)) / n, units - 1
+    large, exponent = magnified(sums)
+    error = math.sqrt(units / (units - 1) * float(large @ large)) / n
+    return math.ldexp(error, -exponent), units - 1
 
 
 def mean_interval(values: Floats, level: float, clusters: Any = None) -> Interval:

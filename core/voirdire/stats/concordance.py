@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from voirdire.stats._arrays import check_level
+import numpy as np
+
+from voirdire.stats._arrays import check_level, magnified
 from voirdire.stats._pairs import Pairs, centred, fisher_interval, pairs, round_off
 from voirdire.stats._results import Estimate, Interval
 
@@ -50,10 +52,11 @@ def ccc(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     empty = Interval("fisher_z", level, math.nan, math.nan)
     if found.n < 2:
         return _undefined(found, empty, "too_few_items")
-    x, y = centred(found.judge), centred(found.reference)
+    judge, reference = magnified(np.stack([found.judge, found.reference]))[0]
+    x, y = centred(judge), centred(reference)
     xx, yy, xy = float(x @ x) / found.n, float(y @ y) / found.n, float(x @ y) / found.n
-    shift = float(found.judge.mean() - found.reference.mean())
-    if abs(shift) <= round_off(found.judge, found.reference):
+    shift = float(judge.mean() - reference.mean())
+    if abs(shift) <= round_off(judge, reference):
         shift = 0.0
     if xx + yy + shift**2 == 0:
         return _undefined(found, empty, "zero_variance")

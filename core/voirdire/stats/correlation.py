@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.stats._arrays import magnified
 from voirdire.stats._pairs import centred, fisher_interval, pairs
 from voirdire.stats._results import Estimate
 
@@ -141,7 +142,7 @@ def kendall(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
 def _product_moment(x: Floats, y: Floats) -> tuple[float, str | None]:
     if len(x) < 2:
         return math.nan, "too_few_items"
-    dx, dy = centred(x), centred(y)
+    dx, dy = (centred(magnified(values)[0]) for values in (x, y))
     below = math.sqrt(float(dx @ dx)) * math.sqrt(float(dy @ dy))
     if below == 0:
         return math.nan, "zero_variance"

@@ -15,6 +15,7 @@ from voirdire.stats._arrays import (
     check_level,
     complete_rows,
     floats,
+    magnified,
     ratings_matrix,
 )
 from voirdire.stats._forms import FORMS, canonical, f_interval, value
@@ -23,7 +24,7 @@ from voirdire.stats._resampling import EXACT_LIMIT
 from voirdire.stats._results import Estimate, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from voirdire.stats._arrays import Floats
 
@@ -87,7 +88,9 @@ def icc(
         ms_within, leave_one_out (lowest and highest value with one subject left out) and, with a
         bootstrap, mass_below_0 and mass_outside (share of the resamples below 0, outside [0, 1]).
         Resamples without variance have no value: they are left out and counted in `n_undefined`.
-        Reasons: too_few_raters, too_few_items, zero_variance. Flag: outside_range.
+        Reasons: too_few_raters, too_few_items, zero_variance (between subjects); not_estimable
+        where the denominator of ICC(A,k) cancels. That denominator can be negative as well: then
+        the F interval would run through infinity, and is NaN. Flag: outside_range.
 
     Raises
     ------
@@ -212,8 +215,10 @@ def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimat
     if n < 2 or k < 2:
         reason = "too_few_raters" if k < 2 else "too_few_items"
         return [_all_undefined(n, k, out, reason, plan) for out in left_out]
+    Y, exponent = magnified(Y)
     parts = decompose(Y)
     squares = mean_squares(parts)
+    unscaled = np.ldexp(squares, -2 * exponent)
     values = np.stack([value(form, squares, n, k) for form in plan.forms], axis=1)
     intervals, details = _all_intervals(parts, squares, values, plan)
     return [
@@ -222,7 +227,10 @@ def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimat
                 form,
                 float(values[p, f]),
                 intervals[p * len(plan.forms) + f],
-                {**_square_details(squares[:, p], n), **details[p * len(plan.forms) + f]},
+                {
+                    **_square_details(unscaled[:, p], n),
+                    **details[p * len(plan.forms) + f],
+                },
                 (n, k, left_out[p]),
             )
             for f, form in enumerate(plan.forms)
@@ -269,10 +277,15 @@ def _estimate(
         found,
         tuple(_undefined(i) for i in intervals) if undefined else intervals,
         *size,
-        reason="zero_variance" if undefined else None,
+        reason=_reason(details) if undefined else None,
         flags=("outside_range",) if abs(found) > 1 + 1e-12 else (),
         details=details,
     )
+
+
+def _reason(details: Mapping[str, float]) -> str:
+    """Without variance between subjects there is nothing to find; else noise cancelled it."""
+    return "not_estimable" if details["ms_rows"] > 0 else "zero_variance"
 
 
 def _undefined(interval: Interval) -> Interval:

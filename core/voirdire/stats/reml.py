@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire._errors import StatisticsError
-from voirdire.stats._arrays import check_level, ratings_matrix
+from voirdire.stats._arrays import check_level, magnified, ratings_matrix
 from voirdire.stats._forms import canonical
 from voirdire.stats._reml import Sums, additive_fit, error_variance
 from voirdire.stats._reml_fit import Shares, best, profile_interval
@@ -76,8 +77,20 @@ def icc_reml(
         raise StatisticsError(f"ci must be 'profile' or None for missing='reml', not {ci!r}")
     check_level(level)
     rated = ~np.isnan(ratings).all(axis=1)
-    kept = ratings[rated]
+    kept, exponent = magnified(ratings[rated])
     size = (len(kept), ratings.shape[1], int((~rated).sum()))
+    found = _of_rated(kept, kind, size, level, ci)
+    unscaled = {
+        name: math.ldexp(value, -2 * exponent) if name.startswith("var_") else value
+        for name, value in found.details.items()
+    }
+    return dataclasses.replace(found, details=unscaled)
+
+
+def _of_rated(
+    kept: Floats, kind: str, size: tuple[int, int, int], level: float, ci: str | None
+) -> Estimate:
+    """The estimate from subjects with one rating or more."""
     reason = _unusable(kept)
     if reason is None:
         sums = Sums.of(kept - np.nanmean(kept))

@@ -113,3 +113,10 @@ def test_undefined_has_a_reason():
 def test_unfit_input_is_named(options, message):
     with pytest.raises(StatisticsError, match=message):
         alt_test(**({"humans": np.ones((40, 3)), "judge": np.ones(40)} | options))
+
+
+def test_a_scorer_that_says_nothing_is_named():
+    with pytest.raises(StatisticsError, match="score gave NaN"):
+        alt_test([[1, 2, 3]] * 40, [1] * 40, score=lambda one, others: float("nan"))
+    with pytest.raises(StatisticsError, match="alpha must lie in"):
+        alt_test([[1, 2, 3]] * 40, [1] * 40, alpha=5)

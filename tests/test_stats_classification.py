@@ -130,7 +130,7 @@ def test_auc_says_which_labels_have_none():
         (lambda: classification_scores([1, 2], [1]), "one shape"),
         (lambda: classification_scores([[1, 2]], [[0, 1]]), "got 2.0 for item 0, label 1"),
         (lambda: classification_scores([[1, 0]], [[0, 1]], labels=["a"]), "2 columns need 2"),
-        (lambda: classification_scores([["x"]], [["y"]]), "0, 1 or missing"),
+        (lambda: classification_scores([["x"]], [["y"]]), "numbers or NaN only"),
         (lambda: roc_auc([0, 2], [0.1, 0.2]), "0, 1 or missing"),
         (lambda: roc_auc([0, 1], [0.1]), "one shape"),
         (lambda: roc_auc([0, 1], [0.1, math.inf]), "finite"),
@@ -141,3 +141,13 @@ def test_auc_says_which_labels_have_none():
 def test_unfit_input_is_named(call, message):
     with pytest.raises(StatisticsError, match=message):
         call()
+
+
+def test_means_over_no_label_are_not_estimable():
+    """Nobody has a label: a weighted mean has no weights (scikit-learn says 0)."""
+    silent = classification_scores([[0, 0], [0, 0]], [[0, 0], [0, 0]], ci="percentile")
+    guessed = classification_scores([[0, 0], [0, 0]], [[0, 1], [0, 0]])
+    assert silent["f1_macro"].reason == silent["f1_weighted"].reason == "not_estimable"
+    assert guessed["f1_weighted"].reason == "not_estimable"
+    assert guessed["f1_macro"].value == 0.0
+    assert silent["accuracy"].value == 1.0

@@ -276,3 +276,17 @@ def test_raters_that_differ_and_subjects_that_do_not(offset, form):
     assert (math.isnan(found.value), found.reason) == (True, "zero_variance")
     agreement = stats.icc_reml([[1, 2], [1, 2], [1, 2]], "A" + form[1:])
     assert (agreement.value, agreement.reason) == (0.0, None)
+
+
+def test_negative_components_reach_no_reliability():
+    """-1 / -0.6 is above any target, and no reliability."""
+    nan = math.nan
+    found = stats.VarianceComponents("nested", -1, 0.1, 0, 0.1, nan, nan, 0.2, 100, 3, 2, 0)
+    assert math.isnan(found.reliability(1))
+    assert stats.raters_needed(found, 0.8).raters is None
+
+
+def test_many_raters_are_searched_as_far_as_the_limit():
+    nan = math.nan
+    found = stats.VarianceComponents("nested", 1, 0, 0, 2250, nan, nan, 0, 100, 3, 2, 0)
+    assert stats.raters_needed(found, 0.8).raters == 9000  # 0.8 / 0.2 * 2250

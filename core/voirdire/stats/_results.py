@@ -91,7 +91,7 @@ class Interval(Result):
 
     def __str__(self) -> str:
         """As a paper would print it."""
-        return f"{self.level:.0%} CI [{self.low:.3f}, {self.high:.3f}] ({self.method})"
+        return f"{100 * self.level:.6g}% CI [{self.low:.3f}, {self.high:.3f}] ({self.method})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

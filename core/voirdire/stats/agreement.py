@@ -124,7 +124,9 @@ def wilson_interval(share: float, n: int, level: float) -> Interval:
     z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return Interval("wilson", level, centre - reach, centre + reach)
+    # By algebra it ends exactly there where none or all are counted.
+    low, high = (0.0 if share == 0 else centre - reach), (1.0 if share == 1 else centre + reach)
+    return Interval("wilson", level, low, high)
 
 
 def _own_agreement(table: CountTable) -> Floats:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from voirdire.stats._arrays import check_level
-from voirdire.stats._pairs import Pairs, mean_interval, normal_quantile, pairs, t_quantile
+from voirdire.stats._pairs import (
+    Pairs,
+    mean_interval,
+    normal_quantile,
+    pairs,
+    standard_error,
+    t_quantile,
+)
 from voirdire.stats._results import Estimate, Interval, Result
 
 
@@ -77,7 +84,7 @@ def bland_altman(
     found = pairs(judge, reference)
     differences = found.differences
     mean = float(differences.mean()) if found.n else math.nan
-    sd = float(differences.std(ddof=1)) if found.n > 1 else math.nan
+    sd = standard_error(differences)[0] * math.sqrt(found.n)
     centre = Estimate(
         "bias",
         mean,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import masked
 from voirdire.stats._ratings import encode
 from voirdire.stats._results import Estimate
 from voirdire.stats.multiplicity import adjust_p
@@ -97,7 +98,7 @@ def alt_test(
     >>> round(found.details["advantage_probability"], 3), found.details["passed"]
     (0.975, True)
     """
-    _check(score, epsilon, min_humans, min_items)
+    _check(score, epsilon, alpha, min_humans, min_items)
     ratings = _joined(humans, judge)
     people, own = ratings.codes[:, :-1], ratings.codes[:, -1]
     usable = ((people >= 0).sum(axis=1) >= min_humans) & (own >= 0)
@@ -131,11 +132,15 @@ def alt_test(
     )
 
 
-def _check(score: str | Scorer, epsilon: float, min_humans: int, min_items: int) -> None:
+def _check(
+    score: str | Scorer, epsilon: float, alpha: float, min_humans: int, min_items: int
+) -> None:
     if isinstance(score, str) and score not in _SCORES:
         raise StatisticsError(f"score must be one of {_SCORES} or a function, got {score!r}")
     if not 0 <= epsilon < 1:
         raise StatisticsError(f"epsilon must lie in [0, 1), got {epsilon!r}")
+    if not 0 < alpha < 1:
+        raise StatisticsError(f"alpha must lie in (0, 1), got {alpha!r}")
     if min_humans < 2 or min_items < 2:
         raise StatisticsError(
             f"min_humans and min_items must be 2 or more, got {min_humans!r} and {min_items!r}"
@@ -144,8 +149,7 @@ def _check(score: str | Scorer, epsilon: float, min_humans: int, min_items: int)
 
 def _joined(humans: ArrayLike, judge: ArrayLike) -> Ratings:
     """Humans and judge on the levels that either uses; the judge is the last column."""
-    people: Any = np.ma.asanyarray(humans)
-    other: Any = np.ma.asanyarray(judge)
+    people, other = _as_masked(humans, "humans"), _as_masked(judge, "judge")
     if people.ndim == 1 and people.size == 0:
         people = people.reshape(0, 0)
     if people.ndim != 2 or other.shape != people.shape[:1]:
@@ -153,9 +157,14 @@ def _joined(humans: ArrayLike, judge: ArrayLike) -> Ratings:
             "humans must have shape (items, humans) and judge (items,), "
             f"got {people.shape} and {other.shape}"
         )
-    if {people.dtype.kind, other.dtype.kind} <= set("biuf"):
-        return encode(np.ma.column_stack([people, other]))
-    return encode(np.ma.column_stack([people.astype(object), other.astype(object)]))
+    if not {people.dtype.kind, other.dtype.kind} <= set("biuf"):
+        people, other = people.astype(object), other.astype(object)
+    return encode(np.ma.column_stack([people, other]))
+
+
+def _as_masked(values: ArrayLike, name: str) -> Any:
+    data, mask = masked(values, name)
+    return np.ma.MaskedArray(data, np.ma.nomask if mask is None else mask)
 
 
 def _reason(people: NDArray[np.int32], tested: NDArray[np.int64]) -> str | None:
@@ -172,6 +181,7 @@ def _indicators(
     """Who is at least as close to the other humans, on the items that human j rated."""
     codes = ratings.codes[items]
     others = np.delete(codes[:, :-1], j, axis=1)
+    slack = 0.0
     if score == "accuracy":
         judge = (others == codes[:, -1:]).sum(axis=1)
         human = (others == codes[:, j : j + 1]).sum(axis=1)
@@ -179,15 +189,22 @@ def _indicators(
         values = np.append(ratings.values("neg_rmse"), np.nan)
         judge = -_squares(values[others], values[codes[:, -1:]])
         human = -_squares(values[others], values[codes[:, j : j + 1]])
+        # 0.1 and 0.3 are equally far from 0.2, whatever their last binary digits say.
+        slack = others.shape[1] * _squared_round_off(values)
     else:
         judge, human = _scored(ratings.levels, codes, others, j, score)
-    return judge >= human, human >= judge
+    return judge >= human - slack, human >= judge - slack
 
 
 def _squares(others: NDArray[np.float64], one: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of squared differences: they order as the roots of their means do."""
     found: NDArray[np.float64] = np.nansum((others - one) ** 2, axis=1)
     return found
+
+
+def _squared_round_off(values: NDArray[np.float64]) -> float:
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    return 64 * float(np.finfo(np.float64).eps) * largest**2
 
 
 def _scored(
@@ -200,7 +217,10 @@ def _scored(
     rest = [levels[row[row >= 0]] for row in others]
     judge = [score(levels[row[-1]], seen) for row, seen in zip(codes, rest, strict=True)]
     human = [score(levels[row[j]], seen) for row, seen in zip(codes, rest, strict=True)]
-    return np.array(judge, dtype=np.float64), np.array(human, dtype=np.float64)
+    scores = np.array([judge, human], dtype=np.float64)
+    if np.isnan(scores).any():
+        raise StatisticsError(f"score gave NaN for a rating beside human {j}; it must be a number")
+    return scores[0], scores[1]
 
 
 def _p_value(judge: NDArray[np.bool_], human: NDArray[np.bool_], epsilon: float) -> float:

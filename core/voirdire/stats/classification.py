@@ -87,8 +87,9 @@ def classification_scores(
 
     Macro means run over the declared labels that occur, in truth or prediction; labels that occur
     in neither are named in the details (``absent``), beside the mean that would count them as 0
-    (``zero_filled``). In both means a 0/0 precision or recall of a label that occurs counts as 0,
-    as in scikit-learn; `Classification.labels` shows it as NaN.
+    (``zero_filled``). Weighted means run over the labels that some item truly has. In all of them
+    a 0/0 precision or recall of a label that occurs counts as 0, as in scikit-learn;
+    `Classification.labels` shows it as NaN.
 
     Parameters
     ----------
@@ -107,8 +108,9 @@ def classification_scores(
     -------
     Classification
         MCC is NaN with ``zero_expected_disagreement`` where truth or predictions are constant
-        (scikit-learn says 0), and ``not_applicable`` to multi-label data. All are NaN with
-        ``no_data`` where no item is complete.
+        (scikit-learn says 0), and ``not_applicable`` to multi-label data. Weighted means without
+        any true label, and macro means without any label at all, are NaN with ``not_estimable``.
+        All are NaN with ``no_data`` where no item is complete.
 
     Raises
     ------
@@ -137,7 +139,7 @@ def classification_scores(
     scores = {}
     for place, name in enumerate(_NAMES):
         reason = _reason(given, name, sums)
-        value = math.nan if reason else values[name]
+        value = math.nan if reason else values.get(name, math.nan)
         intervals: tuple[Interval, ...] = ()
         if asked:
             column = np.array([]) if drawn is None or reason else drawn[:, place]
@@ -158,11 +160,15 @@ def classification_scores(
 def _reason(given: Classified, name: str, sums: Floats) -> str | None:
     if not given.n:
         return "no_data"
+    _, predicted, true, _ = given.parts(sums)
+    if (name.endswith("_weighted") and not true.any()) or (
+        name.endswith("_macro") and not (true + predicted).any()
+    ):
+        return "not_estimable"
     if name != "mcc":
         return None
     if given.multilabel:
         return "not_applicable"
-    _, predicted, true, _ = given.parts(sums)
     constant = max(true.max(), predicted.max(), given.n - predicted.sum()) == given.n
     return "zero_expected_disagreement" if constant else None
 
@@ -192,7 +198,7 @@ def _by_sklearn(given: Classified) -> dict[str, float]:
         "hamming_loss": metrics.hamming_loss(truth, predicted),
         "mcc": math.nan,
     }
-    for average in ("weighted", "macro"):
+    for average in ("weighted", "macro") if len(used) else ():
         parts = metrics.precision_recall_fscore_support(
             truth, predicted, average=average, **options
         )
@@ -221,10 +227,12 @@ def scores_of_sums(given: Classified, sums: Floats, *, fill: bool = False) -> Fl
     occurs = np.ones_like(true) if fill else ((predicted + true) > 0).astype(np.float64)
     columns = [exact / n]
     for weight in (true, occurs):
-        columns += [
-            _ratio((part * weight).sum(axis=-1), weight.sum(axis=-1))
-            for part in (precision, recall, f1)
-        ]
+        whole = weight.sum(axis=-1)
+        for part in (precision, recall, f1):
+            mean = np.full(whole.shape, np.nan)
+            columns.append(
+                np.divide((part * weight).sum(axis=-1), whole, out=mean, where=whole > 0)
+            )
     wrong = (predicted + true - 2 * hits).sum(axis=-1) / (n * q)
     columns.append(wrong if given.multilabel else 1 - exact / n)
     columns.append(_mcc(given, hits, predicted, true))

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from voirdire.stats.generalizability import VarianceComponents
 
-_MOST = 10_000
+#: Beyond this many the limit is reached.
+_MOST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)

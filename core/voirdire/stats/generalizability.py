@@ -60,7 +60,8 @@ class VarianceComponents(Result):
         """Reliability of the mean over so many raters with so many runs each.
 
         Relative error holds what reorders items, absolute error (`agreement`) also what shifts
-        all of them: Brennan (2001), eqs. 4.17 to 4.22 (Φ and Eρ²). NaN where it is 0 / 0.
+        all of them: Brennan (2001), eqs. 4.17 to 4.22 (Φ and Eρ²). NaN where the variance of
+        such means is estimated at zero or below: a quotient of two negatives is no reliability.
         """
         if raters < 1 or runs < 1:
             raise StatisticsError(f"raters and runs must be at least 1, not {raters} and {runs}")
@@ -72,7 +73,7 @@ class VarianceComponents(Result):
             noise += self.item_run / runs
             shift += self.run / runs + self.rater_run / (raters * runs)
         total = self.item + noise + (shift if agreement else 0.0)
-        return self.item / total if total != 0 else math.nan
+        return self.item / total if total > 0 else math.nan
 
     def __str__(self) -> str:
         """The components that the design tells apart, on one line."""

@@ -12,13 +12,14 @@ import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import floats
-from voirdire.stats._pairs import mean_interval, pairs, standard_error
+from voirdire.stats._pairs import mean_interval, pairs, round_off, standard_error
 from voirdire.stats._results import REASONS, Interval, Result
 from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.stats._arrays import Floats
     from voirdire.stats._pairs import Pairs
 
 
@@ -155,8 +156,19 @@ def wilcoxon(first: Any, second: Any) -> PairedTest:
         return _undefined("wilcoxon", found, "too_few_items")
     if not found.differences.any():
         return _undefined("wilcoxon", found, "zero_variance")
-    tested = stats.wilcoxon(found.differences)
+    tested = stats.wilcoxon(_tied(found))
     return _result("wilcoxon", found, float(tested.statistic), float(tested.pvalue))
+
+
+def _tied(found: Pairs) -> Floats:
+    """Differences of which those that round-off alone tells apart are equal in size."""
+    sizes = np.abs(found.differences)
+    order = np.argsort(sizes, kind="stable")
+    steps = np.diff(sizes[order], prepend=0.0) > round_off(found.judge, found.reference)
+    first = np.maximum.accumulate(np.where(steps, np.arange(len(order)), 0))
+    out = np.empty_like(sizes)
+    out[order] = sizes[order][first]
+    return np.sign(found.differences) * out
 
 
 def mcnemar(first: Any, second: Any) -> PairedTest:

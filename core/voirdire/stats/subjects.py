@@ -40,7 +40,7 @@ class SubjectsNeeded(Result):
 
     def __str__(self) -> str:
         """One line."""
-        about = f"the {self.level:.0%} interval of an ICC of {self.icc:.3f}"
+        about = f"the {100 * self.level:.6g}% interval of an ICC of {self.icc:.3f}"
         if self.n is None:
             return f"no number of subjects takes {about} off {self.threshold:g}"
         return f"n = {self.n}: {about} would lie {self.side} {self.threshold:g} (k = {self.k})"

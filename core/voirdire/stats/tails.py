@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from voirdire.stats._arrays import check_level
-from voirdire.stats._pairs import normal_quantile, pairs
-from voirdire.stats._results import Estimate, Interval
+from voirdire.stats._pairs import pairs
+from voirdire.stats._results import Estimate
+from voirdire.stats.agreement import wilson_interval
 
 
 def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float = 0.95) -> Estimate:
@@ -58,7 +59,7 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
     return Estimate(
         "tail misses",
         misses / n if n else math.nan,
-        (_wilson(misses, n, level),),
+        (wilson_interval(misses / n if n else math.nan, n, level),),
         n,
         2,
         found.left_out,
@@ -71,13 +72,3 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
             "false_alarm_rate": alarms / n_others if n_others else math.nan,
         },
     )
-
-
-def _wilson(hits: int, n: int, level: float) -> Interval:
-    if not n:
-        return Interval("wilson", level, math.nan, math.nan)
-    z, p = normal_quantile(0.5 + level / 2), hits / n
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low = 0.0 if hits == 0 else centre - half
-    return Interval("wilson", level, low, 1.0 if hits == n else centre + half)

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from voirdire import TableError
-from voirdire.tables import audit, from_frame, read_file
+from voirdire.study import build_study
+from voirdire.tables import audit, from_frame, read_file, read_tables
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._scale import infer_scale
@@ -233,3 +234,23 @@ def test_ids_with_an_exponent_have_lost_digits():
 def test_the_column_of_systems_is_said_where_no_study_is_given():
     frame = pl.DataFrame({"item": ["a", "b"], "model": ["human", "gpt"], "score": [1, 2]})
     assert found(frame)[2]["study_drafted"].message.endswith("; systems: those in column 'model'.")
+
+
+def test_a_rater_called_like_its_column_of_scores(tmp_path):
+    """Scores of people beside replies of a judge: two sources of one file."""
+    (tmp_path / "r.csv").write_text(
+        'item,human,judge\n1,4,"{""Calm"": 3}"\n2,5,"{""Calm"": 5}"\n3,1,"{""Calm"": 2}"\n'
+    )
+    sources = [
+        {"path": "r.csv", "rater": "human", "layout": "scores", "columns": {"human": "Calm"}},
+        {"path": "r.csv", "rater": "judge", "layout": "replies", "columns": {"judge": ""}},
+    ]
+    data = {"sources": sources, "reference": ["human"]}
+    study = build_study(
+        {"name": "s", "data": data, "rubric": {"attributes": ["Calm"]}}, folder=str(tmp_path)
+    )
+    ratings = read_tables(study).ratings
+    assert dict(ratings.group_by("rater").agg("score").iter_rows()) == {
+        "human": [4, 5, 1],
+        "judge": [3, 5, 2],
+    }

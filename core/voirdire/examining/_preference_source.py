@@ -153,11 +153,14 @@ def _holds(path: Path) -> bool:
         if suffix not in _TEXT:
             return False
         with path.open("rb") as file:
-            head = file.read(_HEAD).decode("utf-8", "replace")
+            # Without its zeros UTF-16 reads as the letters of these names.
+            head = file.read(_HEAD).replace(b"\0", b"").decode("utf-8", "replace")
     except (OSError, pl.exceptions.PolarsError):
         return False  # whoever reads the file says what is wrong with it
-    first = head if suffix in (".json", ".jsonl", ".ndjson") else head.partition("\n")[0]
-    return all(name in first for name in ("system_a", "system_b", "score"))
+    # A title may stand above the header of a table.
+    lines = [head] if suffix in (".json", ".jsonl", ".ndjson") else head.splitlines()
+    names = ("system_a", "system_b", "score")
+    return any(all(name in line for name in names) for line in lines)
 
 
 def _book_holds(path: Path) -> bool:

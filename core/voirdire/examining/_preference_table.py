@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.tables import STATUS
+from voirdire.tables import STATUS, canonical_ids
+from voirdire.tables._numbers import to_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,7 @@ def preference_table(
     if absent:
         raise TableError(f"{where}: no column {absent[0]!r} (columns: {frame.columns})")
     at = place or (lambda index: f"row {index + 1}")
-    found = _typed(frame, where)
+    found = _typed(frame, where, at)
     _check(found, where, at)
     return _one_direction(found).select(list(PREFERENCES))
 
@@ -108,20 +109,25 @@ def settle(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _typed(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.DataFrame:
     blank = {"shown_first": pl.lit(None), "run": pl.lit(1), "status": pl.lit(None)}
     filled = frame.with_columns(e.alias(n) for n, e in blank.items() if n not in frame.columns)
     text = [name for name, kind in PREFERENCES.items() if kind is pl.String]
+    scores, bad = to_scores(filled["score"])
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        cell = filled["score"][row]
+        raise TableError(f"{where}, {at(row)}: the score is {cell!r} where a number is needed")
     try:
         found = filled.with_columns(
-            *(pl.col(name).cast(pl.String).str.strip_chars() for name in text),
+            *(canonical_ids(filled[name]).alias(name) for name in text),
             pl.col("run").cast(pl.Int32).fill_null(1),
-            pl.col("score").cast(pl.Float64).fill_nan(None),
+            scores.alias("score"),
             pl.col("status").cast(STATUS),
         )
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
-        raise TableError(f"{where}: a run, score or status cannot be read ({cause})") from None
+        raise TableError(f"{where}: a run or status cannot be read ({cause})") from None
     said = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
     first = pl.when(pl.col("shown_first") != "").then("shown_first")
     return found.with_columns(

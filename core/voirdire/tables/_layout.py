@@ -161,11 +161,10 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
         for column in raw.frame.columns
         if column not in taken and not (column in named and _is_score(raw, column))
     ]
-    rater = source.rater if source.rater and source.rater.strip() in raw.frame.columns else None
     declared = {
         "item": source.item,
         "system": source.system,
-        "rater": rater,
+        "rater": source.rater if _names_column(raw, source, named) else None,
         "context": source.context,
     }
     roles: dict[str, str | None] = {}
@@ -178,6 +177,15 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
     return _plausible(raw, source, roles)
+
+
+def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
+    """Whether a source's `rater` is a column of names, and not a rater whose scores stand there."""
+    column = (source.rater or "").strip()
+    if column not in raw.frame.columns or column in source.columns:
+        return False
+    cells = raw.frame[column]
+    return column not in named or not (_is_score(raw, column) or holds_replies(cells))
 
 
 def _plausible(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
-from voirdire._errors import PluginError, StudyError
+from voirdire._errors import PluginError, StudyError, VoirdireError
+from voirdire.running._stop import GRACE
+from voirdire.store import scrub
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -26,14 +29,23 @@ def make_model(name: str, options: Mapping[str, Any], plugins: Plugins, timeout:
     StudyError
         The name has no prefix.
     PluginError
-        Nobody registered the prefix, or the model does not take an option.
+        Nobody registered the prefix, or the model does not take an option, cannot be made or is
+        none.
     """
     factory, rest = model_factory(name, plugins), name.partition(":")[2]
     own = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
     try:
-        return factory(rest, **{**own, **options})
+        model = factory(rest, **{**own, **options})
+    except VoirdireError:
+        raise
     except TypeError as error:
         raise PluginError(f"model {name!r} does not take these options: {error}") from error
+    except (Exception, SystemExit) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise PluginError(f"model {name!r} cannot be made: {what}") from error
+    if not callable(getattr(model, "complete", None)):
+        raise PluginError(f"model {name!r} is a {type(model).__name__}, which has no `complete`")
+    return model
 
 
 def model_factory(name: str, plugins: Plugins) -> Callable[..., Any]:
@@ -87,7 +99,15 @@ def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
 
 
 async def close_model(model: Any) -> None:
-    """Close what the model holds open, if it says how."""
+    """Close what the model holds open, if it says how; failing at that undoes no run."""
     close = getattr(model, "aclose", None)
-    if close is not None:
-        await close()
+    if close is None:
+        return
+    try:
+        async with asyncio.timeout(GRACE):
+            closing = close()
+            if inspect.isawaitable(closing):
+                await closing
+    except Exception as error:  # noqa: BLE001 - a plugin's model may raise anything at all
+        said = scrub(f"{type(error).__name__}: {error}")
+        sys.stderr.write(f"voirdire: {model!r:.80} could not be closed: {said}\n")

@@ -64,6 +64,11 @@ class Lane:
         """Whether calls must say how many tokens they are about to use."""
         return self._tokens is not None
 
+    @property
+    def paused(self) -> float:
+        """Seconds until calls may be made again, after the provider has asked to wait."""
+        return max(0.0, self._open_at - self._clock())
+
     async def enter(self, tokens: float = 0.0) -> None:
         """Wait for the allowance, then for a place."""
         wait = max(

@@ -33,6 +33,8 @@ def summary(desk: Desk, seconds: float) -> str:
         parts.append(f"failed {_kinds(tally.faults)}")
     parts += [f"{_rate(desk, seconds):.1f}/s", f"{tally.input + tally.output} tokens"]
     parts += [cost_text(desk), f"{_left(desk, seconds)} left"]
+    if desk.lane.paused:
+        parts.append(f"waiting {desk.lane.paused:.0f} s as its provider asks")
     if desk.breaker.reason:
         parts.append(f"PARKED: {desk.breaker.reason}")
     return ", ".join(parts)
@@ -74,7 +76,8 @@ def _table(desks: Sequence[Desk], seconds: float) -> Any:
     table = Table("rater", "done", "failed", "a second", "tokens", "cost", "left", box=None)
     for desk in desks:
         tally = desk.tally
-        state = "parked" if desk.breaker.reason else _left(desk, seconds)
+        waits = f"waits {desk.lane.paused:.0f} s" if desk.lane.paused else _left(desk, seconds)
+        state = "parked" if desk.breaker.reason else waits
         row = (
             desk.asker.seat.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
             f"{_rate(desk, seconds):.1f}", str(tally.input + tally.output), cost_text(desk), state,

@@ -18,6 +18,7 @@ from voirdire.store import (
     for_run,
     make_call,
     read_replies,
+    read_text,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def read(desk: Desk, item: str, lines: Sequence[Line]) -> Parsed:
     if not replies:
         return Parsed({}, "blank")
     status = _OF_TEXT[replies[-1].finish_reason]
-    text = desk.asker.mind.parse(replies, item).text
+    text = read_text(desk.asker.mind, replies, item)
+    if text is None:
+        return Parsed({}, "unparsable")
     return Parsed({}, "blank" if status == "ok" and not text.strip() else status)
 
 

@@ -25,6 +25,7 @@ from voirdire.store._raters import (
     askers,
     model_identity,
     read_replies,
+    read_text,
 )
 from voirdire.store._records import (
     Attempt,
@@ -91,6 +92,7 @@ __all__ = [
     "ratings_frame",
     "read_replies",
     "read_session",
+    "read_text",
     "remarks_frame",
     "replies_frame",
     "responses_frame",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 FILE = "findings.json"
 
@@ -21,16 +21,30 @@ def keep_findings(folder: str | Path, minds: Iterable[tuple[str, Any]]) -> None:
     A rater says it by a method `findings() -> sequence of Finding or None`, which few have: one
     whose prompts hold examples tells of leaks.
     """
-    said = {name: found() for name, mind in minds if (found := getattr(mind, "findings", None))}
-    new = {
-        name: [asdict(one) for one in found] for name, found in said.items() if found is not None
-    }
+    asked = ((name, getattr(mind, "findings", None)) for name, mind in minds)
+    said = {name: _said(name, found) for name, found in asked if found}
+    new = {name: found for name, found in said.items() if found is not None}
     if not new:
         return
     draft = Path(folder) / f"{FILE}.draft"
     text = json.dumps({**_kept(folder), **new}, ensure_ascii=False, indent=1)
     draft.write_text(text, encoding="utf-8")
     draft.replace(Path(folder) / FILE)
+
+
+def _said(name: str, findings: Callable[[], Any]) -> list[dict[str, Any]] | None:
+    """What a rater finds; one that breaks at it is a finding itself."""
+    try:
+        found = findings()
+        rows = None if found is None else [asdict(one) for one in found]
+        json.dumps(rows)
+    except Exception as error:  # noqa: BLE001 - a plugin's rater may raise anything at all
+        message = f"{name} was asked for its findings and broke: {type(error).__name__}: {error}"
+        broken = Finding(
+            "findings_broke", "note", name, 1, (), message, "What it knows of is not told here."
+        )
+        return [asdict(broken)]
+    return rows
 
 
 def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:

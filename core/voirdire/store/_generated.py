@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from voirdire._errors import StudyError
 from voirdire.schema import Response
 from voirdire.store._expected import expect
+from voirdire.store._raters import read_text
 from voirdire.store._replies import answered
 from voirdire.store._subjects import take_responses
 from voirdire.study import Comparisons
@@ -41,6 +42,6 @@ def _responses(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterato
         expect(connection, "item", Comparisons())
         for item, _, _, _, replies in answered(connection, asker.seat, 1):
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
-                text = asker.mind.parse(replies, item).text
-                if text.strip():
+                text = read_text(asker.mind, replies, item)
+                if text and text.strip():
                     yield Response(item, asker.seat.name, text)

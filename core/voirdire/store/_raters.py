@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import MissingExtraError, PluginError, StudyError
+from voirdire._errors import MissingExtraError, PluginError, StudyError, VoirdireError
 from voirdire.schema import (
     Attribute,
     Comparison,
@@ -70,6 +70,15 @@ def read_replies(mind: Any, replies: Sequence[Reply]) -> Parsed:
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
         flags = (f"parser_raised:{type(error).__name__}",)
         return Parsed(dict.fromkeys(_keys(mind)), "unparsable", flags=flags)
+
+
+def read_text(mind: Any, replies: Sequence[Reply], item: str) -> str | None:
+    """The response that a generator reads out of replies; None where its parser fails."""
+    try:
+        found = mind.parse(replies, item).text
+    except Exception:  # noqa: BLE001 - a plugin's parser may raise anything at all
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _keys(mind: Any) -> list[str]:
@@ -185,6 +194,11 @@ def _made(
         return factory(*given, **sampling, **spec.options, **handed)
     except TypeError as error:
         raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
+    except VoirdireError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{kind} {use!r} of {spec.name!r} cannot be made: {what}") from error
 
 
 def _levels(attribute: str, levels: Mapping[str, str]) -> dict[float, str]:

@@ -203,7 +203,9 @@ def _print_summary(summary: pl.DataFrame) -> None:
     from rich.table import Table  # noqa: PLC0415
 
     heads = ("task", "seeds", "n", "lost", "F1", "sd", "random", "const.", "kappa")
-    table = Table(box=None, pad_edge=False, title="Weighted F1 on the test sets")
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 1, 0, 0), title="Weighted F1 on the test sets"
+    )
     for head in ("model", "labels"):
         table.add_column(head, overflow="fold")
     for head in heads:

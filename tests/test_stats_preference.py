@@ -46,6 +46,15 @@ def test_repeated_comparisons_of_an_item_are_no_new_evidence():
     assert naive.details["se"] < 0.6 * single.details["se"]
 
 
+@pytest.mark.parametrize("scores", [[0, 0], [0.1] * 7, [1, -1, -1, 1]])
+def test_a_spread_that_is_not_seen_is_unknown_and_not_zero(scores):
+    items = [0, 0, 1, 1] if len(scores) == 4 else None
+    found = mean_preference(scores, items, ci="t")
+    assert found.value == pytest.approx(scores[0] if items is None else 0)
+    assert math.isnan(found.details["se"])
+    assert math.isnan(found.interval().low)
+
+
 def test_win_tie_loss():
     found = win_tie_loss([2, 1, 0, None, -1, 1])
     assert (found.wins, found.ties, found.losses) == (3, 1, 1)

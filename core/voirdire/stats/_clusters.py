@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+#: Residuals below this are rounding.
+_STILL = 1e-12
+
+
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """Scores that are there, with the number of the group each belongs to.
@@ -87,8 +91,15 @@ def resampled(
 
 
 def mean_error(given: Comparisons, values: Floats) -> float:
-    """Standard error of a mean over groups that may hang together; NaN with one group."""
+    """Standard error of a mean over groups that may hang together.
+
+    NaN with one group, and where no group lies off the mean: a spread that is not seen is unknown,
+    not zero.
+    """
     if given.groups < 2:
         return math.nan
     rest = given.sums((values - values.mean())[:, None])[:, 0]
-    return math.sqrt(given.groups / (given.groups - 1) * float(rest @ rest)) / len(values)
+    spread = float(rest @ rest)
+    if spread <= _STILL**2 * len(values):
+        return math.nan
+    return math.sqrt(given.groups / (given.groups - 1) * spread) / len(values)

@@ -57,7 +57,8 @@ def mean_preference(
     Returns
     -------
     Estimate
-        ``n`` comparisons; details: ``se`` and the number of ``items``. NaN with ``no_data``.
+        ``n`` comparisons; details: ``se`` and the number of ``items``. NaN with ``no_data``. Where
+        no item lies off the mean, ``se`` and the t interval are NaN: no spread was seen.
 
     Raises
     ------

@@ -140,6 +140,25 @@ def test_cells_are_read_as_papers_print_them(tmp_path):
     assert (w["n"], w["f1_random"]) == (171, random_f1([103, 68]).value)
 
 
+def test_one_label_of_0_and_1_is_a_binary_task(tmp_path):
+    truth, said = ([at % 2 for at in range(40)], [at // 2 % 2 for at in range(40)])
+    rows = [(f"i{at}", "low", *pair) for at, pair in enumerate(zip(truth, said, strict=True))]
+    path = wrote(tmp_path / "x.csv", rows, ["item", "label", "truth", "predicted"])
+    row = compare([path], runs=10, resamples=10).row(0, named=True)
+    assert row["task"] == "binary"
+    assert row["f1"] == pytest.approx(f1_score(truth, said, average="weighted"))
+    assert row["f1_random"] == random_f1([20, 20]).value
+
+
+def test_a_separator_makes_no_label_of_nothing(tmp_path):
+    rows = [("1", "a;b", "a;"), ("2", "b", " ; "), ("3", "a", "")]
+    path = wrote(tmp_path / "x.csv", rows, ["item", "truth", "predicted"])
+    row = compare([path], runs=10, resamples=0).row(0, named=True)
+    assert (row["task"], row["missing"]) == ("multi-label", 1)
+    assert row["f1"] == pytest.approx((1 * 1 + 2 * 0) / 3)  # a: found, b: never
+    assert row["f1_constant"] == best_constant_f1([2, 2], 3).value  # two labels, no third one
+
+
 def test_two_files_of_predictions_are_known_by_their_folders(tmp_path):
     paths = []
     for name in ("a", "b"):

@@ -22,7 +22,8 @@ Examples:
 
   voirdire angst silver posts.csv --model openai:gpt-4o-mini --out silver
 
-  voirdire angst silver posts.jsonl --text body --model simulated:demo --out silver --max-cost 5
+  voirdire angst silver posts.jsonl --text body --model compatible:llama
+  --model-option base_url=http://localhost:11434/v1 --out silver
 """
 CORPUS = """
 Examples:

@@ -35,7 +35,7 @@ def prediction_cells(raw: RawTable, path: Path, default: str) -> list[Cell]:
     """One cell a configuration, label set and task; `default` names the configuration.
 
     An empty prediction is missing. Without a task, several labels in a cell make it multi-label,
-    two labels binary, more multi-class.
+    two labels binary, more multi-class. A single label of 0 and 1 is binary: it holds or not.
     """
     frame = _keyed(raw.frame, default)
     cells = []
@@ -44,7 +44,10 @@ def prediction_cells(raw: RawTable, path: Path, default: str) -> list[Cell]:
         where = f"{path} ({', '.join(filter(None, (configuration, labels, task)))})"
         long = part if "label" in part.columns else _long(part, where)
         tested = _tested(long, where)
-        known = task_of(task, where) if task else _guessed(tested)
+        asked = task_of(task, where) if task else None
+        if "label" in part.columns and len(tested.names) == 1 and asked in (None, "binary"):
+            tested = _with_complement(tested)
+        known = asked or _guessed(tested)
         cells.append(Cell(path.name, configuration, labels, known, tested))
     return cells
 
@@ -69,13 +72,14 @@ def _long(part: pl.DataFrame, where: str) -> pl.DataFrame:
 
 
 def _names(part: pl.DataFrame, column: str) -> pl.Series:
-    """The labels in a cell, numbers as ids are (1.0 is 1); an empty cell is null."""
+    """The labels in a cell, numbers as ids are (1.0 is 1); an empty cell is null, ";" no label."""
     if isinstance(part.schema[column], pl.List):
         return part[column].cast(pl.List(pl.String))
     text = canonical_ids(part[column])
     if text.null_count() < len(text) and text.drop_nulls().str.contains(_JSON_LIST).all():
         return text.str.json_decode(pl.List(pl.String))
-    return text.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
+    each = pl.element().str.strip_chars()
+    return text.str.split(SEPARATOR).list.eval(each.filter(each != ""))
 
 
 def _check_spelling(split: pl.DataFrame, where: str) -> None:
@@ -111,6 +115,14 @@ def _tested(long: pl.DataFrame, where: str) -> Tested:
     )
     _check_truth(truth, items, where)
     return Tested(truth[0], predicted, tuple(labels.to_list()))
+
+
+def _with_complement(tested: Tested) -> Tested:
+    """Two classes of one label: that it does not hold, and that it does."""
+    truth, predicted = (
+        np.concatenate([1 - part, part], axis=-1) for part in (tested.truth, tested.predicted)
+    )
+    return Tested(truth, predicted, (f"not {tested.names[0]}", *tested.names))
 
 
 def _laid_out(

@@ -173,9 +173,10 @@ def test_remarks_of_raters_are_not_ratings_in_words():
     assert "rater_unread" not in found(frame)[2]
 
 
-def test_a_blank_column_called_judge_names_no_raters(tmp_path):
+@pytest.mark.parametrize("cell", ["", "-", "n/a"])
+def test_a_blank_column_called_judge_names_no_raters(tmp_path, cell):
     path = tmp_path / "r.csv"
-    path.write_text("item,human,judge\ni1,4,\ni2,5,\n")
+    path.write_text(f"item,human,judge\ni1,4,{cell}\ni2,5,{cell}\n")
     study, tables = read_file(path)
     assert [rater.name for rater in study.panel] == ["human"]
     assert {"one_rater", "rater_unread"} <= {note.kind for note in audit(tables, study)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 
+from voirdire.cli._shown import visible
+
 #: Exit codes, as `voirdire --help` prints them.
 OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -34,4 +36,4 @@ def main() -> None:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"voirdire: {text}\n")
+    sys.stderr.write(f"voirdire: {visible(text)}\n")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument
+from voirdire.cli._shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,11 +57,11 @@ def _print(findings: Sequence[Finding]) -> None:
         console.print("Nothing odd was found.")
     for finding in findings:
         head = Text(f"{finding.severity:<8} ", style=STYLES[finding.severity])
-        head.append(f"{finding.message}", style="default")
+        head.append(visible(finding.message), style="default")
         if finding.table:
-            head.append(f"  [{finding.table}]", style="dim")
+            head.append(f"  [{visible(finding.table)}]", style="dim")
         console.print(head)
         console.print(Text(f"         {finding.consequence}", style="dim"))
         if finding.places:
             shown = ", ".join(finding.places[:8]) + (" ..." if len(finding.places) > 8 else "")
-            console.print(Text(f"         at {shown}", style="dim"))
+            console.print(Text(f"         at {visible(shown)}", style="dim"))

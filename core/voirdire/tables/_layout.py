@@ -210,7 +210,8 @@ def _names_raters(
     Numbers may only where they are ids by their header, or beside a column of scores of its own;
     a blank column only beside such a one.
     """
-    blank = raw.frame[column].null_count() == raw.frame.height
+    scores, bad = to_scores(raw.frame[column])
+    blank = scores.null_count() == len(scores) and not bad.any()
     if not blank and not _is_score(raw, column):
         return not holds_replies(raw.frame[column])
     free = [each for each in raw.frame.columns if each not in roles.values()]

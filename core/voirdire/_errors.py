@@ -65,7 +65,7 @@ class MissingExtraError(PluginError):
     def __init__(self, feature: str, extra: str, module: str) -> None:
         super().__init__(
             f"{feature} needs the package {module!r}, which is not installed: "
-            f"pip install 'voirdire[{extra}]'"
+            f"pip install 'voirdire[{extra}]' (from a clone: pip install '.[{extra}]')"
         )
         self.feature, self.extra, self.module = feature, extra, module
 

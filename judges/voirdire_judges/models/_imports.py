@@ -16,7 +16,7 @@ def require(module: str, feature: str, extra: str) -> Any:
     >>> require("no_such_package", "openai:gpt-4o", "openai")
     Traceback (most recent call last):
     voirdire._errors.MissingExtraError: openai:gpt-4o needs the package 'no_such_package', which is
-    not installed: pip install 'voirdire[openai]'
+    not installed: pip install 'voirdire[openai]' (from a clone: pip install '.[openai]')
     """
     try:
         return importlib.import_module(module)

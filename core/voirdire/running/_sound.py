@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
 #: SQLite's largest integer.
 _MOST = 2**63 - 1
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def sound(found: object) -> Reply | ModelError:
@@ -38,6 +39,8 @@ def sound(found: object) -> Reply | ModelError:
         kind = type(found.text).__name__
         what = f"the model returned a reply whose text is a {kind}"
         return ModelError(what, "malformed", retryable=False)
+    if _is_plain(found):
+        return found
     reason, notes = found.finish_reason, _notes(found.notes)
     if reason not in _REASONS:
         notes = (*notes, f"finish_reason: {reason}")
@@ -53,6 +56,25 @@ def sound(found: object) -> Reply | ModelError:
         notes=notes,
         option_logprobs=_logprobs(found.option_logprobs),
         error=_text(found.error),
+    )
+
+
+def _is_plain(reply: Reply) -> bool:
+    """Whether nothing need be looked at any closer, as with all models of our own."""
+    usage, params = reply.usage, reply.params
+    return (
+        reply.finish_reason in _REASONS
+        and type(usage) is Usage
+        and all(
+            count is None or (type(count) is int and 0 <= count <= _MOST)
+            for count in (usage.input, usage.output, usage.cached, usage.reasoning)
+        )
+        and type(reply.model) is type(reply.provider_id) is type(reply.error) is str
+        and type(reply.latency) is float
+        and type(params) is dict
+        and all(type(name) is str and type(value) in _PLAIN for name, value in params.items())
+        and not reply.notes
+        and not reply.option_logprobs
     )
 
 

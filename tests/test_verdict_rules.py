@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import polars as pl
 import pytest
 from examinations import NAN, matrix, pair_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from voirdire.examining._agreement import levels_of
 from voirdire.examining._components import side
 from voirdire.examining._known import Known, winning_range
 from voirdire.examining._settle import (
@@ -19,9 +21,10 @@ from voirdire.examining._settle import (
     units_for_bias,
     units_for_icc,
 )
+from voirdire.examining._stability import stability
 from voirdire.examining.multiplicity import consistency_p, state_multiplicity
 from voirdire.examining.verdict import judge_verdicts, scope_sentence
-from voirdire.schema import Finding
+from voirdire.schema import Finding, Scale
 from voirdire.stats import Estimate, Interval, alt_test, icc
 from voirdire.study import build_study
 
@@ -49,7 +52,7 @@ def known(attribute="Tone", rate=1.0, stable=(0.9, 0.97), runs=3, temperature=0.
     return Known(
         humans=("a", "b", "c"),
         shared_items={attribute: 100},
-        alt_tests={pair: Estimate("winning rate", rate)},
+        alt_tests={pair: Estimate("winning rate", rate, n=100, k=3)},
         runs={"J": runs},
         temperatures={"J": temperature},
         stability={pair: steady},
@@ -359,3 +362,53 @@ def test_at_response_level_responses_are_counted():
     assert f"about {units:,} responses instead of 60" in found.needs
     assert "Rate more responses" in found.next_step
     assert consistency_p(result, result.interval("C,1", "f").low) == pytest.approx(0.025)
+
+
+def test_a_test_that_leaves_too_few_humans_is_none():
+    """One human shares sixty responses with the others, and twenty of them with the judge."""
+    rng = np.random.default_rng(0)
+    humans = rng.integers(1, 6, (100, 3)).astype(float)
+    humans[60:, 0] = np.nan
+    judge = np.r_[np.full(40, np.nan), humans[40:, 1]]
+    humans[60:80, 2] = np.nan
+    few = alt_test(humans, judge, score="neg_rmse", min_items=30)
+    assert few.k == 2
+    facts = dataclasses.replace(known(), alt_tests={("J", "Tone"): few})
+    part = verdict_of(pair_result(matrix(40, 0.97)), facts).component("R")
+    assert part.state == "not tested"
+    assert "only 2 of 3 humans" in part.note
+
+
+def test_a_component_without_an_interval_says_so():
+    alpha = Estimate("alpha", 1.0, (Interval("jackknife", 0.95, NAN, NAN),))
+    found = verdict_of(pair_result(matrix(9, 0.5), extra={"label_alpha": alpha}))
+    assert (found.verdict, "nan" in found.why) == ("undecided", False)
+    assert "there is no interval" in found.why
+
+
+def test_two_references_of_one_judge_are_two_passes():
+    """One pass holds under the correction, the other does not: a name alone cannot tell them."""
+    others = [pair_result(matrix(40, 0.5), "K", f"a{i}") for i in range(18)]
+    results = [pair_result(matrix(40, 0.97)), pair_result(matrix(40, 0.865)), *others]
+    found = state_multiplicity(results, judge_verdicts(results, STUDY), STUDY)
+    assert (len(found.passed), len(found.survived)) == (2, 1)
+
+
+def test_steadiness_is_of_attributes_with_three_scored_runs_and_at_the_level_asked():
+    rows = [
+        {"item": f"i{i}", "system": "s", "rater": "J", "attribute": name, "run": run,
+         "score": None if name == "Tone" and run == 2 else float((i + run * i // 5) % 5 + 1)}
+        for i in range(20) for name in ("Tone", "Safety") for run in range(3)
+    ]  # fmt: skip
+    found = stability(pl.DataFrame(rows), ["J"], ["Tone", "Safety"], 0.8)
+    assert set(found) == {("J", "Safety")}
+    interval = found["J", "Safety"].interval("f")
+    assert (found["J", "Safety"].k, interval.level) == (3, 0.8)
+
+
+def test_tenths_are_levels_of_a_scale_of_tenths():
+    """3 x 0.1 is 0.30000000000000004 in binary, and nobody writes that."""
+    scale = Scale(0, 1, 0.1)
+    assert scale.levels == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert Scale(0, 1, 1 / 3).levels == (0.0, 1 / 3, 2 / 3, 1.0)
+    assert levels_of(scale, np.array([0.3, 0.7]), np.array([0.6])) == list(scale.levels)

@@ -53,7 +53,7 @@ def simulated():
 @pytest.fixture(scope="module")
 def verdicts(simulated):
     """(judge, attribute) -> counts of verdicts, humans and runs being as good as they can be."""
-    passes = Estimate("winning_rate", 1.0)
+    passes = Estimate("winning_rate", 1.0, n=1000, k=3)
     steady = Estimate("ICC(A,1)", 0.95, (Interval("f", 0.95, 0.93, 0.97),))
     known = Known(
         humans=DEMO.humans,

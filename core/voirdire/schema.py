@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from voirdire._errors import InputError
@@ -81,7 +82,12 @@ class Scale:
             raise InputError(
                 f"the scale {self.low:g} to {self.high:g} is continuous (step 0) and has no levels"
             )
-        return tuple(self.low + i * self.step for i in range(self.count))
+        # As decimals: 3 x 0.1 is the level 0.3, not the 0.30000000000000004 of binary sums.
+        first, step = (Decimal(repr(float(part))) for part in (self.low, self.step))
+        found = [float(first + i * step) for i in range(self.count)]
+        if math.isclose(found[-1], self.high, rel_tol=1e-12):  # steps of a third reach their end
+            found[-1] = float(self.high)
+        return tuple(found)
 
     def holds(self, value: float) -> bool:
         """Whether the value lies between the ends (a mean need not be a level)."""

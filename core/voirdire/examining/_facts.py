@@ -37,7 +37,7 @@ def known_facts(
         alt_tests=_alt_tests(context, judges, reference) if enough else {},
         runs={name: cube.runs[name] for name in names},
         temperatures={rater.name: rater.temperature for rater in raters},
-        stability=stability(ratings, names, cube.attributes),
+        stability=stability(ratings, names, cube.attributes, context.study.analysis.level),
     )
 
 

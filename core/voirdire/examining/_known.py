@@ -121,11 +121,20 @@ def _why_no_alt_test(pair: Pair, known: Known, thresholds: Thresholds) -> str:
             f"a human shares only {shared} responses with the others, and the test asks for "
             f"{thresholds.min_shared_items}"
         )
-    found = known.alt_tests.get(pair)
+    return _why_no_result(known.alt_tests.get(pair), humans, thresholds)
+
+
+def _why_no_result(found: Estimate | None, humans: int, thresholds: Thresholds) -> str:
+    """What the test itself leaves to be wished: humans share enough responses, the judge fewer."""
     if found is None:
         return "the alt-test was not run"
     if math.isnan(found.value):
         return f"undefined: {REASONS.get(found.reason or '', 'no reason given')}"
+    if found.k < thresholds.min_humans:
+        return (
+            f"only {found.k} of {humans} humans share {thresholds.min_shared_items} responses "
+            f"with the others and the judge, and the test asks for {thresholds.min_humans}"
+        )
     return ""
 
 

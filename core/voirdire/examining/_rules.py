@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def next_step(name: VerdictName, parts: Mapping[str, Component], unit: str) -> s
 def _because(letter: str, parts: Mapping[str, Component], otherwise: str) -> str:
     part = parts[letter]
     subject = part.name[0].upper() + part.name[1:]
-    if part.interval is None or part.note.startswith("undefined"):
-        return f"{subject} is {part.note or 'not known'}."
+    if part.interval is None or math.isnan(part.interval.width):
+        return f"{subject} is {part.note or 'not known: there is no interval'}."
     interval = f"[{part.interval.low:.2f}, {part.interval.high:.2f}]".replace("-", "−")
     return f"{subject}: the interval {interval} {otherwise} what is asked ({part.threshold})."
 

@@ -107,7 +107,7 @@ def items_for_alt_test(found: Estimate, rate: float) -> int | None:
     strictest = ALPHA / (k * sum(1 / i for i in range(1, k + 1)))
     with np.errstate(divide="ignore"):
         needed = np.asarray(found.details["items"]) * (-ndtri(strictest) / np.abs(z)) ** 2
-    wins = math.ceil(rate * k)
+    wins = math.ceil(rate * k - 1e-9)
     winning = bool((z > 0).sum() >= wins)
     # Those who would be decided on the side that the estimates lean to, soonest first.
     soonest = np.sort(needed[z > 0] if winning else needed[z <= 0])

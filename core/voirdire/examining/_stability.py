@@ -20,16 +20,18 @@ FEWEST_RUNS = 3
 
 
 def stability(
-    ratings: pl.DataFrame, raters: Sequence[str], attributes: Sequence[str]
+    ratings: pl.DataFrame, raters: Sequence[str], attributes: Sequence[str], level: float
 ) -> dict[tuple[str, str], Estimate]:
-    """(rater, attribute) -> ICC(A,1) of responses by runs, for raters with three or more runs."""
-    runs = ratings.group_by(pl.col("rater").cast(pl.String)).agg(pl.col("run").n_unique())
-    repeated = {rater for rater, count in runs.iter_rows() if count >= FEWEST_RUNS}
+    """(rater, attribute) -> ICC(A,1) of responses by runs, where three or more runs have scores."""
+    keys = (pl.col("rater").cast(pl.String), pl.col("attribute").cast(pl.String))
+    scored = ratings.filter(pl.col("score").is_not_null())
+    runs = scored.group_by(keys).agg(pl.col("run").n_unique())
+    repeated = {(rater, name) for rater, name, count in runs.iter_rows() if count >= FEWEST_RUNS}
     return {
-        (rater, attribute): icc(_by_run(ratings, rater, attribute), "A,1", ci="f")
+        (rater, attribute): icc(_by_run(scored, rater, attribute), "A,1", ci="f", level=level)
         for rater in raters
-        if rater in repeated
         for attribute in attributes
+        if (rater, attribute) in repeated
     }
 
 

@@ -68,19 +68,18 @@ def state_multiplicity(
     Source: Holm (1979), Scand. J. Statist. 6, 65-70; McGraw and Wong (1996), table 8.
     """
     level = study.analysis.level
-    passed = [(v.judge, v.attribute) for v in verdicts if v.component("C").state == "pass"]
     adjusted = adjust_p([consistency_p(r, study.thresholds.icc_c) for r in results], "holm")
-    held = {
-        (result.judge, result.attribute)
-        for result, p in zip(results, adjusted, strict=True)
-        if p <= (1 - level) / 2
-    }
+    passed = [
+        ((verdict.judge, verdict.attribute), bool(p <= (1 - level) / 2))
+        for verdict, p in zip(verdicts, adjusted, strict=True)
+        if verdict.component("C").state == "pass"
+    ]
     return Multiplicity(
         len(verdicts),
         level,
         len(verdicts) * (1 - level) / 2,
-        tuple(passed),
-        tuple(pair for pair in passed if pair in held),
+        tuple(pair for pair, _ in passed),
+        tuple(pair for pair, held in passed if held),
     )
 
 

@@ -190,6 +190,22 @@ def test_excluded_raters_and_even_loads(tmp_path):
     assert (tmp_path / "work" / "key.json").stat().st_mode & 0o077 == 0
 
 
+def test_the_plan_alone_cannot_be_drawn_again(tmp_path):
+    study = write_study(tmp_path, "pairwise")
+    text = study.read_text("utf-8")
+    study.write_text(text.replace("seed = 3\n", ""), "utf-8")
+    export(study, tmp_path / "work", key=tmp_path / "kept" / "key.json")
+    key = json.loads((tmp_path / "kept" / "key.json").read_text("utf-8"))
+    shown = b"".join(
+        path.read_bytes()
+        for path in (tmp_path / "work").rglob("*")
+        if path.suffix in (".json", ".toml", ".csv")
+    )
+    assert str(key["seed"]).encode() not in shown
+    again = export(study, tmp_path / "work", key=tmp_path / "kept" / "key.json")
+    assert again.plan.hash == key["plan"]
+
+
 def test_a_task_with_fewer_raters_than_it_needs_is_refused(tmp_path):
     path = write_study(tmp_path, "pointwise", "per_task = 2\n" + EXCLUDED)
     with pytest.raises(StudyError, match=r"1 rater may judge item '\w+' of reference, where 2"):

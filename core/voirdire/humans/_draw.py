@@ -51,9 +51,9 @@ def draw(
             ids.append(judgement.id)
         raters[rater] = tuple(ids)
     title = study.title or study.name
-    plan = Plan(study.name, title, humans.task, humans.instructions, chosen, raters, judgements)
+    plan = Plan(study.name, title, humans.task, humans.instructions, raters, judgements)
     items = {item.id: dict(item.extra) for item in (_item(task) for _, task in tasks)}
-    return plan, Key(plan.hash, origins, items)
+    return plan, Key(plan.hash, chosen, origins, items)
 
 
 def rater_names(study: Study, humans: Humans) -> tuple[str, ...]:

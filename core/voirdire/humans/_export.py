@@ -67,13 +67,14 @@ def make_plan(
     key_path = Path(key) if key else folder / KEY
     if (folder / PLAN).is_file():
         held = read_plan(folder / PLAN)
-        plan, _ = draw(study, humans, tasks, held.seed)
+        held_key = read_key(key_path, held)
+        plan, _ = draw(study, humans, tasks, held_key.seed)
         if plan.hash != held.hash:
             raise InputError(
                 f"{folder / PLAN}: texts, questions or raters have changed since this plan was "
                 "drawn; give another folder, or take the study back to what it was"
             )
-        return held, read_key(key_path, held)
+        return held, held_key
     plan, origins = draw(study, humans, tasks)
     columns(plan)
     said = study_to_toml(study)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-PLAN, KEY, VERSION = "plan.json", "key.json", 1
+PLAN, KEY, VERSION = "plan.json", "key.json", 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,6 @@ class Plan:
     title: str
     task: str
     instructions: str
-    seed: int
     raters: Mapping[str, tuple[str, ...]]
     judgements: Mapping[str, Judgement]
 
@@ -100,10 +99,12 @@ class Origin:
 class Key:
     """The key to a plan.
 
-    `items` holds the further columns of the items, which results are broken down by.
+    `items` holds the further columns of the items, which results are broken down by. With `seed`
+    anyone could draw the plan again, so it is no part of the plan.
     """
 
     plan: str
+    seed: int
     origins: Mapping[str, Origin]
     items: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -116,7 +117,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 def write_key(key: Key, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
-    raw = {"plan": key.plan, "origins": origins, "items": key.items}
+    raw = {"plan": key.plan, "seed": key.seed, "origins": origins, "items": key.items}
     _write(path, json.dumps(raw, default=str), 0o600)
 
 
@@ -150,7 +151,8 @@ def read_key(path: Path, plan: Plan) -> Key:
     raw = _read(path, "key")
     try:
         origins = {ident: Origin(**origin) for ident, origin in raw["origins"].items()}
-        key = Key(raw["plan"], origins, {i: dict(e) for i, e in raw.get("items", {}).items()})
+        items = {item: dict(extra) for item, extra in raw.get("items", {}).items()}
+        key = Key(raw["plan"], int(raw["seed"]), origins, items)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: not a key of voirdire") from None
     if key.plan != plan.hash or set(key.origins) != set(plan.judgements):
@@ -176,7 +178,6 @@ def _packed(plan: Plan) -> dict[str, Any]:
         "title": plan.title,
         "task": plan.task,
         "instructions": plan.instructions,
-        "seed": plan.seed,
         "raters": {rater: list(ids) for rater, ids in plan.raters.items()},
         "forms": [[asdict(question) for question in form] for form in forms],
         "texts": list(texts),
@@ -196,7 +197,7 @@ def _unpacked(raw: dict[str, Any]) -> Plan:
         for one in raw["judgements"]
     }
     raters = {rater: tuple(ids) for rater, ids in raw["raters"].items()}
-    head = {name: raw[name] for name in ("name", "title", "task", "instructions", "seed")}
+    head = {name: raw[name] for name in ("name", "title", "task", "instructions")}
     return Plan(**head, raters=raters, judgements=judgements)
 
 

@@ -3,47 +3,80 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-_WRAP = r"[\s(\[{*_`\"'“‘$]{0,6}"
-_CLOSE = r"[)\]}*_`\"'”’$]{0,4}"
-_NOUN = (
-    r"(?:answers?|ans|solution|choices?|options?|selections?|letters?|correct|antwort(?:en)?|lösung|réponses?"
-    r"|reponse|respuestas?|risposta|resposta|antwoord|ответ|答案)"
+_WRAP = (
+    r"(?:[\s(\[{<*_`\"'“‘$]|\\[(\[]|\\(?:text|textbf|textrm|mathrm|mathbf|boxed|fbox)\s?\{){0,6}"
 )
+_CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
+_NOUN = (
+    r"(?:answers?|ans\.?|solution|choices?|options?|selections?|selected|picks?|letters?|conclusion|verdict"
+    r"|(?:correct|best|right)(?:\s+(?:one|response|reply|statement))?"
+    r"|antwort(?:en)?|lösung|réponses?|reponse|respuestas?|risposta|resposta|antwoord|jawaban|cevap"
+    r"|odpowiedź|svar|ответ|الإجابة|الجواب|उत्तर)"
+)
+# Scripts that put no space between words.
+_CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
 _THINKS = r"i\s+(?:think|believe|choose|pick|select|would\s+say)|it\s+is|it['’]s"
-_SURELY = r"likely|probably|clearly|definitely|most|therefore|thus|simply|the|correct|right|best"
+_SURELY = r"likely|probably|clearly|definitely|most|therefore|thus|simply|the|la|correct|right|best"
+_ABOUT = (
+    r"(?:\s+(?:to|for)\s+(?:the|this)\s+question|\s+here|\s+(?:correcta|correcte|corretta)"
+    r"|\s+i\s+(?:choose|chose|pick|select|would\s+(?:choose|pick|give)))?"
+)
 _IS = (
-    r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|be|ist|est|es|è|é)\b"
+    r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be|ist|lautet|est|es|è|é)\b"
     rf"(?:\s+(?:{_THINKS}|{_SURELY}|be)\b){{0,4}}"
 )
 _STRONG = (
-    rf"(?:\b{_NOUN}\b(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}"
-    rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—-]|[ \t]*\n)"
+    rf"(?:(?<![^\W_]){_NOUN}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}"
+    rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
+    r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
     rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
-    rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\boxed\{{\s*(?:\\text\{{)?)"
+    rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
 )
 _VERB = (
-    r"\b(?:choose|select|pick|go\s+with|chose|selected|picked|going\s+with|would\s+say|i['’]d\s+say|it\s+is|it['’]s)\s+"
+    r"\b(?:choose|select|pick|vote(?:\s+for)?|answer|go\s+with|chose|selected|picked|going\s+with"
+    r"|would\s+say|i['’]d\s+say|it\s+is|it['’]s|it\s+(?:must|should|has\s+to)\s+be|not\s+[A-Z]\s*,?\s+but)\s+"
     r"(?:it\s+is\s+|it['’]s\s+)?(?:(?:the\s+)?(?:option|choice|letter|answer)\s+)?"
 )
-_WEAK = r"\b(?:option|choice|letter|answer)\s*"
-_RIGHT = r"\s+(?:is|are)\s+(?:the\s+|my\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b"
+# A word that concludes, before a letter that ends its sentence.
+_HENCE = (
+    r"\b(?:so|thus|hence|therefore|definitely|probably|clearly)\b,?\s+"
+    r"(?:(?:the\s+)?(?:option|choice)\s+)?"
+)
+_WEAK = r"\b(?:options?|choice|letter|answer)\s*"
+_RIGHT = (
+    r"\s+(?:is|are|seems?(?:\s+to\s+be)?|would\s+be|fits|it\s+is\b(?=\s*[.!\n]|\s*$))"
+    r"(?:(?<=it\sis)|\s+(?:the\s+|my\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b)"
+)
+# "Vitamin C", "Speaker A is right": a name, not an option.
+_NAMES = re.compile(
+    r"\b(?:person|speaker|patient|client|student|vitamin|type|plan|group|step|hepatitis|grade|part|case)\s+$",
+    re.IGNORECASE,
+)
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\brather\s+than|\binstead\s+of)\s+(?:\w+\s+)?$", re.IGNORECASE
+    r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$",
+    re.IGNORECASE,
 )
 _FAULTED = re.compile(
     r"[\s,]+(?:is|are|was|seems?|looks?|would\s+be|can|could|does|which\s+is)\b\s*"
     r"(?:not\b|n['’]t|wrong|incorrect|less|false|un\w+|tempting|also|too|be\b)",
     re.IGNORECASE,
 )
+_RETRACTED = re.compile(
+    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?",
+    re.IGNORECASE,
+)
+_CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
 # After "A" or "I" these words show that a letter was meant, not an article or a pronoun.
 _GOES_ON = re.compile(
-    r"\s*(?:$|[\n.,;:)\]*(–—-]|(?:because|since|as|and|or|for|is|due|given|based|fits?)\b)",
+    rf"{_CLOSE}\s*(?:$|[\n.,;:)\]*(<–—-]|(?:because|since|as|and|or|for|is|due|given|based|fits?)\b)",
     re.IGNORECASE,
 )
+# A letter of a script with spaces: beside one of these no option letter stands.
+_LETTER = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +87,7 @@ class Cue:
     end: int
     letters: tuple[str, ...]
     alternatives: bool = False
+    retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +106,7 @@ class Patterns:
 def patterns(letters: tuple[str, ...]) -> Patterns:
     """The places in which one of these letters answers."""
     one = "|".join(re.escape(letter) for letter in sorted(letters, key=len, reverse=True))
-    token = rf"(?<!\w)(?<!\w['’])(?:{one})(?!\w|['’]\w)"
+    token = rf"(?<!{_LETTER})(?<!\w['’])(?:{one})(?!{_LETTER}|['’]\w)"
     more = rf"(?>{_CLOSE}\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_WRAP}{token}){{0,25}}+"
     several = rf"(?P<letters>{token}{more})"
     none = r"(?P<none>none\b|no\s+(?:option|answer)\b|neither\b)"
@@ -82,12 +116,16 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
             re.compile(rf"{_STRONG}(?:{several}|{none})", flags),
             re.compile(rf"{_VERB}{_WRAP}{several}", flags),
             re.compile(rf"{several}{_CLOSE}{_RIGHT}", flags),
+            re.compile(rf"{_HENCE}{_WRAP}{several}(?={_CLOSE}\s*(?:[.!]|$|\n))", flags),
         ),
         weak=re.compile(rf"{_WEAK}{_WRAP}{several}", flags),
-        alone=re.compile(rf"{_WRAP}{several}{_CLOSE}\s*[.!]?\s*", flags),
+        alone=re.compile(
+            rf"{_WRAP}(?:(?:both|all\s+of|options?)\s+)?{several}{_CLOSE}{_CONTRAST}[\s.!✅✓]*",
+            flags,
+        ),
         leading=re.compile(
             rf"(?m)(?:^|[,;])[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
-            r"(?:[).:][)*_`]{0,3}(?=\s|$)|\s[–—-]\s)",
+            r"(?:[).:][)*_`]{0,3}(?=\s|$)|\s[–—-]\s|,?\s+(?:because|since|due)\b)",
             flags,
         ),
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),
@@ -106,9 +144,13 @@ def strong_cues(text: str, by: Patterns) -> list[Cue]:
 
 
 def weak_cues(text: str, by: Patterns) -> list[Cue]:
-    """Places that speak of an option without faulting it."""
+    """Places that speak of an option; those that fault it are *retracted*."""
     found = [_cue(text, each, by) for each in by.weak.finditer(text)]
-    return [cue for cue in found if cue and not _FAULTED.match(text, cue.end)]
+    return [
+        replace(cue, retracted=cue.retracted or _FAULTED.match(text, cue.end) is not None)
+        for cue in found
+        if cue
+    ]
 
 
 def leading_letters(text: str, by: Patterns) -> list[str]:
@@ -123,22 +165,27 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
 
 
 def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
-    if _DENIED.search(text[max(0, found.start() - 24) : found.start()]):
+    before = text[max(0, found.start() - 40) : found.start()]
+    if _DENIED.search(before) or _NAMES.search(before):
         return None
     if found.groupdict().get("none"):
         return Cue(found.start(), found.end(), ())
     raw, start, end = found["letters"], *found.span("letters")
     alone = found.re is by.alone
-    letters = [each.group() for each in by.letter.finditer(text, start, end)]
-    letters = [
+    kept = [
         each
-        for each in letters
-        if each.isdigit() or each.isupper() or _marked(text, end, alone=alone)
+        for each in by.letter.finditer(text, start, end)
+        if each.group().isdigit() or each.group().isupper() or _marked(text, end, alone=alone)
     ]
-    if not letters or (letters[-1].upper() in "AI" and not alone and not _GOES_ON.match(text, end)):
+    if not kept or (_FAULTED.match(text, end) and found.re is not by.weak):
         return None
-    unique = tuple(dict.fromkeys(letter.upper() for letter in letters))
-    return Cue(found.start(), end, unique, _OR.search(raw) is not None)
+    letters = tuple(dict.fromkeys(each.group().upper() for each in kept))
+    if letters[-1] in "AI" and not (
+        alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
+    ):
+        return None
+    retracted = not alone and _RETRACTED.match(text, end) is not None
+    return Cue(found.start(), end, letters, _OR.search(raw) is not None, retracted)
 
 
 def _marked(text: str, end: int, *, alone: bool) -> bool:

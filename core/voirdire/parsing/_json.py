@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from voirdire.parsing._lenient import Cut, Reader, TooMuchError
@@ -13,7 +13,11 @@ __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
 _OPEN = re.compile(r"[{\[]")
 _LIST_OPENS = re.compile(r"\[\s*+[{\[\"“\d-]")
-_ESCAPED_KEY = re.compile(r"\{\s*+\\+\"")
+_ESCAPED_KEY = re.compile(r"\{(?:\s|\\n)*+\\+\"")
+# A reply to a prefilled brace begins inside the object.
+_HEADLESS = re.compile(
+    r"(?P<head>\s*+(?:```[a-z]{0,10}\s++)?)\[?\s*+(?P<key>[\"“][^\"“”\n{}]{1,80}[\"”]\s*+[:：])"
+)
 _CLEAN_TAIL = re.compile(r"\s*+(?:```\s*+)?")
 _CLEAN_HEAD = re.compile(r"\s*+(?:```[^\n`{\[]{0,40}+)?\s*+")
 MAX_VALUES = 1_000
@@ -55,6 +59,13 @@ def read_json(text: str) -> Reading:
 def _read_mixed(text: str) -> Reading:
     if _ESCAPED_KEY.search(text) and not _has_plain_key(text):
         text = text.replace('\\"', '"')
+    if headless := _HEADLESS.match(text):
+        text = f"{headless['head']}{{{text[headless.start('key') :]}"
+        return replace(_safely(text), mended=True)
+    return _safely(text)
+
+
+def _safely(text: str) -> Reading:
     try:
         return _scan(text)
     except TooMuchError:

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _SEPARATORS = re.compile(r"[\W_]+")
-_SCORE_KEYS = ("score", "rating", "value", "grade", "points", "level", "answer", "label", "result")
+_SCORE_KEYS = (
+    *("score", "rating", "value", "grade", "points", "level", "answer", "label", "result"),
+    *("finalscore", "overallscore", "finalrating", "overallrating", "present", "choice", "option"),
+    *("letter", "winner", "verdict", "preference", "preferred"),
+)
 _TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
 _NAME_KEYS = frozenset(
     {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}
@@ -142,39 +146,43 @@ def _opened(value: Any) -> dict[str, Any] | list[Any] | None:
     return None
 
 
-def scalars(values: list[Any], *, keep_cut: bool) -> list[Found]:
+def scalars(values: list[Any], *, keep_cut: bool, name: str = "") -> list[Found]:
     """One raw scalar for each value of a key: unwrapped, or missing with a reason.
 
     A value at which the text was cut counts only with `keep_cut`, and only if it is complete.
+    Inside an object the key itself, `name`, may come again: ``{"calm": {"why": "", "calm": 4}}``.
     """
-    return [_scalar(value, 0, keep_cut=keep_cut) for value in values]
+    own = plain_key(name)
+    return [_scalar(value, 0, keep_cut=keep_cut, own=own) for value in values]
 
 
-def _scalar(value: Any, depth: int, *, keep_cut: bool) -> Found:
+def _scalar(value: Any, depth: int, *, keep_cut: bool, own: str) -> Found:
     if isinstance(value, Cut):
         if not keep_cut or value.value is None:
             return Found(reason="cut")
-        return _scalar(value.value, depth, keep_cut=keep_cut)
+        return _scalar(value.value, depth, keep_cut=keep_cut, own=own)
     opened = _opened(value)
     if opened is None:
         return Found(value)
     if depth < _MAX_DEPTH:
         if isinstance(opened, dict):
-            return _scored(opened, depth + 1, keep_cut=keep_cut)
+            return _scored(opened, depth + 1, keep_cut=keep_cut, own=own)
         if len(opened) == 1:
-            return _scalar(opened[0], depth + 1, keep_cut=keep_cut)
+            return _scalar(opened[0], depth + 1, keep_cut=keep_cut, own=own)
     return Found(reason="ambiguous" if opened else "empty")
 
 
-def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool) -> Found:
+def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> Found:
     """The score of ``{"score": 4, "reason": "..."}``; never one of an inner part."""
     by_form: dict[str, list[Any]] = {}
     for key, inner in pairs_of(value):
-        by_form.setdefault(plain_key(key), []).append(inner)
-    values = next((by_form[key] for key in _SCORE_KEYS if key in by_form), None)
+        decorated = _DECORATED.fullmatch(key[:_LONGEST_KEY])
+        by_form.setdefault(plain_key(decorated["bare"] if decorated else key), []).append(inner)
+    known = (*_SCORE_KEYS, own, f"{own}score", f"{own}rating")
+    values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
         return Found(reason="no_score")
-    settled = [_scalar(each, depth, keep_cut=keep_cut) for each in values]
+    settled = [_scalar(each, depth, keep_cut=keep_cut, own=own) for each in values]
     if any(not _same(each.value, settled[0].value) for each in settled[1:]):
         return Found(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][.)]\s+)+")
 _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bas well as\b", re.IGNORECASE)
+_DASH = re.compile(r"\s*[–—]\s|\s-\s")
 _AFTER_LEAD = re.compile(r"\s*(?:[:：(–—.]|-\s|\b(?:because|since|as|is|was)\b)", re.IGNORECASE)
+# "Anger, not Fear", "Anger rather than Fear": what stands behind is denied, what before is not.
+_TURNED = re.compile(
+    r"(?:[,(;–—]\s*(?:and\s+|but\s+)?not\b(?!\s+(?:only|just))|(?<!other\s)\b(?:rather\s+)?than\b|\b(?:instead\s+of|as\s+opposed\s+to)\b)"
+    r".*",
+    re.IGNORECASE,
+)
+_NOT_ONLY = re.compile(r"\bnot\s+(?:only|just)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?<=[.!?])\s+|;\s*|,?\s+\bbut\s+(?!also|not)", re.IGNORECASE)
+_ECHO = re.compile(r"\?[\s\"*]++(?=[^\W\d_])")
+_SETTLES = re.compile(
+    r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+",
+    re.IGNORECASE,
+)
+_CONFIDENCE = re.compile(r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|\b\d+\.\d+\b")
+_BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
+_CROSSES = tuple("❌☐✗✘")
+# In running text a one-word label behind these is a verb: "I fear", "I am labeling".
+_SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
+_BEFORE, _BEHIND = ("non-", "anti-", "self-"), "-free"
 _NOT = frozenset(
     ("not", "no", "never", "without", "neither", "nor", "nothing", "rather", "instead", "cannot"),
-) | {"isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"}
+) | {
+    *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
+}
+# These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
+_DENIES = _NOT | {"lacks", "lack", "lacking", "absence", "free", "less", "hardly", "rules", "ruled"}
 # Words of a sentence: an entry of a list does not hold them.
 _SENTENCE = (
     _NOT
@@ -26,7 +50,8 @@ _SENTENCE = (
     | {"is", "are", "was", "were", "be", "has", "have", "had", "does", "do", "did", "seems"}
     | {"user", "text", "post", "appears", "please", "sorry", "here", "because", "which", "who"}
 )
-_NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear"})
+_STATES = frozenset({"is", "are", "was", "were", "there"})
+_NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
 
 
@@ -57,7 +82,10 @@ class _Entry:
 
 def read_line(labels: LabelSet, raw: str) -> Line:
     """The labels of one line."""
+    if (raw := _ticked(raw)) == "":
+        return Line("prose")
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
+    line = _CONFIDENCE.sub("", _behind_last(_ECHO, line))
     bullet = _BULLET.match(raw)
     line = line[bullet.end() :] if (bullet := _BULLET.match(line)) else line
     marked = bullet is not None or _BULLET.match(raw) is not None
@@ -66,17 +94,49 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     cue = _CUE.match(line)
     final = cue is not None and _FINAL.search(cue["cue"]) is not None
     body = line[cue.end() :] if cue else line
-    if cue and (lead := _lead(labels, body)):
-        return Line("lead", (lead,), marked=True, final=final)
+    if cue and (headed := _headed(labels, cue["cue"], body)):
+        return replace(headed, final=final)
+    body = _TURNED.sub("", body)
     if spelled(body) in _NO_ENTRY:
         return Line("prose")
     entries = list(_entries(labels, body))
     if entries and all(_is_entry(entry) for entry in entries):
         unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
         known = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
-        named = tuple(label for each in known for label in each.labels)
-        return Line("list", named, unknown, marked=marked or cue is not None, final=final)
+        named_all = tuple(label for each in known for label in each.labels)
+        return Line("list", named_all, unknown, marked=marked or cue is not None, final=final)
     return Line("prose", tuple(_mentioned(labels, line)))
+
+
+def _behind_last(pattern: re.Pattern[str], text: str) -> str:
+    """What stands behind the last match, or all of the text."""
+    ends = [found.end() for found in pattern.finditer(text)]
+    return text[ends[-1] :] if ends else text
+
+
+def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
+    """What ``Anger: he shouts`` and ``Label: Anger because he shouts`` name."""
+    named = labels.forms.get(spelled(cue))
+    if named is None or named in (labels.none, labels.other):
+        lead = _lead(labels, _TURNED.sub("", body))
+        return Line("lead", (lead,), marked=True) if lead else None
+    forms = [word_form(word.group()) for word in WORD.finditer(body[:60])][:4]
+    unread = _is_taken_back(forms) or not any(form.isalpha() for form in forms)
+    return Line("prose") if unread else Line("lead", (named,), marked=True)
+
+
+def _is_taken_back(forms: Sequence[str]) -> bool:
+    """Whether the words behind a label deny it: *absent*, *is not shown*, *there is no sign*."""
+    first = forms[0] if forms else ""
+    return first in _NOT or (first in _STATES and not _DENIES.isdisjoint(forms))
+
+
+def _ticked(raw: str) -> str:
+    """A line without its box; nothing where the box is empty or crossed."""
+    box = _BOX.match(raw)
+    if box is None:
+        return "" if raw.rstrip().endswith(_CROSSES) else raw
+    return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
 
 
 def _lead(labels: LabelSet, line: str) -> str | None:
@@ -89,7 +149,10 @@ def _lead(labels: LabelSet, line: str) -> str | None:
         return None
     label, count = found
     end = words[count - 1].end()
-    explains = len(words) - count > _MAX_REMARK and _AFTER_LEAD.match(line, end)
+    forms = [word_form(word.group()) for word in words[count : count + 4]]
+    if not _AFTER_LEAD.match(line, end) or _is_taken_back(forms):
+        return None
+    explains = len(words) - count > _MAX_REMARK or _DASH.match(line, end)
     return label if explains else None
 
 
@@ -114,7 +177,8 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
             entry.start = start
         if found:
             entry.bracketed |= bool(entry.rest) and "(" in line[entry.end : start]
-            entry.labels.append(found[0])
+            other = _is_other_word(line, words, forms, at, count)
+            entry.rest.append(forms[at]) if other else entry.labels.append(found[0])
         else:
             entry.rest.append(forms[at])
         at += count
@@ -123,11 +187,22 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
         yield entry
 
 
+def _is_other_word(
+    line: str, words: list[re.Match[str]], forms: list[str], at: int, count: int
+) -> bool:
+    """Whether a label's word is a verb here (*I fear*), or part of another (*self-control*)."""
+    start, end = words[at].start(), words[at + count - 1].end()
+    if line[max(0, start - 5) : start].casefold().endswith(_BEFORE):
+        return True
+    verb = count == 1 and at > 0 and forms[at - 1] in _SUBJECTS
+    return verb or line[end : end + len(_BEHIND)].casefold() == _BEHIND
+
+
 def _is_entry(entry: _Entry) -> bool:
     if entry.labels and not entry.bracketed:
         if _is_denied(entry):
             return True
-        return len(entry.rest) <= _MAX_REMARK and _SENTENCE.isdisjoint(entry.rest)
+        return len(entry.rest) <= _MAX_REMARK and (_SENTENCE | _DENIES).isdisjoint(entry.rest)
     return len(entry.rest) <= _MAX_ENTRY and _SENTENCE.isdisjoint(entry.rest)
 
 
@@ -153,9 +228,11 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
 
     Ordinary words that happen to be labels (*others*, *none*) count only in lists.
     """
-    for sentence in re.split(r"(?<=[.!?])\s+", line):
-        entries = list(_entries(labels, sentence))
-        if not all(_NOT.isdisjoint(entry.rest) for entry in entries):
+    for sentence in _CLAUSE.split(_behind_last(_SETTLES, _NOT_ONLY.sub("", line))):
+        entries = list(_entries(labels, _TURNED.sub("", sentence)))
+        if sentence.endswith("?"):
+            continue
+        if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
             continue
         for label in (label for entry in entries for label in entry.labels):
             ordinary = label in (labels.none, labels.other) and len(WORD.findall(label)) == 1

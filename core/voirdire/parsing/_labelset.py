@@ -17,6 +17,7 @@ _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
 _SEPARATOR = re.compile(r"[,;|\n]")
 _SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 _MAX_GAP = 3
+_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def spelled(text: str) -> str:
 
 def word_form(word: str) -> str:
     """One word as it is compared."""
+    word = word if word.isascii() else word.translate(_FULL_WIDTH)
     return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
 
 

@@ -18,11 +18,12 @@ MAX_STEPS = 60_000
 
 _DOUBLE = '"“”„‟″«»'
 _SINGLE = "'‘’‚`´"
-_SKIP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+\*/)*+")
-_BETWEEN = re.compile(r"(?:[\s,;]++|//[^\n]*+|/\*[^*]*+\*/)*+")
+_ASIDE = r"\\[nrt]|//[^\n]*+|#[^\n]*+|/\*[^*]*+\*/"
+_SKIP = re.compile(rf"(?:\s++|{_ASIDE})*+")
+_BETWEEN = re.compile(rf"(?:[\s,;]++|{_ASIDE})*+")
 _KEY = re.compile(
-    rf"[{_DOUBLE}](?P<double>[^{_DOUBLE}\n]{{0,200}})[{_DOUBLE}]\s*+[:：=]"
-    rf"|[{_SINGLE}](?P<single>[^{_SINGLE}\n]{{0,200}})[{_SINGLE}]\s*+[:：=]"
+    rf"[{_DOUBLE}](?P<double>[^{_DOUBLE}\n]{{0,200}})[{_DOUBLE}]\s*+(?:[:：]|=>?)"
+    rf"|[{_SINGLE}](?P<single>[^{_SINGLE}\n]{{0,200}})[{_SINGLE}]\s*+(?:[:：]|=>?)"
     r"|(?P<bare>\w[\w .\-/()]{0,80})[:：=]"
 )
 _VALUE_STARTS = rf"(?:[{_DOUBLE}{_SINGLE}{{\[+\-.\d]|null|none|nan|n/a|true|false|\Z)"
@@ -37,7 +38,7 @@ _ENDS_IN_LIST = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,5})?")
-_CLOSES_NUMBER = re.compile(rf"[^\S\n]*+(?:\Z|[\n,}}\];{_DOUBLE}]|//|/\*|```)")
+_CLOSES_NUMBER = re.compile(rf"[^\S\n]*+(?:\Z|[\n,}}\];#{_DOUBLE}]|\\[nrt]|//|/\*|```)")
 _DECIMAL_COMMA = re.compile(r",\d++(?!\s*+[:：=])")
 _LITERAL = re.compile(
     r"(null|none|undefined|nan|true|false)\b(?=[^\S\n]*+(?:\Z|[\n,}\];]|//|```))", re.IGNORECASE

@@ -13,35 +13,54 @@ if TYPE_CHECKING:
     from voirdire.schema import Scale
 
 _SIGNS = str.maketrans(
-    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "−": "-", "－": "-", "﹣": "-", "：": ":"}
-    | dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff")
+    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":"}
+    | dict.fromkeys("−－﹣‐‑–", "-")
+    | dict.fromkeys(
+        "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    )
+    | dict.fromkeys("\ufe0f\u20e3")  # the frame of a keycap such as 4️⃣
 )
-_WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’"
+_WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’$#"
 _NUMBER = r"[+-]?(?:\d{1,40}(?:\.\d{1,40})?|\.\d{1,40})"
 _PREFIX = (
     r"(?:(?:final\s+|overall\s+)?(?:score|rating|level|grade|rated)\s*(?:is|of|as)?\s*[:=]?\s*)?"
 )
+_LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*"
 _OUT_OF = (
-    r"\s*\(?\s*(?:/|out\s+of|of)\s*(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
-    rf"(?P<top>{_NUMBER})"
+    r"\s*(?:[(\[]?\s*(?:/|out\s+of|of)\s*(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
+    rf"|(?:[(\[]\s*)?on\s+an?\s+(?:{_LEVELS})?|[(\[]\s*{_LEVELS.replace('low', 'least')})"
+    rf"(?P<top>{_NUMBER})(?:[-\s](?:point\s+)?scale)?[)\]]?"
 )
-_UNIT = r"(?:\s*(?:points?|pts?|stars?))?"
+_UNIT = r"(?:\s*(?:points?|pts?|stars?|[★⭐]|分|点|점))?"
 _HEDGE = (
     r"(?:or|to|and|but|maybe|possibly|perhaps|could|might|almost|nearly|close|between|until"
-    r"|through)\b"
+    r"|through|actually|wait|hmm+|correction|on\s+(?:second|reflection))\b"
 )
 _ALTERNATIVE = rf"\s*\(\s*(?:{_HEDGE}|[-–—/]|\d)"
 _TAIL = (
-    rf"(?:(?P<whole>\s*[.!]?\s*)|(?P<bracket>\s*[(\[].*)|(?P<sentence>[.!]\s+(?!{_HEDGE})[^\W\d].*)"
-    rf"|(?P<comment>(?:\s*[-–—:,;|]\s*(?!{_HEDGE})[^\W\d]|\s+(?:because|since|as|due)\b).*))"
+    rf"(?:(?P<whole>\s*[.!]?\s*)|(?P<bracket>\s*[(\[].*)|(?P<sentence>[.!]\s+(?!{_HEDGE}|no[,.:;])[^\W\d].*"
+    rf"|\s+(?:because|since|due)\b.*)|(?P<comment>(?:\s*[-–—:,;|]\s*(?!{_HEDGE}|(?:if|unless)\b|no[,.:;])[^\W\d]"
+    rf"|\s+as\b).*))"
 )
 _WHOLE = re.compile(
-    rf"{_PREFIX}(?P<number>{_NUMBER}){_UNIT}(?:{_OUT_OF}{_UNIT}\)?)?{_TAIL}",
+    rf"{_PREFIX}(?P<number>{_NUMBER}){_UNIT}(?:{_OUT_OF}{_UNIT}[)\]]?)?{_TAIL}",
     re.IGNORECASE | re.DOTALL,
+)
+# "Good (4)", "High: 4/5": a level's name before its number.
+_NAMED = re.compile(
+    r"(?!(?:not|no|at|above|below|over|under|less|more|max|min)\b)"
+    r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}\s*"
+    r"(?:[(\[:]|-\s)\s*(?P<rest>[\d.]{1,6}(?:\s*/\s*[\d.]{1,6})?)[)\]]?\.?",
+    re.IGNORECASE,
+)
+_GIVES = re.compile(
+    r"\b(?:rate|give|score|assign|award|grade)[sd]?\b(?:\s+[^\W\d]{1,20}){0,6}\s+(?P<rest>\d[^\n]{0,120})",
+    re.IGNORECASE,
 )
 _SOMEWHERE = re.compile(
     rf"(?<![\w./-])(?P<number>{_NUMBER}){_UNIT}{_OUT_OF}(?![\w/])", re.IGNORECASE
 )
+_DENIED = re.compile(r"\b(?:not|never|cannot|nor)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 _PERCENT = re.compile(r"\d\s*[%٪]|\bpercent\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
@@ -84,8 +103,24 @@ def read_number(raw: Any, scale: Scale, words: Mapping[str, float] | None = None
 
 
 def rated_out_of(text: str, scale: Scale) -> Number:
-    """The score of a sentence such as *I give it 4 out of 5*, if it states exactly one."""
-    found = {(each["number"], each["top"]) for each in _SOMEWHERE.finditer(text[: _LONGEST * 10])}
+    """The score of a sentence such as *I give it 4 out of 5*, if it states exactly one.
+
+    One that is denied (*I would not give it 5/5*) states none.
+    """
+    text = text[: _LONGEST * 10]
+    given = [
+        read_number(each["rest"].strip(), scale)
+        for each in _GIVES.finditer(text)
+        if not _is_denied(text, each.start())
+    ]
+    values = {number for number in given if number.reason not in ("not_numeric", "ambiguous")}
+    if len(values) == 1:
+        return values.pop()
+    found = {
+        (each["number"], each["top"])
+        for each in _SOMEWHERE.finditer(text)
+        if not _is_denied(text, each.start())
+    }
     if len(found) != 1:
         return Number(None, "ambiguous" if found else "not_numeric")
     number, top = found.pop()
@@ -94,6 +129,11 @@ def rated_out_of(text: str, scale: Scale) -> Number:
         if float(top) == scale.high
         else Number(None, "scale_mismatch")
     )
+
+
+def _is_denied(text: str, at: int) -> bool:
+    """Whether the sentence denies something shortly before a place."""
+    return _DENIED.search(re.split(r"[.;!?\n]", text[max(0, at - 40) : at])[-1]) is not None
 
 
 def _placed(number: float, scale: Scale) -> Number:
@@ -120,17 +160,35 @@ def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
         return Number(None, "null" if text else "empty")
     if words and (found := _word(text, words)) is not None:
         return _placed(found, scale)
+    return _among_words(text, scale)
+
+
+def _among_words(text: str, scale: Scale) -> Number:
     if _PERCENT.search(text):
         return Number(None, "scale_mismatch")
-    whole = _WHOLE.fullmatch(text)
-    if whole is None:
-        return Number(None, "ambiguous" if len(_NUMBERS.findall(text)) > 1 else "not_numeric")
-    return _judged(whole, scale)
+    if (whole := _WHOLE.fullmatch(text)) is not None:
+        return _judged(whole, scale)
+    if (named := _NAMED.fullmatch(text)) is not None:
+        return _among_words(named["rest"], scale)
+    return Number(None, "not_numeric" if _is_echo(text, scale) else "ambiguous")
+
+
+def _is_echo(text: str, scale: Scale) -> bool:
+    """Whether the text states no number, or only repeats the ends of the scale: ``<1-5>``."""
+    numbers = _NUMBERS.findall(text)
+    return len(numbers) < 2 or (
+        len(numbers) == 2
+        and [float(each) for each in numbers] == [scale.low, scale.high]
+        and not _DENIED.search(text)
+        and re.search(r"\d\s*(?:-|to|\.\.)\s*\d", text) is not None
+    )
 
 
 def _judged(whole: re.Match[str], scale: Scale) -> Number:
     """A number whose surroundings fit the grammar: is it on this scale, and is it the only one?"""
     if whole["top"] is not None and float(whole["top"]) != scale.high:
+        return Number(None, "scale_mismatch")
+    if (low := whole["low"] or whole["least"]) is not None and float(low) != scale.low:
         return Number(None, "scale_mismatch")
     if whole["bracket"] and _ALTERNATIVES.match(whole["bracket"]):
         return Number(None, "ambiguous")

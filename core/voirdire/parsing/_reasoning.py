@@ -15,7 +15,8 @@ _NAME = (
 # A tag between back-ticks or quotes is talked about, not used.
 _TAG = re.compile(
     rf"(?P<quoted>(?<=[`\"'“‘]))?+(?:<(?P<close>/)?(?:{_NAME})(?:\s[^<>]{{0,80}})?>"
-    r"|\[(?P<square>/)?THINK\]|◁(?P<white>/)?think▷)(?(quoted)(?![`\"'”’]))",
+    r"|\[(?P<square>/)?THINK\]|◁(?P<white>/)?think▷"
+    r"|<\|(?:(?P<token>/|end_of_|end_)|(?:begin_of_|start_)?)(?:thought|thinking|think)\|>)(?(quoted)(?![`\"'”’]))",
     re.IGNORECASE,
 )
 _TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)
@@ -78,7 +79,7 @@ def _without_blocks(text: str) -> Answer:
 
 
 def _closes(tag: re.Match[str]) -> bool:
-    return bool(tag["close"] or tag["square"] or tag["white"])
+    return bool(tag["close"] or tag["square"] or tag["white"] or tag["token"])
 
 
 def _next_closing(text: str, at: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
     from voirdire.schema import FinishReason
 
 _EMPTY = "\ufeff\u200b \t\r\n\f\v\xa0"
+# Signs without a width, which split words, and the tokens with which a template ends a turn.
+_UNSEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"))
+_TURN_ENDS = re.compile(
+    r"\s*(?:</s>|<(?:end_of_turn|eos)>|<\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\|>)\s*$"
+)
 _WITHHELD = {"refusal": "refused", "content_filter": "filtered", "error": "failed"}
+_LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,14 @@ class Source:
         return self.finish_reason != "length"
 
     @property
+    def settled(self) -> str:
+        """The text without what stands at a cut: it may be the beginning of another word."""
+        return self.text if self.keep_cut else _LAST_WORD.sub("", self.text)
+
+    @property
     def cut(self) -> bool:
         """Whether the reply was cut before it was complete, as far as its text shows."""
-        if self.unclosed:
+        if self.unclosed or (not self.keep_cut and not self.reading.values):
             return True
         return self.reading.cut and (not self.keep_cut or self.reading.torn)
 
@@ -67,7 +79,9 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     reading = read_json(answer.text) if answer.removed else whole
     flags = ["reasoning"] if answer.removed else []
     flags += ["other_text"] if reading.values and reading.mixed else []
-    return Source(answer.text, reading, finish_reason, tuple(flags), answer.unclosed)
+    seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
+    seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
+    return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
 
 def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[Found]]:
@@ -75,7 +89,7 @@ def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[Fo
     found: dict[str, list[Found]] = {name: [] for name in forms.values()}
     for tree in reversed(source.reading.values):
         for name, values in find_keys(tree, forms).items():
-            found[name] = found[name] or scalars(values, keep_cut=source.keep_cut)
+            found[name] = found[name] or scalars(values, keep_cut=source.keep_cut, name=name)
         if all(found.values()):
             break
     return found

@@ -1,4 +1,4 @@
-"""Scores stated in running text: ``Empathy: 4``, ``**Empathy** - 4/5``, ``| Empathy | 4 |``."""
+"""Scores stated in running text: ``Empathy: 4``, ``**Empathy** (4/5)``, ``| Empathy | 4 |``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,30 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
+_NUMBER_OF = r"\d(?:\.\d{1,3})?\s*(?:/|out\s+of)\s*\d"
+_SIGN = (
+    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores)\b(?:\s*[:：])?(?:\s+an?\b)?"
+    r"|[-–—](?=\s)|\.{3,}|\t)|\n(?=[*_`\s]{0,6}\d[^\n]{0,10}(?:\n|$)))"
+)
+# Where a field ends: with its line, cell or tag, or where the next name and colon begin.
+_ENDS = re.compile(r"[\n|;<&]|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])")
+_JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 _MAX_STATEMENTS = 2_000
-_LONGEST = 300
+_LONGEST, _SECTION = 300, 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A key, the text behind it to the end of its line or field, and whether it says *final*."""
+    """A key, the text behind it to the end of its line or field, and whether it says *final*.
+
+    `section` is all that stands before the next key: ``Empathy: warm`` may have its ``Score: 4``
+    below.
+    """
 
     key: str
     text: str
     final: bool = False
+    section: str = ""
 
 
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
@@ -37,7 +50,10 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     names = {plain_key(key): key for key in keys}
     return [
         Statement(
-            names[plain_key(each["key"])], _field(text[each.end() : end]), bool(each["final"])
+            names[plain_key(each["key"])],
+            _field(text[each.end() : end]),
+            bool(each["final"]),
+            text[each.end() : min(end, each.end() + _SECTION)],
         )
         for each, end in zip(found, ends, strict=True)
     ]
@@ -51,9 +67,8 @@ def _first(cue: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _field(text: str) -> str:
-    """What stands before the line, cell or tag ends."""
-    field = re.split(r"[\n|;<]", text[:_LONGEST], maxsplit=1)[0]
-    return field.replace("*", "").rstrip(" ,-•#\"'`")
+    field = _ENDS.split(text[:_LONGEST], maxsplit=1)[0]
+    return _JOINS.sub("", field.replace("*", ""))
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +80,8 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
         return None
     return re.compile(
         rf"(?<!\w)(?P<final>final\s+)?(?P<key>{'|'.join(reversed(names))})(?!\w)"
-        rf"(?:{_MARKS}(?:score|rating))?{_MARKS}(?:[(\[][^()\[\]\n]{{0,40}}[)\]])?{_MARKS}"
-        rf"(?:[:=：|>]|\bis\b|[-–—](?=\s)){_MARKS}",
+        rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
+        rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
+        rf"|(?:[(\[][^()\[\]\n]{{0,40}}[)\]])?{_MARKS}{_SIGN}{_MARKS})",
         re.IGNORECASE,
     )

@@ -25,6 +25,7 @@ from voirdire.parsing._source import (
     read_source,
     why_no_answer,
 )
+from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
@@ -32,11 +33,24 @@ if TYPE_CHECKING:
 
     from voirdire.schema import FinishReason, Status
 
-_KEYS = ("answer", "answers", "choice", "choices", "option", "options", "letter", "letters")
+_KEYS = (
+    *("finalanswer", "answer", "answers", "correctanswer", "choice", "choices", "selectedoption"),
+    *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
+    *("prediction", "response", "result"),
+)
 _ANSWER_LINE = re.compile(
     r"\b(?:answer|choice)[*_]{0,2}\s*[:：]\s*(?P<rest>[^\n]{1,300})", re.IGNORECASE
 )
-_BOLD_TAG = re.compile(r"</?(?:b|i|u|p|em|strong)>", re.IGNORECASE)
+_MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
+_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
+_OTHER_LETTER = re.compile(r"\W*[A-Za-z]\W*")
+_CHOOSES = re.compile(
+    r"\b(?:(?:answer|choice)\s+is|i\s+(?:would\s+)?(?:choose|pick|select))\s+(?P<rest>[^\n]{1,300})",
+    re.IGNORECASE,
+)
+_UP_TO = re.compile(r"[.,;!]|\b(?:because|since)\b", re.IGNORECASE)
+_BOLD_TAG = re.compile(r"<(?:b|i|u|p|em|strong)>(?=[^\s<])|</(?:b|i|u|p|em|strong)>", re.IGNORECASE)
 _MAX_LENGTH = 50_000
 
 
@@ -84,12 +98,17 @@ def parse_choice(
     if text is None or nothing_there(text, finish_reason):
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
-    body = _BOLD_TAG.sub("", source.text[-_MAX_LENGTH:])
-    source = replace(source, text=body)
+    source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
     chosen = _chosen(source, letters, texts, several=several)
     if isinstance(chosen, str):
         return _missing(letters, chosen, source.flags)
     return _scored(letters, chosen, source, at_most)
+
+
+def _bare(text: str, letters: tuple[str, ...]) -> str:
+    """The text without bold tags, fences and the marks and numbers of lists."""
+    text = _MARK.sub("", _BOLD_TAG.sub("", text.translate(_FULL_WIDTH)))
+    return text if any(letter.isdigit() for letter in letters) else _NUMBERED.sub("", text)
 
 
 def _chosen(
@@ -101,14 +120,46 @@ def _chosen(
         return _from_object(source, letters, texts, by, several=several)
     if (letter := _by_text(source.text, texts)) is not None:
         return (letter,)
-    if several and (run := _run_of_letters(source.text, letters, by)):
-        return run
+    if run := _run_of_letters(source.text, letters, by):
+        return run if several else "ambiguous"
+    return _from_text(source, letters, texts, by, several=several)
+
+
+def _from_text(
+    source: Source,
+    letters: tuple[str, ...],
+    texts: Mapping[str, str],
+    by: Patterns,
+    *,
+    several: bool,
+) -> tuple[str, ...] | str:
+    said = list(_ANSWER_LINE.finditer(source.text))
     if cues := strong_cues(source.text, by):
-        return _settled(cues[-1], source, by, several=several)
-    if said := list(_ANSWER_LINE.finditer(source.text)):
-        letter = _by_text(said[-1]["rest"], texts)
-        return (letter,) if letter else "no_choice"
+        other = (
+            said and said[-1].start() > cues[-1].end and _OTHER_LETTER.fullmatch(said[-1]["rest"])
+        )
+        return "no_choice" if other else _settled(cues[-1], source, by, several=several)
+    if said:
+        return _from_line(said[-1]["rest"], letters, texts, by, several=several)
+    if letter := _named_in(source.text, texts):
+        return (letter,)
     return _without_cue(source, by, letters, several=several)
+
+
+def _from_line(
+    rest: str, letters: tuple[str, ...], texts: Mapping[str, str], by: Patterns, *, several: bool
+) -> tuple[str, ...] | str:
+    """What stands behind *Answer:* where it begins with no letter: a run of them, or a text."""
+    if several and (run := _run_of_letters(rest, letters, by)):
+        return run
+    letter = _by_text(rest, texts) or _by_text(_UP_TO.split(rest, maxsplit=1)[0], texts)
+    return (letter,) if letter else "no_choice"
+
+
+def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
+    """The option whose text a sentence chooses: *The answer is a plan.*"""
+    said = list(_CHOOSES.finditer(text))
+    return _by_text(_UP_TO.split(said[-1]["rest"], maxsplit=1)[0], texts) if said else None
 
 
 def _settled(cue: Cue, source: Source, by: Patterns, *, several: bool) -> tuple[str, ...] | str:
@@ -117,6 +168,8 @@ def _settled(cue: Cue, source: Source, by: Patterns, *, several: bool) -> tuple[
         return "cut"  # the letter may be the first of a word
     if not cue.letters:
         return "no_choice"
+    if cue.retracted:
+        return "ambiguous"
     if len(cue.letters) > 1 and (cue.alternatives or not several):
         return "ambiguous"
     return cue.letters
@@ -139,8 +192,10 @@ def _without_cue(
     leading = tuple(dict.fromkeys(leading_letters(source.text, by)))
     if len(leading) == 1 or (several and 1 < len(leading) < len(letters)):
         return leading
-    weak = {letter for cue in weak_cues(source.text, by) for letter in cue.letters}
-    if len(weak) == 1:
+    spoken = weak_cues(source.text, by)
+    weak = {letter for cue in spoken if not cue.retracted for letter in cue.letters}
+    faulted = {letter for cue in spoken if cue.retracted for letter in cue.letters}
+    if len(weak) == 1 and (not faulted or weak | faulted == set(letters)):
         return tuple(weak)
     return "ambiguous" if weak or leading else why_no_answer(source)
 
@@ -153,16 +208,17 @@ def _from_object(
     *,
     several: bool,
 ) -> tuple[str, ...] | str:
-    values = _values(source)
+    values = _values(source, letters)
     if values is None:
         return "cut" if source.cut else "no_answer"
-    picked = tuple(dict.fromkeys(x for value in values for x in _from_value(value, texts, by)))
+    read = (_from_value(value, letters, texts, by, several=several) for value in values)
+    picked = tuple(dict.fromkeys(letter for some in read for letter in some))
     if not picked or not set(picked) <= set(letters):
         return "no_choice"
     return picked if several or len(picked) == 1 else "ambiguous"
 
 
-def _values(source: Source) -> list[Any] | None:
+def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
     """The scalars under *answer*, *choice* and the like, or of a bare list; None where none is."""
     for tree in reversed(source.reading.values):
         for key in _KEYS:
@@ -173,18 +229,26 @@ def _values(source: Source) -> list[Any] | None:
                 return [each for item in flat for each in scalars([item], keep_cut=source.keep_cut)]
         if isinstance(tree, list):
             return scalars(tree, keep_cut=source.keep_cut)
+        if tree and all(
+            key.upper() in letters and said_yes(v) is not None for key, v in tree.items()
+        ):
+            return [Found(key.upper()) for key, value in tree.items() if said_yes(value)]
     return None
 
 
-def _from_value(found: Found, texts: Mapping[str, str], by: Patterns) -> tuple[str, ...]:
+def _from_value(
+    found: Found, letters: tuple[str, ...], texts: Mapping[str, str], by: Patterns, *, several: bool
+) -> tuple[str, ...]:
     value: Any = found.value
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = f"{value:g}"
     if not isinstance(value, str):
         return ()
     if (letter := _by_text(value, texts)) is not None:
         return (letter,)
-    cues = strong_cues(value, by)
+    if several and (run := _run_of_letters(value, letters, by)):
+        return run
+    cues = [cue for cue in strong_cues(value, by) or weak_cues(value, by) if not cue.retracted]
     return cues[-1].letters if cues else tuple(leading_letters(value, by)[:1])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import InputError
 from voirdire.parsing._json import Cut, pairs_of
-from voirdire.parsing._keys import plain_key
+from voirdire.parsing._keys import plain_key, scalars
 from voirdire.parsing._labellines import Line, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
@@ -33,7 +33,11 @@ _NONE_OF = re.compile(
 _MAX_LENGTH = 50_000
 _MAX_LINES = 500
 _LONGEST_ENTRY = 120
-_NO_ENTRY = frozenset({"", "nolabel", "nolabels", "na", "none", "noneoftheabove", "noneofthese"})
+_NONE = frozenset({"nolabel", "nolabels", "none", "noneoftheabove", "noneofthese"})
+_NO_ENTRY = _NONE | {"", "na"}
+#: Beside others these keys hold the answer, and a flag of these denies the label beside it.
+_ANSWERS = frozenset({"final", "finalanswer", "finallabel", "finallabels", "answer", "labels"})
+_FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ def parse_labels(
     if len(source.text) > _MAX_LENGTH:
         return _missing(labels, "too_deep")
     named = _from_objects(source, labels) if source.reading.values else None
-    named = named or _from_lines(source, labels)
+    if named is None and not source.has_object:
+        named = _from_lines(source, labels)
     if named is None:
         return _missing(labels, why_no_answer(source))
     return _settled(named, labels, source, at_most, contradiction)
@@ -125,13 +130,26 @@ def parse_labels_column(
 
 
 def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
-    """Labels as JSON: a list of names, names under keys, or label -> yes/no."""
-    entries = [entry for tree in source.reading.values for entry in _leaves(tree, labels)]
+    """Labels as JSON: a list of names, names under keys, or label -> yes/no; the last one counts.
+
+    A label whose value is neither yes nor no is not read, and neither is the object then.
+    """
+    for tree in reversed(source.reading.values):
+        entries = list(_leaves(tree, labels))
+        if None in entries:
+            return None
+        if entries or (_says_no(tree, labels) and not (tree == [] and source.reading.mixed)):
+            return _of_entries([entry for entry in entries if entry is not None], labels)
+    return None
+
+
+def _of_entries(entries: list[str], labels: LabelSet) -> _Named | None:
     known = tuple(labels.forms[form] for e in entries if (form := spelled(e)) in labels.forms)
     unknown = tuple(e for e in entries if spelled(e) not in {*labels.forms, *_NO_ENTRY})
-    if not entries and not any(_says_no(tree, labels) for tree in source.reading.values):
+    none = not entries or any(spelled(entry) in _NONE for entry in entries)
+    if not (known or unknown or none):
         return None
-    return _Named(known, unknown, explicit_none=not known and not unknown)
+    return _Named(known, unknown, explicit_none=none and not (known or unknown))
 
 
 def _says_no(tree: Any, labels: LabelSet) -> bool:
@@ -139,26 +157,35 @@ def _says_no(tree: Any, labels: LabelSet) -> bool:
     if tree == []:
         return True
     pairs = pairs_of(tree) if isinstance(tree, dict) else []
-    denied = [said_yes(value) is False for key, value in pairs if spelled(key) in labels.forms]
+    denied = [
+        said_yes(scalars([value], keep_cut=False)[0].value) is False
+        for key, value in pairs
+        if spelled(key) in labels.forms
+    ]
     empty = [value == [] for key, value in pairs if plain_key(key) not in _ASIDE]
     return (bool(denied) and all(denied)) or (bool(empty) and all(empty))
 
 
-def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str]:
-    """The names in a tree, from lists and from values that are not asides."""
+def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]:
+    """The names in a tree, from lists and from values that are not asides; None: unreadable."""
     if isinstance(tree, Cut):
         return
     if isinstance(tree, str):
         line = read_line(labels, tree)
-        yield from [*line.labels, *line.unknown] if line.kind == "list" else [tree]
+        yield from [*line.labels, *line.unknown] if line.kind != "prose" else [tree]
     elif isinstance(tree, list) and depth < 8:
         for item in tree:
             yield from _leaves(item, labels, depth + 1)
     elif isinstance(tree, dict) and depth < 8:
-        for key, value in pairs_of(tree):
+        pairs = pairs_of(tree)
+        if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
+            return
+        settled = [pair for pair in pairs if plain_key(pair[0]) in _ANSWERS]
+        for key, value in settled or pairs:
             label = labels.forms.get(spelled(key))
             if label is not None:
-                yield from [label] if said_yes(value) else []
+                said = said_yes(scalars([value], keep_cut=False)[0].value)
+                yield from [label] if said else [None] if said is None else []
             elif plain_key(key) not in _ASIDE and isinstance(value, str | list | dict):
                 yield from _leaves(value, labels, depth + 1)
 

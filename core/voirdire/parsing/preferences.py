@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.parsing._keys import key_forms
+from voirdire.parsing._keys import Found, key_forms
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import (
     Source,
@@ -25,35 +25,65 @@ if TYPE_CHECKING:
 #: Level -> score of the response shown first, as in paper 002 (section 5).
 LEVELS = {"A>>B": 2.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -2.0}
 _NAMES = {score: level for level, score in LEVELS.items()}
-_GENERIC = ("preference", "winner", "verdict", "better", "overall", "choice", "answer", "result")
+_GENERIC = (
+    *("finalverdict", "preference", "preferred", "winner", "verdict", "better", "betterresponse"),
+    *("overall", "choice", "answer", "result"),
+)
 
-_SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text)\s+)?"
-_ONE, _TWO = rf"{_SIDE}(?P<left>[AB])", rf"{_SIDE}(?P<right>[AB])"
+_SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text|output)[\s_]+\(?)?"
+_OF = r"(?:['’]s(?:\s+(?:response|answer|reply))?|\))?"
+_ONE, _TWO = rf"{_SIDE}(?P<left>[AB]){_OF}", rf"{_SIDE}(?P<right>[AB])"
 _SIGNS = re.compile(rf"\b{_ONE}\s*(?P<sign>>>+|≫|<<+|≪|>|<|=+|≈|~)\s*{_TWO}\b", re.IGNORECASE)
 _WORDS = re.compile(
-    rf"\b{_ONE}\s+(?:is|was|seems)\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
-    r"|slightly|somewhat|marginally|a\s+(?:bit|little|lot))\s+)?(?P<way>better|worse|stronger|weaker)"
-    rf"(?:\s+than\s+{_TWO}\b)?",
+    rf"\b{_ONE}(?:\s+(?:is|was|seems)|(?=\s+(?:much|far|slightly|somewhat)\s))\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
+    r"|slightly|somewhat|marginally|a\s+(?:bit|little|lot))\s+)?(?P<way>better|worse|stronger|weaker|superior|inferior|preferred|preferable)"
+    r"(?!\s+(?:response|answer|reply|option|one)\b)"
+    rf"(?:\s+(?:than|to|over)\s+{_TWO}\b)?",
     re.IGNORECASE,
 )
 _SAME = re.compile(
     r"\bA\s+and\s+B\s+are\s+(?:about\s+|roughly\s+|equally\s+|both\s+)?(?:the\s+)?(?:same|equal|good|tied)\b"
-    r"|^\W*(?:it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
+    r"|\bboth\s+(?:\w+\s+)?are\s+(?:about\s+|equally\s+|the\s+)?(?:same|equal|tied)\b"
+    r"|\bno\s+clear\s+winner\b|\bneither\s+(?:\w+\s+)?is\s+better\b|\bthey\s+are\s+(?:tied|equal)\b"
+    r"|^\W*(?:i\s+prefer\s+|it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
     r"|both|neither|\[\[C\]\]|A\s*=\s*B)\W*$",
     re.IGNORECASE,
 )
-_ALONE = re.compile(rf"\W*{_SIDE}(?P<left>[AB])(?:\s+(?:is\s+better|wins))?\W*", re.IGNORECASE)
-_FIRST = re.compile(
-    r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?\W*", re.IGNORECASE
+# "I prefer B", "the better response is A", "A over B", "A beats B".
+_PICKS = re.compile(
+    rf"(?:\bi\s+(?:would\s+)?(?:prefer|choose|pick|favou?r)|\b(?:better|best|preferred|winning)"
+    rf"(?:\s+(?:one|response|answer|reply))?\s*(?:\bis\b|:))[*\s]+{_ONE}(?![\w'’])"
+    rf"|\b{_ONE.replace('left', 'over')}\s+"
+    rf"(?:(?:is\s+)?(?:chosen\s+)?over|beats|outperforms)\s+{_TWO}\b"
+    rf"|\b{_ONE.replace('left', 'won')}\s+(?:wins|is\s+the\s+(?:better|best|winner|winning))\b",
+    re.IGNORECASE,
 )
+_DENIED = re.compile(r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+_ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
+_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
+_ALONE = re.compile(
+    rf"\W*{_SIDE}(?P<left>[AB])\)?"
+    r"(?:\s+(?:is\s+better|better|wins(?:\s+by\s+[\w\s]{1,20})?))?\W*",
+    re.IGNORECASE,
+)
+_BOTH = re.compile(r"\bboth\s+(?:\w+\s+)?are\s+(?:equally\s+)?(?:good|bad)\b", re.IGNORECASE)
+_FIRST = re.compile(
+    r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?(?:\s+is\s+(?:the\s+)?(?:better|best))?\W*",
+    re.IGNORECASE,
+)
+# What a format sets apart; not where the format itself is told: "[[A]] if assistant A is better".
 _DOUBLE = re.compile(
-    r"\[\[\s*(?P<left>[ABC])\s*\]\]|\[\[\s*(?P<level>[AB]\s*[<>=]+\s*[AB])\s*\]\]", re.IGNORECASE
+    r"(?:\[\[|\\?boxed[{\[]|<(?:answer|verdict|winner)>)\s*(?:(?:assistant|response|model)[\s_]+)?"
+    r"(?:(?P<level>[AB]\s*[<>=≫≪]+\s*[AB])|(?P<left>[ABC]|tie))\s*(?:\]|\}|</)(?!\]?\s*(?:if|for)\b)",
+    re.IGNORECASE,
 )
 _VERDICT = re.compile(
-    r"\b(?:final\s+)?(?:verdict|answer|preference|winner|choice|conclusion|decision)\b[*_\s]*"
+    r"(?<!['’]s\s)\b(?:final\s+)?(?:verdict|answer|preference|winner|choice|conclusion|decision)\b[*_\s]*"
     r"(?:\bis\b|[:=–-])[*_\s]*(?P<rest>[^\n]{1,120})",
     re.IGNORECASE,
 )
+_LEVELLED = ("preference", "overall", "result")
+_NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
 _MAX_LENGTH = 50_000
 
@@ -85,7 +115,9 @@ def read_level(value: Any) -> float | str:
         return float(value) if value in _NAMES else "off_scale"
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         return "not_numeric"
-    text = value.strip()
+    text = value.strip().translate(_FULL_WIDTH)
+    for entity, sign in _ENTITIES.items():
+        text = text.replace(entity, sign)
     if doubles := list(_DOUBLE.finditer(text)):
         return _level_of(doubles[-1]["level"] or doubles[-1]["left"].replace("C", "tie"))
     if verdicts := list(_VERDICT.finditer(text)):
@@ -97,7 +129,9 @@ def _level_of(text: str) -> float | str:
     """The level on which everything said in a text agrees."""
     text = text.strip(" *_`\"'.")
     said = {_signed(each) for each in _SIGNS.finditer(text)}
-    said |= {_worded(each) for each in _WORDS.finditer(text)}
+    for pattern, read in ((_WORDS, _worded), (_PICKS, _picked)):
+        told = [each for each in pattern.finditer(text) if not _is_denied(text, each.start())]
+        said |= {read(each) for each in told}
     if _SAME.search(text):
         said.add(0.0)
     if not said and (alone := _ALONE.fullmatch(text)):
@@ -105,6 +139,8 @@ def _level_of(text: str) -> float | str:
     if not said and (place := _FIRST.fullmatch(text)):
         said.add(1.0 if place["place"].casefold() == "first" else -1.0)
     said.discard(None)
+    if not said and _BOTH.search(text):
+        said.add(0.0)
     if len(said) > 1:
         return "ambiguous"
     return said.pop() or 0.0 if said else "no_answer"
@@ -120,13 +156,24 @@ def _signed(found: re.Match[str]) -> float | None:
     return strength if (left == "A") == (sign[0] in ">≫") else -strength
 
 
+def _is_denied(text: str, at: int) -> bool:
+    return _DENIED.search(text[max(0, at - 40) : at]) is not None
+
+
+def _picked(found: re.Match[str]) -> float | None:
+    left, right = (found["left"] or found["over"] or found["won"]).upper(), found["right"]
+    if right and right.upper() == left:
+        return None
+    return 1.0 if left == "A" else -1.0
+
+
 def _worded(found: re.Match[str]) -> float | None:
     left, right = found["left"].upper(), (found["right"] or "").upper()
     if left == right:
         return None
     degree = re.sub(r"\s+", " ", (found["degree"] or "").casefold().strip())
     strength = 2.0 if degree in _MUCH else 1.0
-    better = found["way"].casefold() in ("better", "stronger")
+    better = found["way"].casefold() not in ("worse", "weaker", "inferior")
     return strength if (left == "A") == better else -strength
 
 
@@ -164,10 +211,9 @@ def parse_preferences(
 def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
     found = values_by_key(source, key_forms(keys))
     if len(keys) == 1 and not any(found.values()):
-        for key in _GENERIC:
-            found = found if any(found.values()) else values_by_key(source, {key: keys[0]})
+        found = _by_generic_key(source, keys[0])
     if any(found.values()):
-        read = {key: {f.reason or read_level(f.value) for f in found.get(key, ())} for key in keys}
+        read = {key: {f.reason or _from_value(f.value) for f in found.get(key, ())} for key in keys}
         return {key: _one_of(levels, "duplicate_key") for key, levels in read.items()}
     if source.has_object:
         return dict.fromkeys(keys, "absent")
@@ -176,6 +222,29 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
         read = {key: {read_level(each.text) for each in said if each.key == key} for key in keys}
         return {key: _one_of(levels, "ambiguous") for key, levels in read.items()}
     return {keys[0]: read_level(source.text)} if len(keys) == 1 else dict.fromkeys(keys, "absent")
+
+
+def _by_generic_key(source: Source, name: str) -> dict[str, list[Found]]:
+    """What *winner*, *verdict* and the like say; of a number only *preference* and *overall* do.
+
+    A winner 2 is the second response, not the level 2.
+    """
+    for key in _GENERIC:
+        found = values_by_key(source, {key: name})
+        if found[name]:
+            told = [each for each in found[name] if key in _LEVELLED or not _is_number(each.value)]
+            return {name: told or [Found(reason="ambiguous")]}
+    return {name: []}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or _NUMBER.fullmatch(str(value)) is not None
+
+
+def _from_value(value: Any) -> float | str:
+    """The level of a JSON value, where ``"-2"`` is a level as -2 is."""
+    text = isinstance(value, str) and _NUMBER.fullmatch(value.strip())
+    return read_level(float(value) if text else value)
 
 
 def _one_of(levels: set[float | str], otherwise: str) -> float | str:

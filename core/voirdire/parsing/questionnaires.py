@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
 from voirdire.parsing._json import pairs_of
-from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
+from voirdire.parsing._keys import Found, plain_key, scalars
 from voirdire.parsing._numbers import Number, read_number
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
@@ -19,15 +19,31 @@ if TYPE_CHECKING:
     from voirdire.schema import FinishReason, Parsed, Scale
 
 _WORD = r"(?:q|question|item|symptom|statement|number|no|nr|s)"
+_KEY_WORD = rf"(?:{_WORD}|(?:phq[- ]?9|gad[- ]?7)[_.])"
 _SERIAL = re.compile(
-    rf"\s*{_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-].*)?", re.IGNORECASE | re.DOTALL
+    rf"\s*{_KEY_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-](?P<rest>.*))?",
+    re.IGNORECASE | re.DOTALL,
 )
+# "1. Tension: 2", "1 - 2", "| 1 | Tension | 2 |": a sign, or a dash or cell before a number.
 _LINE = re.compile(
-    rf"^[\s*_>#-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})[.)]?(?P<name>[^:=\n]{{0,100}})"
-    r"[:=][*_\s]{0,4}(?P<answer>[^\n]{1,100})$",
+    rf"^[\s*_>#(-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})(?:[.)](?=\W*\d{{1,3}}\W*$)"
+    r"|[.)]?(?P<name>[^:=|\n]{0,100}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
+    r"[*_\s]{0,4}(?P<answer>[^\n|]{1,100})$"
+    r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n]{0,100}\|)?"
+    r"[\s*]{0,3}(?P<cell>\d[^|\n]{0,40})\|",
     re.IGNORECASE | re.MULTILINE,
 )
-_ITEM_KEYS = frozenset({"item", "number", "id", "serial", "serialnumber", "question", "symptom"})
+# Several answers in one line: "Q1: 2, Q2: 0".
+_INLINE = re.compile(rf"[,;][ \t]*(?={_WORD}?[ .#]{{0,2}}\d{{1,3}}[ \t]*[:=])", re.IGNORECASE)
+_RANGE = re.compile(r"\W*\d\s*[-–]\s*\d\W*")  # an echo of the levels to choose from
+_BESIDE = frozenset(
+    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "evidence"}
+    | {"comment", "note", "text", "quote", "confidence"}
+)
+_ITEM_KEYS = frozenset(
+    {"item", "itemnumber", "number", "id", "serial", "serialnumber", "question", "symptom"}
+)
+_VALUES = frozenset({"score", "answer", "rating", "value", "response"})
 _TOTALS = frozenset({"total", "totalscore", "sum"})
 _NOT_RATABLE = frozenset(
     {"notratable", "notrateable", "nr", "na", "notapplicable", "cannotberated"}
@@ -97,8 +113,10 @@ def _answers(source: Source) -> dict[int, list[Found]]:
     if source.has_object:
         return {}
     said: dict[int, list[Found]] = {}
-    for line in _LINE.finditer(source.text[:100_000]):
-        said.setdefault(int(line["serial"]), []).append(Found(line["answer"].strip()))
+    for line in _LINE.finditer(_INLINE.sub("\n", source.settled[:100_000])):
+        serial, answer = line["serial"] or line["row"], line["answer"] or line["cell"]
+        if not _RANGE.fullmatch(answer):
+            said.setdefault(int(serial), []).append(Found(answer.strip()))
     return said
 
 
@@ -123,7 +141,7 @@ def _numbered(node: Any) -> Iterator[tuple[int, Any]]:
     pairs = pairs_of(node)
     serials = [(_serial(key), value) for key, value in pairs]
     yield from ((serial, value) for serial, value in serials if serial is not None)
-    if "score" in find_keys(node, {"score": "score"}):  # {"item": 3, "score": 2}
+    if any(plain_key(key) in _VALUES for key, _ in pairs):  # {"item": 3, "score": 2}
         named = [value for key, value in pairs if plain_key(key) in _ITEM_KEYS]
         own = [_serial(str(value)) for value in named if isinstance(value, str | int)]
         yield from ((serial, node) for serial in own[:1] if serial is not None)
@@ -135,7 +153,9 @@ def _inside(node: Any) -> list[Any]:
 
 def _serial(key: str) -> int | None:
     found = _SERIAL.fullmatch(key[:200])
-    return int(found[1]) if found else None
+    if found is None or plain_key(found["rest"] or "") in _BESIDE:
+        return None
+    return int(found[1])
 
 
 def _number(found: list[Found], scale: Scale, may_lack: bool, yes_no: bool) -> Number:

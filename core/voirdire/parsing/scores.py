@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._keys import Found, key_forms
+from voirdire.parsing._keys import Found, key_forms, plain_key
 from voirdire.parsing._numbers import Number, rated_out_of, read_number
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import (
@@ -15,14 +17,41 @@ from voirdire.parsing._source import (
     values_by_key,
     why_no_answer,
 )
-from voirdire.parsing._statements import Statement, statements
+from voirdire.parsing._statements import statements
+from voirdire.parsing._tablerows import table_statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from voirdire.parsing._statements import Statement
     from voirdire.schema import FinishReason, Parsed, Scale
 
 _GENERIC = ("score", "rating", "grade")
+# The same in the languages in which rubrics are asked most; only where one attribute is asked for.
+_GENERIC_TEXT = (
+    *(
+        *_GENERIC,
+        "level",
+        "overall",
+        "result",
+        "bewertung",
+        "punktzahl",
+        "puntuación",
+        "calificación",
+    ),
+    *("nota", "оценка", "评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
+)
+# Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
+_MARKED = re.compile(
+    r"(?:\[RESULT\]\s*:?\s*\(?|\\boxed\{\s*(?:\\text\{)?|<(?:answer|output|score|rating)>\s*|\[\[)"
+    r"(?P<value>[-+]?\d[^\n<\]})]{0,40})",
+    re.IGNORECASE,
+)
+_STARTS = re.compile(
+    r"[\W_]*+(?:(?:final\s+|overall\s+)?(?:score|rating|grade|level)\W+)?\d", re.IGNORECASE
+)
+_BARE = re.compile(r"[^\w+-]*+[+-]?\d{1,4}(?:[.]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*")
+_LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
 
 
 def parse_scores(
@@ -85,6 +114,12 @@ def parse_scores(
 def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
     """What the objects say; for a single attribute a plain ``{"score": 4}`` answers too."""
     found = values_by_key(source, key_forms(attributes))
+    for name in attributes:  # {"Empathy": "It is warm.", "Empathy_score": 4}
+        if any(isinstance(each.value, str) and " " in each.value for each in found.get(name, ())):
+            beside = {f"{plain_key(name)}{word}": name for word in _GENERIC[:2]}
+            found[name] = [
+                each for form in beside for each in values_by_key(source, {form: name})[name]
+            ] or found[name]
     if len(attributes) == 1 and not any(found.values()):
         for key in _GENERIC:
             found = found if any(found.values()) else values_by_key(source, {key: attributes[0]})
@@ -125,16 +160,17 @@ def _from_statements(
     words: Mapping[str, float] | None,
 ) -> dict[str, Number]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4`` or a bare number."""
-    said = statements(source.text, attributes)
-    if not said and len(attributes) == 1:
-        generic = statements(source.text, _GENERIC)
-        said = [Statement(attributes[0], each.text, each.final) for each in generic]
-    if said or len(attributes) > 1:
-        numbers = {name: _stated(said, name, scale, words) for name in attributes}
-    else:
-        alone = read_number(source.text, scale, words)
-        known = alone.value is not None or alone.reason == "off_scale"
-        numbers = {attributes[0]: alone if known else rated_out_of(source.text, scale)}
+    text = source.settled
+    if len(attributes) == 1 and (marked := list(_MARKED.finditer(text))):
+        return {attributes[0]: read_number(marked[-1]["value"], scale, words)}
+    rows, text = table_statements(text, attributes)
+    said = rows + statements(text, attributes)
+    numbers = {name: _stated(said, name, scale, words) for name in attributes}
+    if len(attributes) == 1 and numbers[attributes[0]].reason in ("absent", "not_numeric"):
+        generic = [replace(each, key=attributes[0]) for each in statements(text, _GENERIC_TEXT)]
+        stated = _stated(generic, attributes[0], scale, words)
+        known = stated.reason not in ("absent", "not_numeric")
+        numbers = {attributes[0]: stated if known else _alone(text, scale, words)}
     none = all(each.reason in ("absent", "not_numeric", "null") for each in numbers.values())
     return {} if none else numbers
 
@@ -145,11 +181,27 @@ def _stated(
     """The number that all statements on a key agree on; a *final* one settles it."""
     here = [each for each in said if each.key == name]
     here = [each for each in here if each.final][-1:] or here
-    numbers = [read_number(each.text, scale, words) for each in here]
-    numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]
-    if here and not numbers:
-        return Number(None, "not_numeric")
-    return _agreed(numbers, "ambiguous")
+    below = [one for each in here for one in statements(each.section, _GENERIC[:2])]
+    for said_here in (here, below):
+        numbers = [read_number(each.text, scale, words) for each in said_here]
+        numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]
+        if numbers:
+            return _agreed(numbers, "ambiguous")
+    return Number(None, "not_numeric" if any(each.text for each in here) else "absent")
+
+
+def _alone(text: str, scale: Scale, words: Mapping[str, float] | None) -> Number:
+    """The number that is the reply, begins it or stands alone on its first or last line."""
+    if words and (worded := read_number(text, scale, words)).value is not None:
+        return worded
+    lines = [line for line in text.splitlines() if line.strip()]
+    outer = [line for line in (lines[:1] + lines[1:][-1:]) if _BARE.fullmatch(line)]
+    if not outer and len(_LISTED.findall(text)) < 2 and _STARTS.match(text):
+        outer = [text]
+    numbers = [read_number(line, scale) for line in outer]
+    if numbers and all(each.value is not None or each.reason == "off_scale" for each in numbers):
+        return _agreed(numbers, "ambiguous")
+    return rated_out_of(text, scale)
 
 
 def _finished(numbers: Mapping[str, Number], source: Source, *flags: str) -> Parsed:

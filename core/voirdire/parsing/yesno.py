@@ -21,14 +21,24 @@ if TYPE_CHECKING:
 
     from voirdire.schema import FinishReason, Parsed
 
-_YES = frozenset({"yes", "y", "true", "1", "present", "positive"})
-_NO = frozenset({"no", "n", "false", "0", "absent", "negative"})
-_FIRST = re.compile(r"[\s*_`\"'“”(\[]*(\w+)[\s*_`\"'“”)\]]*(?P<tail>.*)", re.DOTALL)
-_REMARK = re.compile(r"[.!]?\s*$|[.,;:–—(-]\s*[^\W\d]|[.!]\s")
-_HEDGE = re.compile(
-    r"\b(?:or|but|maybe|possibly|perhaps|unsure|unclear|cannot)\b|^\W*(?:and\s+)?(?:yes|no)\b",
+_YES = frozenset({"yes", "y", "yeah", "yep", "true", "1", "present", "positive"})
+_NO = frozenset({"no", "n", "nope", "false", "0", "absent", "negative"})
+# What says that something is there, or is not, without a yes or a no.
+_FOUND = re.compile(
+    r"\W*(?P<no>no\s+(?:\w+\s+){0,2}(?:signs?|evidence|indications?|symptoms?|traces?)\b(?!\s+(?:either|but))"
+    r"|not\s+(?:present|observed|detected|found|shown)\b)",
     re.IGNORECASE,
 )
+_FIRST = re.compile(
+    r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
+)
+_REMARK = re.compile(r"[\W_]*$|[.,;:–—(-]\s*[^\W\d]|[.!\n]\s*\S")
+_HEDGE = re.compile(
+    r"\W*(?:(?:and\s+)?(?P<again>yes|no)\b|(?:i\s+)?(?:or|but|maybe|actually|wait|cannot|can['’]t)\b"
+    r"|[^.!?\n]*\b(?:maybe|possibly|perhaps|unsure|not\s+sure|unclear)\b)",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
 _CUES = ("answer", "final answer", "response", "assessment", "verdict", "label")
 
 
@@ -50,12 +60,16 @@ def _in_words(text: str) -> bool | None:
     first = _FIRST.match(text[:2_000].strip())
     if first is None:
         return None
+    if _FOUND.match(text[:200]):
+        return False
     word, tail = first[1].casefold(), first["tail"]
     if word not in _YES and word not in _NO:
         return None
-    if tail and (not _REMARK.match(tail) or _HEDGE.search(tail[:60])):
+    if tail and not _REMARK.match(tail):
         return None
-    return word in _YES
+    hedge = _HEDGE.match(tail[:60])
+    again = hedge is not None and (hedge["again"] or "").casefold() == word
+    return word in _YES if hedge is None or again else None
 
 
 def parse_yes_no(
@@ -75,6 +89,8 @@ def parse_yes_no(
         return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     found = values_by_key(source, key_forms(keys))
+    if len(keys) == 1 and not any(found.values()):
+        found = values_by_key(source, {"answer": keys[0]})
     if any(found.values()):
         return answered({key: _agreed(found.get(key, [])) for key in keys}, source)
     if not source.has_object and (said := _stated(source, keys)):
@@ -102,12 +118,12 @@ def _one(found: Found) -> float | str:
 
 
 def _stated(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
-    said = statements(source.text, keys)
+    said = statements(source.settled, keys)
     if not said and len(keys) == 1:
         said = [
-            Statement(keys[0], each.text, each.final) for each in statements(source.text, _CUES)
+            Statement(keys[0], each.text, each.final) for each in statements(source.settled, _CUES)
         ]
-        said = said or [Statement(keys[0], source.text)]
+        said = said or _outer(source, keys[0])
     answers: dict[str, float | str] = {}
     for key in keys:
         here = [each for each in said if each.key == key]
@@ -115,3 +131,12 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
         stated = {float(a) for each in here if (a := said_yes(each.text)) is not None}
         answers[key] = stated.pop() if len(stated) == 1 else "ambiguous" if stated else "absent"
     return answers if any(answer != "absent" for answer in answers.values()) else {}
+
+
+def _outer(source: Source, key: str) -> list[Statement]:
+    """The reply as a whole, or a yes or no that is all of its last line."""
+    lines = source.text.strip().splitlines()
+    said = [Statement(key, source.text)]
+    if len(lines) > 1 and _ONLY.fullmatch(lines[-1]):
+        said.append(Statement(key, lines[-1]))
+    return said

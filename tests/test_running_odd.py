@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from scripted import RECEIVED, Digit, TwoSteps, go, judge, rated, scripted_plugins, study_of
 
-from voirdire._errors import ModelError, SessionError
+from voirdire._errors import ModelError, PluginError, SessionError
 from voirdire.running import run, session_status
 from voirdire.running._breaker import Breaker
 from voirdire.running._costs import Budget, cost_of
@@ -106,6 +106,12 @@ class OddJudge(Digit):
         return super().parse(replies) if failed or not self.says else SAYS[self.says]
 
 
+class Mute(Digit):
+    """A judge that cannot read."""
+
+    parse = None
+
+
 class OddSteps(TwoSteps):
     """Goes on with what is no request."""
 
@@ -128,6 +134,7 @@ def plugins():
         ("model", "odd", "OddModel"),
         ("model", "wrapped", "Wrapped"),
         ("judge", "odd", "OddJudge"),
+        ("judge", "mute", "Mute"),
         ("judge", "onward", "OddSteps"),
         ("judge", "whole", "Whole"),
     ):
@@ -178,6 +185,12 @@ def test_a_judge_that_asks_nonsense_is_parked_by_name(tmp_path, name):
     rater, ratings = outcome(tmp_path, odd)
     assert rater.parked.startswith("it cannot ask about item 'i0': ")
     assert ratings["status"].to_list() == ["failed"] * 3
+
+
+def test_a_judge_without_a_method_is_named_before_anything_is_asked(tmp_path):
+    with pytest.raises(PluginError, match=r"judge 'mute' of 'ann' lacks the method 'parse' \(Mute"):
+        outcome(tmp_path, {**judge("ann"), "use": "mute"})
+    assert not (tmp_path / "a" / "session.sqlite").exists()
 
 
 def test_a_further_step_that_is_no_request_parks_its_judge(tmp_path):

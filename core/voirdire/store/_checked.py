@@ -16,6 +16,20 @@ if TYPE_CHECKING:
 _STATUSES: frozenset[str] = frozenset(STATUSES)
 
 
+def checked_mind(made: Any, whose: str) -> Any:
+    """A rater or generator that can ask and read.
+
+    Raises
+    ------
+    PluginError
+        It lacks `requests` or `parse`.
+    """
+    for name in ("requests", "parse"):
+        if not callable(getattr(made, name, None)):
+            raise PluginError(f"{whose} lacks the method {name!r} ({type(made).__name__})")
+    return made
+
+
 def checked_requests(asked: Iterable[Any]) -> list[Request]:
     """The requests of a rater.
 

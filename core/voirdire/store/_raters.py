@@ -20,7 +20,7 @@ from voirdire.schema import (
     Rubric,
     Scale,
 )
-from voirdire.store._checked import checked_parsed, checked_requests
+from voirdire.store._checked import checked_mind, checked_parsed, checked_requests
 from voirdire.store._records import Seat, dumps, params_json
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _made(
         if (value := getattr(spec, name)) is not None
     }
     try:
-        return factory(*given, **sampling, **spec.options, **handed)
+        made = factory(*given, **sampling, **spec.options, **handed)
     except TypeError as error:
         raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
     except VoirdireError:
@@ -199,6 +199,7 @@ def _made(
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{kind} {use!r} of {spec.name!r} cannot be made: {what}") from error
+    return checked_mind(made, f"{kind} {use!r} of {spec.name!r}")
 
 
 def _levels(attribute: str, levels: Mapping[str, str]) -> dict[float, str]:

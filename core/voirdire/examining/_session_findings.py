@@ -40,6 +40,11 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "Replies made without the parameter {detail!r}, which the model refuses: {count}.",
         "They follow the model's own setting in its place.",
     ),
+    "several_models": (
+        "serious",
+        "Replies of one rater came from several models: {detail}.",
+        "They are examined as one; name a dated version of the model, so that all come from it.",
+    ),
     "unanswered": (
         "serious",
         "{count} of {of} tasks have no final reply: {detail}.",

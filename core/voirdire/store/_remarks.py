@@ -13,12 +13,17 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.store._counts import count_settled
 from voirdire.store._frames import session_study
 from voirdire.store._raters import askers
+from voirdire.store._replies import seat_number
 from voirdire.store._session import read_session
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections import Counter
+    from collections.abc import Iterator
 
     from voirdire._registry import Plugins
+    from voirdire.store._raters import Asker
+    from voirdire.study import Comparisons
 
 FILE = "remarks.parquet"
 REMARKS: dict[str, Any] = {
@@ -27,11 +32,12 @@ REMARKS: dict[str, Any] = {
 }  # fmt: skip
 #: Flags of parsers and judges that are remarks; the others tell how a reply was read.
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
-_NOTED = """SELECT r.name, substr(n.value, 1, instr(n.value, ':') - 1) AS note, count(*)
-FROM calls c JOIN attempts a ON a.id = c.final JOIN raters r ON r.id = c.rater,
-json_each(a.extra, '$.notes') n
-WHERE c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'dropped %:%'
-OR n.value LIKE 'simulated:%') GROUP BY r.id, note ORDER BY r.id, note"""
+_NOTED = """SELECT substr(n.value, 1, instr(n.value, ':') - 1) AS note, count(*)
+FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
+WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'dropped %:%'
+OR n.value LIKE 'simulated:%') GROUP BY note ORDER BY note"""
+_ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
+WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
 _PLACES = 20
 _TASK = ("rater", "item", "first", "second", "run")
 
@@ -79,26 +85,44 @@ def _place(item: str, first: str, second: str, run: int) -> str:
     )
 
 
-def unanswered(folder: str | Path, plugins: Plugins | None = None) -> list[tuple[Any, ...]]:
-    """Rows of `REMARKS`: tasks that failed, by kind of fault, and that were never asked."""
+def kept_remarks(folder: str | Path, plugins: Plugins | None = None) -> list[tuple[Any, ...]]:
+    """Rows of `REMARKS` that need no parsing: on the raters of the study as it ran last."""
     study = session_study(folder)
-    rows: list[tuple[Any, ...]] = []
     with closing(read_session(folder)) as connection:
-        for asker in askers(study, plugins or loaded_plugins()):
-            counts, name = count_settled(connection, asker, study.comparisons), asker.seat.name
-            missing = counts.tasks - counts.statuses.total()
-            if missing:
-                detail = _why(counts.faults, missing)
-                rows.append((name, "unanswered", missing, counts.tasks, detail, []))
-    return rows
+        found = [(asker, seat_number(connection, asker.seat))
+                 for asker in askers(study, plugins or loaded_plugins())]  # fmt: skip
+        return [
+            *(row for a, seat in found for row in _noted(connection, a.seat.name, seat or -1)),
+            *(row for a, seat in found for row in _several(connection, a.seat.name, seat or -1)),
+            *(row for a, _ in found for row in _unanswered(connection, a, study.comparisons)),
+        ]
 
 
-def noted(folder: str | Path) -> list[tuple[Any, ...]]:
-    """Rows of `REMARKS`: replies of simulated models, and parameters that were dropped."""
-    with closing(read_session(folder)) as connection:
-        found = connection.execute(_NOTED).fetchall()
-    notes = ((name, *note.partition(" ")[::2], count) for name, note, count in found)
-    return [(name, remark, count, None, detail, []) for name, remark, detail, count in notes]
+def _unanswered(
+    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
+) -> Iterator[tuple[Any, ...]]:
+    """Tasks that failed, by kind of fault, and that were never asked."""
+    counts = count_settled(connection, asker, comparisons)
+    missing = counts.tasks - counts.statuses.total()
+    if missing:
+        detail = _why(counts.faults, missing)
+        yield asker.seat.name, "unanswered", missing, counts.tasks, detail, []
+
+
+def _noted(connection: sqlite3.Connection, name: str, seat: int) -> Iterator[tuple[Any, ...]]:
+    """Replies of simulated models, and parameters that were dropped."""
+    for note, count in connection.execute(_NOTED, (seat,)).fetchall():
+        remark, _, detail = note.partition(" ")
+        yield name, remark, count, None, detail, []
+
+
+def _several(connection: sqlite3.Connection, name: str, seat: int) -> Iterator[tuple[Any, ...]]:
+    """Replies that came from another model than most, by the names that its provider gave."""
+    found = connection.execute(_ANSWERED_BY, (seat,)).fetchall()
+    if len(found) > 1:
+        detail = ", ".join(f"{model} {count:,}" for model, count in found)
+        total = sum(count for _, count in found)
+        yield name, "several_models", total - found[0][1], total, detail, []
 
 
 def _why(faults: Counter[str], missing: int) -> str:
@@ -111,7 +135,7 @@ def _why(faults: Counter[str], missing: int) -> str:
 
 def write_remarks(folder: Path, flagged: Flagged, plugins: Plugins | None) -> None:
     """Write the remarks on a session's replies beside its tables."""
-    rows = [*flagged.rows(), *noted(folder), *unanswered(folder, plugins)]
+    rows = [*flagged.rows(), *kept_remarks(folder, plugins)]
     draft = folder / f"{FILE}.draft"
     pl.DataFrame(rows, schema=REMARKS, orient="row").write_parquet(draft)
     draft.replace(folder / FILE)
@@ -126,8 +150,8 @@ def remarks_frame(folder: str | Path) -> pl.DataFrame:
         ``rater, remark, count, of`` (tasks in all, null where that is not the question),
         ``detail`` (an example, or the kinds of fault), ``places`` (the first twenty). Remarks are
         ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
-        parameter, which `detail` names), ``simulated``, ``unanswered``. Empty where the session
-        has none on file.
+        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``. Empty
+        where the session has none on file.
     """
     path = Path(folder) / FILE
     return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=REMARKS)

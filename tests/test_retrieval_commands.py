@@ -114,7 +114,9 @@ def test_info_tells_the_card_and_checks_the_files(run, tmp_path):
     assert facts["left_out"]["duplicates"] == 1
     told = run("info", "idx").stdout
     assert "dimension    64" in told
-    assert "left_out     rows 5, empty 1, duplicates 1, conflicts 0, truncated unknown" in told
+    assert (
+        "left_out     rows 5, empty 1, duplicates 1, conflicts 0, unlabelled 0, truncated" in told
+    )
     assert "recall       -" in told
     (tmp_path / "idx" / "index.faiss").write_bytes(b"cut")
     assert "is not the file that its card describes" in run("info", "idx", fails=InputError)

@@ -40,6 +40,17 @@ def test_an_object_a_class_and_a_path_serve_alike():
     assert open_embedder(Words()).name == "langchain:Words(tiny)"
 
 
+def test_another_model_under_the_same_name_is_another_embedder(monkeypatch):
+    import sys
+
+    sys.modules.setdefault(__name__, sys.modules[Words.__module__])
+    table = pl.DataFrame({"id": ["a"], "text": ["one"]})
+    index = build_index(make_pool(table), open_embedder(f"langchain:{__name__}:Words"))
+    monkeypatch.setattr(Words, "model", "small")
+    with pytest.raises(InputError, match="the index does not fit: it was built with the model"):
+        nearest(index, open_embedder(f"langchain:{__name__}:Words"))
+
+
 def test_langchains_own_embeddings_serve():
     fake = pytest.importorskip("langchain_core.embeddings.fake")
     embedder = open_embedder(fake.DeterministicFakeEmbedding(size=12))

@@ -382,3 +382,15 @@ def test_an_endpoint_of_a_study_has_an_address_and_a_key(tmp_path, monkeypatch):
     options = {"pool": "pool.csv", "folder": tmp_path, "embedder": "compatible:m"}
     with pytest.raises(InputError, match=r"NO_SUCH_KEY \(api_key_env\) is empty"):
         make(**options, base_url="http://localhost:1/v1", api_key_env="NO_SUCH_KEY")
+
+
+def test_texts_without_a_label_are_no_examples_of_a_study_and_are_counted(tmp_path):
+    rows = pl.DataFrame({"id": list("abc"), "text": ["x one", "x two", "y"], "mood": [None, 1, 0]})
+    rows.write_csv(tmp_path / "pool.csv")
+    common = {"pool": "pool.csv", "folder": tmp_path, "embedder": WordEmbedder(), "index": "i"}
+    for _ in range(2):  # built, then read
+        selector = plugins().resolve("selector", "nearest")(**common, labels=["mood"])
+        chosen = selector.select_many([Item("q", "x")], 2)
+        assert ids(chosen[0]) == ["b", "c"]
+        (found,) = selector.findings([Item("q", "x")], chosen)
+        assert (found.kind, found.count) == ("pool_unlabelled", 1)

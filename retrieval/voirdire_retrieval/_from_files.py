@@ -16,6 +16,7 @@ from voirdire_retrieval._files import read_pool
 from voirdire_retrieval._guard import guard_against
 from voirdire_retrieval._index import build_index
 from voirdire_retrieval._open import open_embedder
+from voirdire_retrieval._pool import labelled
 from voirdire_retrieval._selectors import SELECTORS
 from voirdire_retrieval._storage import refresh_index
 
@@ -55,7 +56,8 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     name : str
         nearest, balanced, diverse, random or fixed.
     pool, labels, id, text, group
-        The file of examples and its columns, as in `read_pool`. Items are of a group by the same
+        The file of examples and its columns, as in `read_pool`; texts that lack one of the labels
+        are left out. Items are of a group by the same
         name in their `extra`.
     embedder, device, batch_size, base_url, api_key_env
         As in `open_embedder`; or an `Embedder` itself.
@@ -77,7 +79,7 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     endpoint = {"base_url": base_url, "api_key_env": api_key_env}
     model = _embedder(embedder, at, device, batch_size, endpoint)
     kept = VectorCache(at / cache) if cache else None
-    examples = read_pool(at / pool, id=id, text=text, labels=labels, group=group)
+    examples = labelled(read_pool(at / pool, id=id, text=text, labels=labels, group=group))
     found = _index(examples, model, at / index if index else None, device, kept)
     guard = guard_against(test, max_similarity=max_similarity, group_key=group or "group")
     try:

@@ -92,9 +92,8 @@ class Index:
             raise InputError(f"k must be 1 or more, got {k}")
         self.check(queries, model)
         rows, scores = self._found(queries, k)
-        lacking = (rows[:, : min(k, self.card.count)] < 0).any(axis=1)
-        lacking &= ~np.isnan(queries).any(axis=1)
-        if lacking.any():
+        lacking = np.flatnonzero((rows[:, : min(k, self.card.count)] < 0).any(axis=1))
+        if lacking.size and self.card.kind != "exact":
             rows[lacking], scores[lacking] = search_all(self.cpu, queries[lacking], k)
         return Hits(rows, scores)
 
@@ -187,6 +186,7 @@ def _card(
             "empty": pool.empty,
             "duplicates": pool.duplicates,
             "conflicts": pool.conflicts,
+            "unlabelled": pool.unlabelled,
             "truncated": embedded.truncated,
         },
     )

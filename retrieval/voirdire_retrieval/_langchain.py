@@ -32,6 +32,7 @@ class LangChainEmbedder:
     embeddings: Any
     name: str
     batch_size: int = 64
+    revision: str = ""
 
     @cached_property
     def dimension(self) -> int:
@@ -58,7 +59,10 @@ def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> Lang
         raise InputError(f"{target!r} is no LangChain Embeddings: it has no method embed_documents")
     own = getattr(found, "model", None) or getattr(found, "model_name", None)
     label = f"{type(found).__name__}({own})" if isinstance(own, str) else type(found).__name__
-    return LangChainEmbedder(found, name or f"langchain:{label}", batch_size)
+    called = name or f"langchain:{label}"
+    # A module may come to hold another model under the same name; then vectors are others too.
+    revision = f"{called}#{own}" if isinstance(own, str) else ""
+    return LangChainEmbedder(found, called, batch_size, revision)
 
 
 def as_langchain(

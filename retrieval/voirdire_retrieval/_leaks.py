@@ -56,6 +56,15 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
     ]
 
 
+def pool_unlabelled(index: Index) -> list[Finding]:
+    """Texts of the pool's file that lack a label: one finding of that kind, or none."""
+    count = index.card.left_out.get("unlabelled") or 0
+    message = f"{count} texts of the pool lack a label."
+    consequence = "They are no examples: an answer that is not there cannot be shown."
+    one = Finding("pool_unlabelled", "note", "pool", count, (), message, consequence)
+    return [one] if count else []
+
+
 def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
     """What the guard kept out, and items with fewer examples than asked or with a cut text.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -29,9 +29,9 @@ class Pool:
         twice.
     labels : tuple of str
         Columns that go into an example.
-    rows, empty, duplicates, conflicts : int
+    rows, empty, duplicates, conflicts, unlabelled : int
         Rows read; empty texts left out; repeated texts merged into their first; of these, how many
-        carried other labels than the first.
+        carried other labels than the first; texts left out by `labelled`.
     """
 
     frame: pl.DataFrame
@@ -40,6 +40,7 @@ class Pool:
     empty: int = 0
     duplicates: int = 0
     conflicts: int = 0
+    unlabelled: int = 0
 
     def notes(self) -> list[str]:
         """One sentence for each thing that was left out."""
@@ -51,6 +52,8 @@ class Pool:
                 f"{self.duplicates} of {self.rows} rows repeat a text and were merged into its "
                 f"first row ({self.conflicts} of them with other labels)"
             )
+        if self.unlabelled:
+            said.append(f"{self.unlabelled} texts lack a label and were left out")
         if self.frame.is_empty():
             said.append("the pool is empty")
         return said
@@ -104,6 +107,13 @@ def make_pool(
     return Pool(
         frame, tuple(labels), len(wide), len(wide) - len(full), len(full) - len(frame), conflicts
     )
+
+
+def labelled(pool: Pool) -> Pool:
+    """The pool without texts that lack one of its labels: no prompt can show them as examples."""
+    frame = pool.frame.drop_nulls(pool.labels) if pool.labels else pool.frame
+    lost = pool.frame.height - frame.height
+    return replace(pool, frame=frame, unlabelled=pool.unlabelled + lost)
 
 
 def _check_columns(table: pl.DataFrame, wanted: list[str], labels: Sequence[str]) -> None:

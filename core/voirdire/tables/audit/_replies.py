@@ -107,7 +107,7 @@ def _nan(tables: Tables) -> list[Finding]:
             "serious",
             str(rater),
             places(block),
-            f"{plural(block.height, 'reply', 'replies')} speak of 'nan'.",
+            f"{plural(block.height, 'reply speaks', 'replies speak')} of 'nan'.",
             "A missing response was probably shown to the judge as that word and rated; the "
             "scores are valid numbers and are kept.",
             count=block.height,

@@ -453,3 +453,13 @@ def test_tables_that_cannot_be_written_cost_no_reply(tmp_path):
     (tmp_path / "a" / "ratings.parquet.draft").rmdir()
     result = go(tmp_path, study, resume=True)
     assert (result.complete, RECEIVED["ann"], rated(tmp_path).height) == (True, 0, 4)
+
+
+def test_a_price_is_found_again_for_a_model_whose_name_holds_a_space(tmp_path):
+    prices = {"script:my model": {"input": 0, "output": 1000}}  # 0.01 a call
+    options = {"says": "4"}
+    rater = judge("ann", "script:my model", model_options=options, max_tokens=10)
+    study = study_of(tmp_path, rater, items=10, run={"max_cost": 0.05, "prices": prices})
+    assert go(tmp_path, study).raters[0].calls == 5
+    again = go(tmp_path, study, resume=True)
+    assert (again.stopped, again.raters[0].calls) == ("budget", 5)

@@ -109,7 +109,7 @@ def _charge(budget: Budget, session: Session, study: Study) -> None:
     Replies whose tokens are not known are charged by their length.
     """
     for identity, spent in spent_by_model(session.connection):
-        prices = study.run.prices.get(identity.partition(" ")[0])
+        prices = study.run.prices.get(identity.partition(" {")[0])
         budget.calls += spent.calls
         budget.cost += cost_of(Usage(spent.input, spent.output, spent.cached), prices) or 0.0
         if prices is not None and spent.blind and budget.max_cost is not None:

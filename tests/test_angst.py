@@ -440,6 +440,14 @@ def test_evidence_is_looked_for_in_the_post():
     assert settle(annotated(()), ["a", "b"], secondary="c").spans == 0
 
 
+@pytest.mark.parametrize("flag", ["yes", "True", "1", "1.0"])
+def test_a_flag_removes_a_post_however_it_is_written(flag):
+    table = annotated().with_columns(pl.col("flag").cast(pl.String).replace("1", flag))
+    assert settle(table, ["a", "b"], secondary="c").flagged == 1
+    with pytest.raises(TableError, match="column 'flag': 'perhaps' is neither yes nor no"):
+        settle(table.with_columns(flag=pl.lit("perhaps")), ["a", "b"], secondary="c")
+
+
 def test_only_who_says_yes_gives_evidence():
     table = annotated().with_columns(
         evidence=pl.when(pl.col("annotator") == "c").then(pl.lit("aside")).otherwise("evidence")

@@ -9,6 +9,7 @@ import polars as pl
 
 from voirdire import InputError, TableError
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
+from voirdire_plugins.angst.data import as_labels
 from voirdire_plugins.angst.labels import LABELS, with_class
 
 if TYPE_CHECKING:
@@ -111,8 +112,8 @@ def settle(
     Parameters
     ----------
     annotations : pl.DataFrame
-        As in `agreement`; optionally ``evidence`` (spans, separated by ``|``) and ``flag`` (1: the
-        post may show who wrote it).
+        As in `agreement`; optionally ``evidence`` (spans, separated by ``|``) and ``flag`` (1 or
+        yes: the post may show who wrote it).
     annotators : sequence of str
         The primary ones.
     rule : {"secondary", "majority", "at_least_one"}
@@ -125,7 +126,7 @@ def settle(
     InputError
         An unknown rule, or no secondary annotator where the rule needs one.
     TableError
-        A column or an annotator is absent.
+        A column or an annotator is absent, or a flag is neither yes nor no.
     """
     if rule not in RULES:
         raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
@@ -186,7 +187,7 @@ def _by_rule(said: pl.Expr, secondary: pl.Expr, rule: Rule) -> pl.Expr:
 def _flagged(annotations: pl.DataFrame) -> list[str]:
     if "flag" not in annotations.columns:
         return []
-    flag = pl.col("flag").cast(pl.Float64, strict=False) == 1
+    flag = as_labels(annotations["flag"], "annotations") == 1
     found: list[str] = annotations.filter(flag)["item"].unique().to_list()
     return found
 

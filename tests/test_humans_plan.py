@@ -331,12 +331,15 @@ def test_no_file_of_another_origin_is_written_over(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "items.parquet").write_bytes(b"mine")
     for folder, name in ((study.parent, "study.toml"), (tmp_path / "notes", "items.parquet")):
-        with pytest.raises(InputError, match=f"holds a {name} that no import wrote"):
+        with pytest.raises(InputError, match=f"holds a {name} that is no answer to this"):
             import_answers(tmp_path / "work", [sheet], folder, key=tmp_path / "key.json")
     assert study.read_text("utf-8") == before
     assert (tmp_path / "notes" / "items.parquet").read_bytes() == b"mine"
-    for _ in range(2):  # what an import wrote, the next one may write over
+    for _ in range(2):  # the answers to this plan may be read again
         import_answers(tmp_path / "work", [sheet], tmp_path / "answers", key=tmp_path / "key.json")
+    other = export(write_study(tmp_path / "other", "labels"), tmp_path / "other" / "work")
+    with pytest.raises(InputError, match="that is no answer to this plan"):
+        import_answers(other.folder, [other.sheets[1]], tmp_path / "answers")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])

@@ -82,7 +82,7 @@ def make_plan(
     folder.mkdir(parents=True, exist_ok=True)
     key_path.parent.mkdir(parents=True, exist_ok=True)
     write_key(origins, key_path)
-    (folder / STUDY).write_text(said, encoding="utf-8")
+    (folder / STUDY).write_text(said, encoding="utf-8", newline="\n")
     write_plan(plan, folder / PLAN)
     return plan, origins
 
@@ -90,7 +90,7 @@ def make_plan(
 def _check_free(folder: Path, key: Path, study: str) -> None:
     """Nothing that a first export writes stands there already."""
     held = folder / STUDY
-    if is_session(folder) or (held.is_file() and held.read_text(encoding="utf-8") != study):
+    if is_session(folder) or (held.is_file() and held.read_bytes() != study.encode()):
         raise InputError(f"{held}: another study lies there; give another folder for the plan")
     if key.exists():
         raise InputError(

@@ -29,8 +29,6 @@ _DATABASES = (".sqlite", ".sqlite3", ".db")
 _FILES = tuple(
     f"{name}.parquet" for name in ("ratings", "preferences", "choices", "texts", "items")
 )
-#: How the study of an import begins: what stands beside it may be written over by the next one.
-_MARK = "# Answers read by voirdire humans import.\n"
 _LABELS = ("alpha_nominal", "ac1")
 #: How people alone are examined where the study does not say: by how far they agree.
 _MEASURES = {"pointwise": ("icc", "alpha"), "labels": _LABELS, "nested": _LABELS, "choice": _LABELS}
@@ -76,18 +74,18 @@ def import_answers(
     Raises
     ------
     InputError
-        The plan or its key cannot be used, or the folder holds files that no import wrote.
+        The plan or its key cannot be used, or the folder holds files that are no answers to it.
     TableError
         A sheet cannot be used; the message names the file, the row and the value.
     """
     work, out = Path(work), Path(out)
     plan = read_plan(work / PLAN)
     origins = read_key(Path(key) if key else work / KEY, plan)
-    _check_free(out)
+    _check_free(out, plan)
     answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
     found = tables_of(plan, origins, answers)
     study = human_study(load_study(work / STUDY), plan)
-    _write(out, study, found, items_of(origins))
+    _write(out, _mark(plan) + study_to_toml(study), found, items_of(origins))
     return Imported(out, found, count_open(plan, answers))
 
 
@@ -142,23 +140,30 @@ def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     return found
 
 
-def _check_free(out: Path) -> None:
-    """Nothing is written over but what an import wrote."""
+def _check_free(out: Path, plan: Plan) -> None:
+    """Nothing is written over but the answers to this plan."""
     if is_session(out) or (out / PLAN).exists():
         raise InputError(f"{out}: holds a session or a plan; give another folder for the answers")
     held = next((name for name in (STUDY, *_FILES) if (out / name).exists()), None)
     study = out / STUDY
-    if held and not (study.is_file() and study.read_text(encoding="utf-8").startswith(_MARK)):
-        raise InputError(f"{out}: holds a {held} that no import wrote; give another folder")
+    if held and not (study.is_file() and study.read_bytes().startswith(_mark(plan).encode())):
+        raise InputError(
+            f"{out}: holds a {held} that is no answer to this plan; give another folder"
+        )
+
+
+def _mark(plan: Plan) -> str:
+    """How the study beside the answers to a plan begins."""
+    return f"# Answers to the plan {plan.hash[:16]}, read by voirdire humans import.\n"
 
 
 def _write(
-    out: Path, study: Study, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
+    out: Path, study: str, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
+    (out / STUDY).write_text(study, encoding="utf-8", newline="\n")
     for name in _FILES:
         (out / name).unlink(missing_ok=True)
     tables = found if items is None else {**found, "items": items}
     for name, frame in tables.items():
         frame.write_parquet(out / f"{name}.parquet")
-    (out / STUDY).write_text(_MARK + study_to_toml(study), encoding="utf-8")

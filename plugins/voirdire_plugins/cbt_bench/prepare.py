@@ -186,6 +186,7 @@ def _experts(names: Sequence[str]) -> dict[str, Any]:
         "task": "pairwise",
         "raters": list(names),
         "order": "random",
+        "show": ["category"],
         "item_title": "Client statement",
         "instructions": "Which of the two responses is better, on each criterion and in all?",
         "criteria_by": "category",
@@ -251,7 +252,7 @@ def _write(
 ) -> Path:
     folder = Path(out)
     path, said = folder / "study.toml", study_to_toml(build_study(raw, str(raw["name"]), str(out)))
-    if path.is_file() and path.read_text(encoding="utf-8") != said:
+    if path.is_file() and path.read_bytes() != said.encode():
         raise InputError(f"{path}: another study lies there; give another folder, or remove it")
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(item, ensure_ascii=False) for item in items]
@@ -259,7 +260,7 @@ def _write(
         (folder / _ITEMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _write_table(folder / _KEY_FILE, ["item", "rater", "attribute", "score"], key)
     _write_table(folder / _RESPONSES, ["item", "system", "text"], responses)
-    path.write_text(said, encoding="utf-8")
+    path.write_text(said, encoding="utf-8", newline="\n")
     return path
 
 

@@ -117,7 +117,7 @@ def _question(
 def _choices(row: Mapping[str, Any], options: list[str], where: str) -> dict[str, str]:
     """Label -> text."""
     if len(options) == 1:
-        return read_options(decoded(row[options[0]]))
+        return read_options(row[options[0]])
     texts = [as_text(row[name]) for name in options]
     while texts and not texts[-1]:
         texts.pop()

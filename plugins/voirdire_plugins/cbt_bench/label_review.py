@@ -65,7 +65,8 @@ def review_questions(examination: Examination, items: Sequence[Item]) -> Examina
     """Accuracy on multiple-choice questions, overall and by knowledge type."""
     letters = tuple(attribute.name for attribute in examination.study.rubric.attributes)
     truth, given = _matrices(examination, "cbt-qa", letters)
-    kinds = {item.id: str(item.extra.get("type") or "") for item in items}
+    typed = {item.id: str(item.extra.get("type") or "") for item in items}
+    kinds = {item: typed.get(item, "") for item in truth.items}
     parts = kinds if any(kinds.values()) else None
     found = [
         part

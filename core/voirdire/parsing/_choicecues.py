@@ -56,7 +56,8 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$",
+    r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
+    r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$",
     re.IGNORECASE,
 )
 _FAULTED = re.compile(
@@ -65,7 +66,7 @@ _FAULTED = re.compile(
     re.IGNORECASE,
 )
 _RETRACTED = re.compile(
-    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?",
+    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?|\s+or\b",
     re.IGNORECASE,
 )
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"

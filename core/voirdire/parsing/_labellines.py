@@ -31,6 +31,10 @@ _SETTLES = re.compile(
     re.IGNORECASE,
 )
 _CONFIDENCE = re.compile(r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|\b\d+\.\d+\b")
+_FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\W*(?:reason(?:s|ing)?|explanation|rationale|justification|note)\W*", re.IGNORECASE
+)
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 _CROSSES = tuple("❌☐✗✘")
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
@@ -42,7 +46,7 @@ _NOT = frozenset(
     *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
 }
 # These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
-_DENIES = _NOT | {"lacks", "lack", "lacking", "absence", "free", "less", "hardly", "rules", "ruled"}
+_DENIES = _NOT | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
 # Words of a sentence: an entry of a list does not hold them.
 _SENTENCE = (
     _NOT
@@ -85,7 +89,7 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     if (raw := _ticked(raw)) == "":
         return Line("prose")
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
-    line = _CONFIDENCE.sub("", _behind_last(_ECHO, line))
+    line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
     bullet = _BULLET.match(raw)
     line = line[bullet.end() :] if (bullet := _BULLET.match(line)) else line
     marked = bullet is not None or _BULLET.match(raw) is not None
@@ -116,6 +120,8 @@ def _behind_last(pattern: re.Pattern[str], text: str) -> str:
 
 def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     """What ``Anger: he shouts`` and ``Label: Anger because he shouts`` name."""
+    if _ASIDE.fullmatch(cue):
+        return Line("prose")
     named = labels.forms.get(spelled(cue))
     if named is None or named in (labels.none, labels.other):
         lead = _lead(labels, _TURNED.sub("", body))

@@ -54,13 +54,15 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _GIVES = re.compile(
-    r"\b(?:rate|give|score|assign|award|grade)[sd]?\b(?:\s+[^\W\d]{1,20}){0,6}\s+(?P<rest>\d[^\n]{0,120})",
+    r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:\w+\s+){0,2}?(?:rate|give|score|assign|award|grade)d?\b"
+    r"(?:\s+(?!than\b|below|above|least|most|under|over|between|about|around|almost)[^\W\d]{1,20}){0,6}"
+    r"\s+(?P<rest>\d[^\n]{0,120})",
     re.IGNORECASE,
 )
 _SOMEWHERE = re.compile(
     rf"(?<![\w./-])(?P<number>{_NUMBER}){_UNIT}{_OUT_OF}(?![\w/])", re.IGNORECASE
 )
-_DENIED = re.compile(r"\b(?:not|never|cannot|nor)\b|n['’]t\b", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 _PERCENT = re.compile(r"\d\s*[%٪]|\bpercent\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")

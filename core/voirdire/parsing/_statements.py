@@ -22,6 +22,7 @@ _SIGN = (
 # Where a field ends: with its line, cell or tag, or where the next name and colon begin.
 _ENDS = re.compile(r"[\n|;<&]|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])")
 _JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
+_BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 _MAX_STATEMENTS = 2_000
 _LONGEST, _SECTION = 300, 2_000
 
@@ -31,13 +32,14 @@ class Statement:
     """A key, the text behind it to the end of its line or field, and whether it says *final*.
 
     `section` is all that stands before the next key: ``Empathy: warm`` may have its ``Score: 4``
-    below.
+    below. `before` is the word that leads to the key in its line: *confidence* score.
     """
 
     key: str
     text: str
     final: bool = False
     section: str = ""
+    before: str = ""
 
 
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
@@ -54,6 +56,7 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
             _field(text[each.end() : end]),
             bool(each["final"]),
             text[each.end() : min(end, each.end() + _SECTION)],
+            _word_before(text, each.start()),
         )
         for each, end in zip(found, ends, strict=True)
     ]
@@ -64,6 +67,11 @@ def _first(cue: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
         if count >= _MAX_STATEMENTS:
             return
         yield each
+
+
+def _word_before(text: str, at: int) -> str:
+    found = _BEFORE.search(text[max(0, at - 40) : at])
+    return found["word"].casefold() if found else ""
 
 
 def _field(text: str) -> str:

@@ -59,6 +59,8 @@ _PICKS = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+_ASKED = re.compile(r"[^.!\n]{0,20}\?")
+_WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 _ALONE = re.compile(
@@ -130,7 +132,7 @@ def _level_of(text: str) -> float | str:
     text = text.strip(" *_`\"'.")
     said = {_signed(each) for each in _SIGNS.finditer(text)}
     for pattern, read in ((_WORDS, _worded), (_PICKS, _picked)):
-        told = [each for each in pattern.finditer(text) if not _is_denied(text, each.start())]
+        told = [each for each in pattern.finditer(text) if not _is_denied(text, each)]
         said |= {read(each) for each in told}
     if _SAME.search(text):
         said.add(0.0)
@@ -156,8 +158,10 @@ def _signed(found: re.Match[str]) -> float | None:
     return strength if (left == "A") == (sign[0] in ">≫") else -strength
 
 
-def _is_denied(text: str, at: int) -> bool:
-    return _DENIED.search(text[max(0, at - 40) : at]) is not None
+def _is_denied(text: str, found: re.Match[str]) -> bool:
+    """Whether words before a statement take it back, or it is a question."""
+    asked = _ASKED.match(text, found.end()) or _WHICH.search(text[: found.start()][-30:])
+    return bool(asked or _DENIED.search(text[max(0, found.start() - 40) : found.start()]))
 
 
 def _picked(found: re.Match[str]) -> float | None:

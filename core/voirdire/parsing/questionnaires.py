@@ -29,12 +29,14 @@ _LINE = re.compile(
     rf"^[\s*_>#(-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})(?:[.)](?=\W*\d{{1,3}}\W*$)"
     r"|[.)]?(?P<name>[^:=|\n]{0,100}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
     r"[*_\s]{0,4}(?P<answer>[^\n|]{1,100})$"
-    r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n]{0,100}\|)?"
-    r"[\s*]{0,3}(?P<cell>\d[^|\n]{0,40})\|",
+    r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n]{0,60}[^\W\d][^|\n]{0,60}\|)?"
+    r"[\s*]{0,3}(?P<cell>\d[^|\n]{0,40})\|(?=[ \t]*(?:$|[^\W\d]))",
     re.IGNORECASE | re.MULTILINE,
 )
 # Several answers in one line: "Q1: 2, Q2: 0".
 _INLINE = re.compile(rf"[,;][ \t]*(?={_WORD}?[ .#]{{0,2}}\d{{1,3}}[ \t]*[:=])", re.IGNORECASE)
+# A table whose columns are the items: its rows are no items.
+_SIDEWAYS = re.compile(r"^[ \t]*\|[ \dQq|]{3,200}\n[ \t]*\|[-: |]{3,}", re.MULTILINE)
 _RANGE = re.compile(r"\W*\d\s*[-–]\s*\d\W*")  # an echo of the levels to choose from
 _BESIDE = frozenset(
     {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "evidence"}
@@ -113,9 +115,10 @@ def _answers(source: Source) -> dict[int, list[Found]]:
     if source.has_object:
         return {}
     said: dict[int, list[Found]] = {}
+    sideways = _SIDEWAYS.search(source.text, 0, 10_000) is not None
     for line in _LINE.finditer(_INLINE.sub("\n", source.settled[:100_000])):
         serial, answer = line["serial"] or line["row"], line["answer"] or line["cell"]
-        if not _RANGE.fullmatch(answer):
+        if not (_RANGE.fullmatch(answer) or (sideways and line["row"])):
             said.setdefault(int(serial), []).append(Found(answer.strip()))
     return said
 

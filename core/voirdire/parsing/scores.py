@@ -41,10 +41,13 @@ _GENERIC_TEXT = (
     ),
     *("nota", "оценка", "评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
 )
+_OPENERS = frozenset(
+    ("", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "its", "numeric")
+)
 # Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
 _MARKED = re.compile(
     r"(?:\[RESULT\]\s*:?\s*\(?|\\boxed\{\s*(?:\\text\{)?|<(?:answer|output|score|rating)>\s*|\[\[)"
-    r"(?P<value>[-+]?\d[^\n<\]})]{0,40})",
+    r"(?P<value>[-+]?\d[^\n<\]})]{0,40})(?!\]\]\s*(?:if|for)\b)",
     re.IGNORECASE,
 )
 _STARTS = re.compile(
@@ -167,12 +170,17 @@ def _from_statements(
     said = rows + statements(text, attributes)
     numbers = {name: _stated(said, name, scale, words) for name in attributes}
     if len(attributes) == 1 and numbers[attributes[0]].reason in ("absent", "not_numeric"):
-        generic = [replace(each, key=attributes[0]) for each in statements(text, _GENERIC_TEXT)]
+        generic = [replace(each, key=attributes[0]) for each in _generic(text, _GENERIC_TEXT)]
         stated = _stated(generic, attributes[0], scale, words)
         known = stated.reason not in ("absent", "not_numeric")
         numbers = {attributes[0]: stated if known else _alone(text, scale, words)}
     none = all(each.reason in ("absent", "not_numeric", "null") for each in numbers.values())
     return {} if none else numbers
+
+
+def _generic(text: str, words: Sequence[str]) -> list[Statement]:
+    """Statements such as ``Score: 4``, but not of another thing's: ``Confidence score: 5``."""
+    return [each for each in statements(text, words) if each.before in _OPENERS]
 
 
 def _stated(
@@ -181,7 +189,7 @@ def _stated(
     """The number that all statements on a key agree on; a *final* one settles it."""
     here = [each for each in said if each.key == name]
     here = [each for each in here if each.final][-1:] or here
-    below = [one for each in here for one in statements(each.section, _GENERIC[:2])]
+    below = [one for each in here for one in _generic(each.section, _GENERIC[:2])]
     for said_here in (here, below):
         numbers = [read_number(each.text, scale, words) for each in said_here]
         numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]

@@ -29,6 +29,7 @@ _FOUND = re.compile(
     r"|not\s+(?:present|observed|detected|found|shown)\b)",
     re.IGNORECASE,
 )
+_HOWEVER = re.compile(r"\b(?:yes|but|so|although|yet)\b", re.IGNORECASE)
 _FIRST = re.compile(
     r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
 )
@@ -60,8 +61,8 @@ def _in_words(text: str) -> bool | None:
     first = _FIRST.match(text[:2_000].strip())
     if first is None:
         return None
-    if _FOUND.match(text[:200]):
-        return False
+    if found := _FOUND.match(text[:200]):
+        return None if _HOWEVER.search(text[found.end() : 300]) else False
     word, tail = first[1].casefold(), first["tail"]
     if word not in _YES and word not in _NO:
         return None

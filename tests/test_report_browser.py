@@ -97,7 +97,7 @@ def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site)
         )
         cells = column(browser, "#table-icc", 7)
         assert cells[-1] == "–"
-        lows = [float(text.strip("[").split(",")[0]) for text in cells[:-1]]
+        lows = [float(text.strip("[").split(",")[0].replace("−", "-")) for text in cells[:-1]]
         assert lows in (sorted(lows), sorted(lows, reverse=True))
 
 

@@ -255,6 +255,7 @@ def test_a_rater_who_answers_nothing_keeps_no_other_from_being_shown():
         assert weighted.rows[-2][5] == pytest.approx(chance_floor(truth).constant.value)
         assert by_label.rows[0][-2] == pytest.approx(6 / 7)
     assert math.isnan(label_sections(scores[:1])[0].rows[-1][5])
+    assert constant_sentence({"none": math.nan}, chance_floor(truth)).endswith("scores 0.781.")
 
 
 def test_questions_without_a_type_stand_together():

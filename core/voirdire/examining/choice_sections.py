@@ -97,7 +97,7 @@ def _accuracy_figure(found: Sequence[Accuracy]) -> SectionFigure:
 
 
 def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None = None) -> str:
-    """What the best constant predictor scores, and whom it beats.
+    """What the best constant predictor scores, and whom it beats of those that have a score.
 
     >>> from voirdire.stats import best_constant_f1, random_f1
     >>> from voirdire.examining.choices import Floor
@@ -108,13 +108,13 @@ def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None =
     and above Human's 0.776.
     """
     value = floor.constant.value
-    models = {name: score for name, score in f1.items() if name != human}
+    models = {n: score for n, score in f1.items() if n != human and not math.isnan(score)}
     beaten = [name for name, score in models.items() if score < value]
     against = []
     if models:
         names = f" ({', '.join(beaten)})" if 0 < len(beaten) < len(models) else ""
         against.append(f"above {len(beaten) or 'none'} of {len(models)} models{names}")
-    if human is not None and human in f1:
+    if human is not None and not math.isnan(f1.get(human, math.nan)):
         against.append(f"{'above' if f1[human] < value else 'below'} {human}'s {f1[human]:.3f}")
     count = len(floor.named)
     many = f"all {count} labels" if count == floor.constant.k else f"{count} labels"

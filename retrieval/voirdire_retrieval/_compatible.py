@@ -32,8 +32,8 @@ class CompatibleEmbedder:
 
     Attributes
     ----------
-    name : str
-        The model, as the server calls it.
+    model : str
+        As the server calls it.
     base_url : str
         Up to and without `/embeddings`, for example ``http://localhost:8000/v1``.
     api_key_env : str
@@ -44,7 +44,7 @@ class CompatibleEmbedder:
         Tries a request, with a growing pause or the pause that the server asks for.
     """
 
-    name: str
+    model: str
     base_url: str
     api_key_env: str = ""
     batch_size: int = 64
@@ -62,9 +62,14 @@ class CompatibleEmbedder:
         object.__setattr__(self, "_key", key)
 
     @property
+    def name(self) -> str:
+        """What `open_embedder` opens it by."""
+        return f"compatible:{self.model}"
+
+    @property
     def revision(self) -> str:
         """The server and the model; a server does not say more."""
-        return f"{self.base_url.rstrip('/')}#{self.name}"
+        return f"{self.base_url.rstrip('/')}#{self.model}"
 
     @cached_property
     def dimension(self) -> int:
@@ -92,7 +97,7 @@ class CompatibleEmbedder:
         raise InputError(f"attempts must be 1 or more, got {self.attempts}")
 
     def _post(self, batch: Sequence[str]) -> bytes:
-        body = {"model": self.name, "input": list(batch), "encoding_format": "float"}
+        body = {"model": self.model, "input": list(batch), "encoding_format": "float"}
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"

@@ -149,4 +149,8 @@ def best(summary: pl.DataFrame, task: str, raters: Sequence[str], by: str = "f1_
         & (pl.col("label") == "")
         & pl.col("rater").is_in(list(raters))
     ).drop_nulls("mean")
-    return "" if found.is_empty() else str(found.sort("mean", descending=True, maintain_order=True)["rater"][0])
+    return (
+        ""
+        if found.is_empty()
+        else str(found.sort("mean", descending=True, maintain_order=True)["rater"][0])
+    )

@@ -319,3 +319,10 @@ def test_a_denominator_that_cancels_is_not_estimable():
     """MSR = 1/9 and (MSC - MSE) / n = -1/9: the ratings vary, and ICC(A,k) has no value."""
     found = icc([[2, 2, 2], [2, 2, 2], [1, 1, 3], [2, 2, 1]], "A,k")
     assert (found.reason, found.details["ms_rows"]) == ("not_estimable", pytest.approx(1 / 9))
+
+
+def test_perfect_agreement_has_its_limit():
+    for Y in ([[4, 4], [1, 1], [2, 2]], [[1, 1], [1, 1], [2, 2], [2, 2]]):
+        for form in FORMS:
+            found = icc(Y, form).intervals[0]
+            assert (found.low, found.high) == pytest.approx((1, 1), abs=1e-12)

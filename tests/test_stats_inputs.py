@@ -235,3 +235,10 @@ class TestRoundOff:
         assert stats.icc(rows, "C,1", ci=None).reason == "zero_variance"
         assert stats.icc(rows, "A,1", ci=None).value == 0.0
         assert stats.icc(rows, "1", ci=None).value == pytest.approx(-0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", [stats.pearson, stats.ccc, stats.spearman, stats.kendall])
+def test_far_from_zero_is_no_nearer_to_agreement(statistic):
+    far = R + 1e9
+    right = statistic(R[:, 0], R[:, 1]).value
+    assert statistic(far[:, 0], far[:, 1]).value == pytest.approx(right, abs=1e-12)

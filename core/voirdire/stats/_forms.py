@@ -84,12 +84,9 @@ def f_interval(form: str, squares: Floats, n: int, k: int, level: float) -> tupl
     pingouin agree with these).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        bounds = _agreement_interval if form.startswith("A") else _ratio_interval
-        low, high = bounds(form, squares, n, k, level)
-    # Where noise below zero (MSC < MSE) turns a denominator of ICC(A,k) over, the values that F
-    # does not reject run through infinity: no interval.
-    through = low > high
-    return np.where(through, np.nan, low), np.where(through, np.nan, high)
+        if form.startswith("A"):
+            return _agreement_interval(form, squares, n, k, level)
+        return _ratio_interval(form, squares, n, k, level)
 
 
 def _ratio_interval(
@@ -120,8 +117,12 @@ def _agreement_interval(
     noise = raters - error if form.endswith("k") else k * raters + (k * n - k - n) * error
     # The paper's 1 / F(n - 1, df) is the lower quantile of F(df, n - 1), which cannot overflow.
     tails = (_quantile(df, n - 1, 0.5 - level / 2), _quantile(df, n - 1, 0.5 + level / 2))
-    low, high = (n * (f * rows - error) / (noise + n * f * rows) for f in tails)
-    return low, high
+    below = [noise + n * f * rows for f in tails]
+    # Noise below zero (MSC < MSE) can turn the denominator of ICC(A,k) over between the two: the
+    # values that F does not reject then run through infinity, and are no interval.
+    whole = np.sign(below[0]) == np.sign(below[1])
+    low, high = (n * (f * rows - error) / part for f, part in zip(tails, below, strict=True))
+    return np.where(whole, low, np.nan), np.where(whole, high, np.nan)
 
 
 def _quantile(df1: float | Floats, df2: float | Floats, probability: float) -> Floats:

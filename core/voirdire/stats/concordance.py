@@ -55,7 +55,7 @@ def ccc(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     judge, reference = magnified(np.stack([found.judge, found.reference]))[0]
     x, y = centred(judge), centred(reference)
     xx, yy, xy = float(x @ x) / found.n, float(y @ y) / found.n, float(x @ y) / found.n
-    shift = float(judge.mean() - reference.mean())
+    shift = float((judge - reference).mean())
     if abs(shift) <= round_off(judge, reference):
         shift = 0.0
     if xx + yy + shift**2 == 0:

@@ -98,7 +98,8 @@ def krippendorff_alpha(
     ci : {None, "percentile", "jackknife"} or several of them
         Bootstrap over items, the ordinal metric of each resample being its own; or t interval with
         the standard error of leaving out one item after the other, and as few degrees of freedom
-        as the items that bear it (Satterthwaite 1946).
+        as the items that bear it (Satterthwaite 1946); its time grows with the square of the
+        number of different items (two seconds for 10,000).
     level, n_resamples, seed
         Nominal coverage, resamples, and the seed of ``numpy.random.default_rng``.
 

@@ -169,6 +169,60 @@ def test_studies_that_cannot_be_given_out_are_refused(tmp_path, task, extra, err
         export(study, tmp_path / "work")
 
 
+NAMED = 'name = "calm"\nscale = [1, 7]\n[[attributes]]\nname = "Warmth"\ndescription = "Is it warm?"\n[attributes.levels]\n1 = "Cold"\n9 = "Warm"\n'
+
+
+@pytest.mark.parametrize("use", ["rubric.toml", "mentalalign"])
+def test_people_are_asked_by_the_rubric_that_the_study_names(tmp_path, use):
+    path = write_study(tmp_path, "pointwise")
+    head, rest = path.read_text("utf-8").split("[rubric]", 1)
+    path.write_text(f'{head}[rubric]\nuse = "{use}"\n[comparisons]{rest.split("[comparisons]")[1]}')
+    (tmp_path / "rubric.toml").write_text(NAMED.replace("9 =", "7 ="))
+    plan = export(path, tmp_path / "work", formats=["csv"]).plan
+    form = next(iter(plan.judgements.values())).form
+    if use == "mentalalign":
+        assert (len(form), form[0].name, form[0].options) == (7, "Guidance", tuple("12345"))
+    else:
+        (asked,) = form
+        assert (asked.name, asked.asked, asked.options) == (
+            "Warmth",
+            "Is it warm?",
+            tuple("1234567"),
+        )
+        assert asked.hints == ("Cold", *[""] * 5, "Warm")
+
+    def fill(rater, header, row):
+        for question in form:
+            row[columns_of(header, question.name)[0]] = str(len(row[2]) % 4 + 2)
+
+    import_answers(tmp_path / "work", filled(tmp_path / "work", "csv", fill), tmp_path / "answers")
+    read = examine(tmp_path / "answers", resamples=0).study.rubric
+    assert (read.scale[1], len(read.attributes)) == (float(form[0].options[-1]), len(form))
+
+
+@pytest.mark.parametrize(
+    ("rubric", "message"),
+    [
+        (None, r"rubric\.use: there is no rubric .*rubric\.toml"),
+        (NAMED, r"rubric\.use: rubric .* level 9 is not on the scale"),
+        (
+            NAMED.replace("9 =", "7 =") + "[composites]\nWarmth = ['Warmth']\n",
+            "rubric.use .* has the name of an",
+        ),
+    ],
+)
+def test_a_rubric_that_cannot_be_read_is_an_error(tmp_path, rubric, message):
+    path = write_study(tmp_path, "pointwise")
+    head, rest = path.read_text("utf-8").split("[rubric]", 1)
+    path.write_text(
+        f'{head}[rubric]\nuse = "rubric.toml"\n[comparisons]{rest.split("[comparisons]")[1]}'
+    )
+    if rubric:
+        (tmp_path / "rubric.toml").write_text(rubric)
+    with pytest.raises(StudyError, match=message):
+        export(path, tmp_path / "work")
+
+
 EXCLUDED = """
 [[panel]]
 name = "ann"

@@ -114,7 +114,7 @@ def _pointwise(study: Study, humans: Humans) -> Form:
         raise StudyError(
             f"humans.attributes: {unknown[0]!r} is not among rubric.attributes ({list(declared)})"
             if unknown
-            else "humans: a pointwise task needs rubric.attributes in the study"
+            else "humans: a pointwise task needs rubric.attributes in the study, or rubric.use"
         )
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if scale.count > _MOST_LEVELS:

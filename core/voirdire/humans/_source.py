@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, StudyError
+from voirdire.humans._rubric import with_rubric
 from voirdire.store import (
     is_session,
     iterate_tasks,
@@ -38,7 +39,7 @@ def read_source(source: str | Path) -> tuple[Study, Sequence[tuple[Names, Task]]
     InputError
         Neither a study file nor a session folder.
     StudyError
-        No `[humans]`, no items, or nothing to judge.
+        No `[humans]`, no items, nothing to judge, or no rubric of the name in `rubric.use`.
     """
     path = Path(source)
     if path.is_dir() and not is_session(path):
@@ -46,9 +47,12 @@ def read_source(source: str | Path) -> tuple[Study, Sequence[tuple[Names, Task]]
     study = session_study(path) if path.is_dir() else load_study(path)
     if study.humans is None:
         raise StudyError(f"study {study.name!r}: key 'humans' is required: what do people judge?")
+    humans = study.humans
+    if humans.task == "pointwise":
+        study = with_rubric(study)
     connection = read_session(path) if path.is_dir() else _taken(study)
     with closing(connection):
-        tasks = _tasks(connection, study, study.humans)
+        tasks = _tasks(connection, study, humans)
     if not tasks:
         raise StudyError(f"study {study.name!r}: there is nothing to judge")
     return study, tasks

@@ -26,6 +26,7 @@ from voirdire.store._raters import (
     model_identity,
     read_replies,
     read_text,
+    rubric_of,
 )
 from voirdire.store._records import (
     Attempt,
@@ -96,6 +97,7 @@ __all__ = [
     "remarks_frame",
     "replies_frame",
     "responses_frame",
+    "rubric_of",
     "scrub",
     "session_study",
     "session_tables",

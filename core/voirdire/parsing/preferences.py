@@ -221,11 +221,12 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
         return {key: _one_of(levels, "duplicate_key") for key, levels in read.items()}
     if source.has_object:
         return dict.fromkeys(keys, "absent")
-    said = statements(source.text, keys)
+    text = source.settled if len(source.text.split(maxsplit=1)) > 1 else source.text
+    said = statements(text, keys)
     if said:
         read = {key: {read_level(each.text) for each in said if each.key == key} for key in keys}
         return {key: _one_of(levels, "ambiguous") for key, levels in read.items()}
-    return {keys[0]: read_level(source.text)} if len(keys) == 1 else dict.fromkeys(keys, "absent")
+    return {keys[0]: read_level(text)} if len(keys) == 1 else dict.fromkeys(keys, "absent")
 
 
 def _by_generic_key(source: Source, name: str) -> dict[str, list[Found]]:

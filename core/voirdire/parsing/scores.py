@@ -42,7 +42,7 @@ _GENERIC_TEXT = (
     *("nota", "оценка", "评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
 )
 _OPENERS = frozenset(
-    ("", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "its", "numeric")
+    ("", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its")
 )
 # Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
 _MARKED = re.compile(

@@ -76,6 +76,20 @@ def test_self_exclusion_keeps_masks_and_takes_one_name():
     assert (found.after.value, found.excluded) == (0.0, ("own",))
 
 
+def test_self_exclusion_takes_the_same_rows_from_clusters():
+    judge, reference, clusters = [5, 3, 4, 3], [3, 3, 4, 2], ["i", "i", "j", "j"]
+    found = stats.self_exclusion(
+        stats.bias, judge, reference, systems=list("oaba"), excludes="o", clusters=clusters
+    )
+    assert found.before == stats.bias(judge, reference, clusters=clusters)
+    assert found.after == stats.bias(judge[1:], reference[1:], clusters=clusters[1:])
+
+
+def test_a_line_for_bad_responses_is_a_score():
+    with pytest.raises(StatisticsError, match="at_or_below must be a score"):
+        stats.tail_misses([1, 2], [1, 2], at_or_below=NAN)
+
+
 def test_wide_integers_are_told_apart():
     """float64 holds 2^53 and 2^53 + 1 as one number; two categories are not one."""
     wide = np.array([2**53, 2**53 + 1, 2**53, 2**53 + 1])

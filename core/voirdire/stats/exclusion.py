@@ -71,7 +71,7 @@ def self_exclusion(
     excludes : str or iterable of str
         The system or systems to leave out. One that does not occur changes nothing.
     **options
-        Handed on to `statistic`.
+        Handed on to `statistic`; `clusters`, which name each row, lose the same rows.
 
     Returns
     -------
@@ -107,9 +107,12 @@ def self_exclusion(
                 f"systems must name each row: {len(names)} names for an array of shape "
                 f"{value.shape}"
             )
+    fewer = dict(options)
+    if options.get("clusters") is not None:
+        fewer["clusters"] = row_names(options["clusters"], len(names), "clusters")[kept]
     return SelfExclusion(
         statistic(*values, **options),
-        statistic(*(value[kept] for value in values), **options),
+        statistic(*(value[kept] for value in values), **fewer),
         tuple(sorted(left_out & set(names.tolist()))),
         int((~kept).sum()),
     )

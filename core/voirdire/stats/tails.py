@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import check_level
 from voirdire.stats._pairs import pairs
 from voirdire.stats._results import Estimate
@@ -36,7 +37,7 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
     Raises
     ------
     StatisticsError
-        Arrays of unequal length, not numeric, infinite.
+        Arrays of unequal length, not numeric, infinite; a line that is NaN.
 
     Examples
     --------
@@ -52,6 +53,8 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
     Wilson (1927), JASA 22, 209-212.
     """
     check_level(level)
+    if math.isnan(at_or_below):
+        raise StatisticsError("at_or_below must be a score, not NaN")
     found = pairs(judge, reference)
     bad, called = found.reference <= at_or_below, found.judge <= at_or_below
     n, n_others = int(bad.sum()), int((~bad).sum())

@@ -256,3 +256,8 @@ def test_far_from_zero_is_no_nearer_to_agreement(statistic):
     far = R + 1e9
     right = statistic(R[:, 0], R[:, 1]).value
     assert statistic(far[:, 0], far[:, 1]).value == pytest.approx(right, abs=1e-12)
+
+
+def test_words_are_no_preferences():
+    with pytest.raises(StatisticsError, match="scores must hold numbers or NaN only, not 'a'"):
+        stats.preference_agreement(["a", "b"], [1, 0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
 from voirdire.stats._clusters import comparisons, resampled
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._results import Estimate, Result
@@ -91,7 +92,7 @@ def preference_agreement(
     """
     asked = methods(ci, ("wilson", "percentile"))
     check_level(level, n_resamples)
-    x, y = (np.ma.filled(np.ma.asarray(side, np.float64), np.nan) for side in (first, second))
+    x, y = (numbers(side, "scores") for side in (first, second))
     if x.shape != y.shape:
         raise StatisticsError(
             f"two raters need scores of the same comparisons, got {x.shape} and {y.shape}"

@@ -85,6 +85,7 @@ def run(
         typer.echo(f"Go on with: voirdire run {study} --out {out} --resume")
         raise typer.Exit(130) from None
     print_result(result)
+    _print_broken(result)
     _print_next(result, study)
     raise typer.Exit(result.exit_code)
 
@@ -111,6 +112,20 @@ def print_result(result: RunResult) -> None:
         if rater.parked:
             console.print(f"{rater.name} was parked: {rater.parked}", markup=False)
     console.print(f"Cost of the session: {_money(result.cost, result.currency)}")
+
+
+def _print_broken(result: RunResult) -> None:
+    """Raters whose own parser broke: their replies are kept, and can be read again."""
+    from voirdire.cli._shown import visible
+    from voirdire.store import remarks_frame
+
+    for row in remarks_frame(result.folder).iter_rows(named=True):
+        if row["remark"] == "parser_raised":
+            typer.echo(
+                f"{row['rater']}: its own parser broke on {row['count']:,} replies "
+                f"({visible(row['detail'])}). They are kept: mend it, then "
+                f"voirdire session reparse {result.folder}"
+            )
 
 
 def _print_next(result: RunResult, study: Path) -> None:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import StudyError, VoirdireError
 from voirdire._manager import plugins
-from voirdire.store import rubric_of
+from voirdire.store import read_rubric
 from voirdire.study import build_study
 
 if TYPE_CHECKING:
-    from voirdire.schema import Attribute, Rubric
+    from voirdire.schema import Attribute
     from voirdire.study import Study
 
 
 def with_rubric(study: Study) -> Study:
     """The study, the rubric under `rubric.use` written out in it.
 
-    It is read as a run reads it, by the judge of rubrics. Where attributes are declared beside
+    Where attributes are declared beside
     `use`, they stand.
 
     Raises
@@ -29,7 +29,7 @@ def with_rubric(study: Study) -> Study:
     if not spec.use or spec.attributes:
         return study
     try:
-        found: Rubric = plugins().resolve("judge", "rubric")(rubric_of(study)).rubric
+        found = read_rubric(study, plugins())
     except VoirdireError as error:
         raise StudyError(f"rubric.use: {error}") from error
     declared = {

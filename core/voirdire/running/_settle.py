@@ -134,7 +134,7 @@ def read(desk: Desk, item: str, lines: Sequence[Line]) -> Parsed:
     """What the replies say; for a generator, whether there is a text."""
     replies = [line.as_reply() for line in lines]
     if desk.asker.seat.stage != "generate":
-        return read_replies(desk.asker.mind, replies)
+        return read_replies(desk.asker, replies)
     if not replies:
         return Parsed({}, "blank")
     status = _OF_TEXT[replies[-1].finish_reason]

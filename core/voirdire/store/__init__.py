@@ -25,8 +25,8 @@ from voirdire.store._raters import (
     askers,
     model_identity,
     read_replies,
+    read_rubric,
     read_text,
-    rubric_of,
 )
 from voirdire.store._records import (
     Attempt,
@@ -92,12 +92,12 @@ __all__ = [
     "raters_frame",
     "ratings_frame",
     "read_replies",
+    "read_rubric",
     "read_session",
     "read_text",
     "remarks_frame",
     "replies_frame",
     "responses_frame",
-    "rubric_of",
     "scrub",
     "session_study",
     "session_tables",

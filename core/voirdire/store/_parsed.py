@@ -63,16 +63,16 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
         tasks.append((item, first, second, run, number))
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
     return left.join(
-        _read(distinct, asker.mind), on="uid", how="inner", maintain_order="left_right"
+        _read(distinct, asker), on="uid", how="inner", maintain_order="left_right"
     ).with_columns(rater=pl.lit(asker.seat.name))
 
 
-def _read(distinct: Sequence[Sequence[Reply]], mind: Any) -> pl.DataFrame:
+def _read(distinct: Sequence[Sequence[Reply]], asker: Asker) -> pl.DataFrame:
     """What each set of replies says: rows by its number and, within it, by attribute.
 
     A judge that can read many single replies at once, with the same results, has `parse_column`.
     """
-    in_columns = getattr(mind, "parse_column", None)
+    in_columns = getattr(asker.mind, "parse_column", None)
     if in_columns is not None and all(len(replies) == 1 for replies in distinct):
         columns: ScoreColumns | None = in_columns([replies[0] for replies in distinct])
         if columns is not None:
@@ -80,7 +80,7 @@ def _read(distinct: Sequence[Sequence[Reply]], mind: Any) -> pl.DataFrame:
     rows = (
         row
         for number, replies in enumerate(distinct)
-        for row in _rows(number, read_replies(mind, replies))
+        for row in _rows(number, read_replies(asker, replies))
     )
     return pl.DataFrame(list(rows), schema=_READ, orient="row")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import MissingExtraError, PluginError, StudyError, VoirdireError
+from voirdire.parsing import LabelSet
 from voirdire.schema import (
     Attribute,
     Comparison,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 TaskKind = Literal["rating", "comparison", "item"]
 #: Options of a model that change how it is reached, and not what it says.
 _REACHED_BY = frozenset({"timeout", "api_key_env", "threads", "local_files_only"})
+#: Characters of an exception's sentence that are kept: it may hold the reply.
+_SENTENCE = 160
 _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 
@@ -40,7 +43,8 @@ _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 class Asker:
     """Who asks: the pure object, its seat, and what the study says of it.
 
-    `mind` has `requests` and `parse`; `task` says what it is asked about.
+    `mind` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
+    to score by the study, or the label set of its own.
     """
 
     seat: Seat
@@ -48,6 +52,7 @@ class Asker:
     task: TaskKind
     spec: Rater | GeneratorSpec
     runs: int = 1
+    attributes: tuple[str, ...] = ()
 
     @property
     def temperature(self) -> float | None:
@@ -63,13 +68,13 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
     return [*generators, *panel]
 
 
-def read_replies(mind: Any, replies: Sequence[Reply]) -> Parsed:
+def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
-        return checked_parsed(mind.parse(replies))
+        return checked_parsed(asker.mind.parse(replies))
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
-        flags = (f"parser_raised:{type(error).__name__}",)
-        return Parsed(dict.fromkeys(_keys(mind)), "unparsable", flags=flags)
+        scores = dict.fromkeys(_keys(asker))
+        return Parsed(scores, "unparsable", flags=(f"parser_raised:{_sentence(error)}",))
 
 
 def read_text(mind: Any, replies: Sequence[Reply], item: str) -> str | None:
@@ -81,12 +86,23 @@ def read_text(mind: Any, replies: Sequence[Reply], item: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _keys(mind: Any) -> list[str]:
-    """What a rater scores, as far as it can say without a reply."""
+def _sentence(error: Exception) -> str:
+    """What was raised, as one short line."""
     try:
-        return list(mind.parse([Reply("", "error", error="not asked")]).scores)
+        said = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - an exception of a plugin may break where it is printed
+        said = ""
+    name = type(error).__name__
+    return f"{name}: {said[:_SENTENCE]}" if said else name
+
+
+def _keys(asker: Asker) -> list[str]:
+    """What a rater scores: as it says itself without a reply, else as the study does."""
+    try:
+        found = list(asker.mind.parse([Reply("", "error", error="not asked")]).scores)
     except Exception:  # noqa: BLE001 - it fails on everything, which its status says
-        return []
+        found = []
+    return found or list(asker.attributes)
 
 
 def is_run(spec: Rater) -> bool:
@@ -118,6 +134,21 @@ def rubric_of(study: Study) -> Rubric | str:
     scale = Scale(*spec.scale, spec.step)
     name = spec.name or study.name
     return Rubric(name, attributes, scale, spec.composites, spec.instructions)
+
+
+def read_rubric(study: Study, plugins: Plugins) -> Rubric:
+    """The study's rubric itself; one that it names is read by the judge of rubrics.
+
+    Raises
+    ------
+    VoirdireError
+        There is no rubric of that name or path, or a key of it is wrong.
+    """
+    found = rubric_of(study)
+    if isinstance(found, Rubric):
+        return found
+    read: Rubric = plugins.resolve("judge", "rubric")(found).rubric
+    return read
 
 
 def prompt_hash(mind: Any, task: TaskKind) -> str:
@@ -154,7 +185,21 @@ def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
     mind = _made(spec.kind, use, spec, given, study, plugins)
     task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
     runs = spec.runs if "runs" in spec.model_fields_set else getattr(mind, "runs", 1)
-    return Asker(_seat(_STAGE[spec.kind], spec, mind, task), mind, task, spec, runs)
+    seat = _seat(_STAGE[spec.kind], spec, mind, task)
+    return Asker(seat, mind, task, spec, runs, _attributes(mind, study, plugins))
+
+
+def _attributes(mind: Any, study: Study, plugins: Plugins) -> tuple[str, ...]:
+    """What is to be scored; nothing where neither a label set nor a rubric says it."""
+    labels = getattr(mind, "labels", None)
+    if isinstance(labels, LabelSet):
+        return labels.labels
+    if study.rubric.attributes:
+        return tuple(attribute.name for attribute in study.rubric.attributes)
+    try:
+        return read_rubric(study, plugins).names
+    except VoirdireError:  # what a plugin's judge is told by `use` need be no rubric of ours
+        return ()
 
 
 def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:

@@ -52,5 +52,5 @@ def iterate_parsed(
                 replies = _NOT_ASKED if kept is None else kept
                 key = tuple((reply.text, reply.finish_reason) for reply in replies)
                 if key not in known:
-                    known[key] = read_replies(asker.mind, replies)
+                    known[key] = read_replies(asker, replies)
                 yield Said(asker.seat.name, item, first, second, run, known[key])

@@ -11,6 +11,9 @@ from voirdire.schema import Scale
 @pytest.mark.parametrize(
     ("text", "score"),
     [
+        ("The final answer is: 4", 4),
+        ("Feedback:::\nEvaluation: good\nTotal rating: 3", 3),
+        ("Verdict: 4", 4),
         ("On a scale of 1 to 5, I give it a 4", 4),
         ("4️⃣", 4),
         ("[RESULT] 4", 4),

@@ -276,3 +276,17 @@ def test_the_longest_text_takes_linear_time(text: str) -> None:
     parse_labels((text * 50_000)[:50_000], FEELINGS)
     # Under 0.2 s is usual; the margin is for a busy machine.
     assert time.perf_counter() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Dominant: Mind Reading\nSecondary: None", ["Mind Reading"]),
+        ("Primary distortion: Mind Reading\nSecondary distortion: N/A", ["Mind Reading"]),
+        ('{"dominant": "Mind Reading", "secondary": "None"}', ["Mind Reading"]),
+        ("Primary: None\nSecondary: None", ["No Distortion"]),
+        ('{"primary": "No Distortion", "secondary": "None"}', ["No Distortion"]),
+    ],
+)
+def test_an_empty_second_place_contradicts_nothing(text: str, named: list[str]) -> None:
+    assert list(parse_labels(text, KINDS).ranks) == named

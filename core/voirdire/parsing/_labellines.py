@@ -32,6 +32,10 @@ _SETTLES = re.compile(
 )
 _CONFIDENCE = re.compile(r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|\b\d+\.\d+\b")
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
+_FURTHER = re.compile(
+    r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
+    re.IGNORECASE,
+)
 _ASIDE = re.compile(
     r"\W*(?:reason(?:s|ing)?|explanation|rationale|justification|note)\W*", re.IGNORECASE
 )
@@ -120,7 +124,7 @@ def _behind_last(pattern: re.Pattern[str], text: str) -> str:
 
 def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     """What ``Anger: he shouts`` and ``Label: Anger because he shouts`` name."""
-    if _ASIDE.fullmatch(cue):
+    if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body):
         return Line("prose")
     named = labels.forms.get(spelled(cue))
     if named is None or named in (labels.none, labels.other):
@@ -129,6 +133,11 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     forms = [word_form(word.group()) for word in WORD.finditer(body[:60])][:4]
     unread = _is_taken_back(forms) or not any(form.isalpha() for form in forms)
     return Line("prose") if unread else Line("lead", (named,), marked=True)
+
+
+def is_empty_slot(cue: str, body: str) -> bool:
+    """``Secondary: None`` says that there is no second label, not that there is none at all."""
+    return _FURTHER.search(cue) is not None and spelled(body[:40]) in ("none", *_NO_ENTRY)
 
 
 def _is_taken_back(forms: Sequence[str]) -> bool:

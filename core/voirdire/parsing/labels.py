@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from voirdire._errors import InputError
 from voirdire.parsing._json import Cut, pairs_of
 from voirdire.parsing._keys import plain_key, scalars
-from voirdire.parsing._labellines import Line, read_line
+from voirdire.parsing._labellines import Line, is_empty_slot, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
@@ -182,12 +182,18 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
             return
         settled = [pair for pair in pairs if plain_key(pair[0]) in _ANSWERS]
         for key, value in settled or pairs:
-            label = labels.forms.get(spelled(key))
-            if label is not None:
-                said = said_yes(scalars([value], keep_cut=False)[0].value)
-                yield from [label] if said else [None] if said is None else []
-            elif plain_key(key) not in _ASIDE and isinstance(value, str | list | dict):
-                yield from _leaves(value, labels, depth + 1)
+            yield from _of_pair(key, value, labels, depth)
+
+
+def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | None]:
+    label = labels.forms.get(spelled(key))
+    if label is not None:
+        said = said_yes(scalars([value], keep_cut=False)[0].value)
+        yield from [label] if said else [None] if said is None else []
+    elif plain_key(key) in _ASIDE or (isinstance(value, str) and is_empty_slot(key, value)):
+        return
+    elif isinstance(value, str | list | dict):
+        yield from _leaves(value, labels, depth + 1)
 
 
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:

@@ -29,17 +29,9 @@ if TYPE_CHECKING:
 _GENERIC = ("score", "rating", "grade")
 # The same in the languages in which rubrics are asked most; only where one attribute is asked for.
 _GENERIC_TEXT = (
-    *(
-        *_GENERIC,
-        "level",
-        "overall",
-        "result",
-        "bewertung",
-        "punktzahl",
-        "puntuación",
-        "calificación",
-    ),
-    *("nota", "оценка", "评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
+    *(*_GENERIC, "level", "overall", "result", "answer", "verdict", "total rating"),
+    *("bewertung", "punktzahl", "puntuación", "calificación", "nota", "оценка"),
+    *("评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
 )
 _OPENERS = frozenset(
     ("", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its")

@@ -11,9 +11,10 @@ from voirdire._errors import StudyError, TableError
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw
 from voirdire.tables._ids import canonical_ids
+from voirdire.tables._tables import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.study import ItemsSpec, ResponsesSpec, Study
 
@@ -29,9 +30,10 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
         The file or a column is missing, an id is empty or stands twice.
     """
     path = _path(study, spec.path, "items")
-    wanted = [spec.id, spec.text, *spec.extra, *([spec.reference] if spec.reference else [])]
+    wanted = {spec.reference: "reference"} if spec.reference else {}
+    wanted |= dict.fromkeys(spec.extra, "extra") | {spec.text: "text", spec.id: "id"}
     seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted, (spec.id,)):
+    for place, row in _rows(path, spec.sheet, wanted, (spec.id,), "items"):
         name = _text(row[spec.id])
         if not name or hash(name) in seen:
             what = f"stands twice: {name!r}" if name else "is empty"
@@ -51,10 +53,12 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
         The file or a column is missing, or a system answers an item twice.
     """
     path = _path(study, spec.path, "responses")
-    wanted = [spec.item, *(spec.columns or (spec.system, spec.text))]
+    by_system = dict.fromkeys(spec.columns, "columns")
+    wanted = by_system or {spec.text: "text", spec.system: "system"}
+    wanted |= {spec.item: "item"}
     keys = (spec.item,) if spec.columns else (spec.item, spec.system)
     seen: set[int] = set()
-    for place, row in _rows(path, spec.sheet, wanted, keys):
+    for place, row in _rows(path, spec.sheet, wanted, keys, "responses"):
         item = _text(row[spec.item])
         for system, text in _cells(row, spec):
             if hash((item, system)) in seen:
@@ -73,42 +77,48 @@ def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]
 
 
 def _rows(
-    path: Path, sheet: str | None, wanted: Sequence[str], keys: Sequence[str]
+    path: Path, sheet: str | None, wanted: Mapping[str, str], keys: Sequence[str], part: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by column, each with its place in the file; keys are ids as everywhere (1.0 is 1)."""
+    """Rows by column, each with its place in the file; keys are ids as everywhere (1.0 is 1).
+
+    `wanted` maps a column to the key that names it in that part of the study.
+    """
     if path.suffix.lower() in (".parquet", ".pq"):
-        yield from _parquet_rows(path, wanted, keys)
+        yield from _parquet_rows(path, wanted, keys, part)
         return
     raw = read_raw(path, sheet=sheet)
-    frame = _columns(path, raw.frame, wanted)
+    frame = _columns(path, raw.frame, wanted, part)
     frame = frame.with_columns(canonical_ids(frame[key]) for key in keys)
     for index, row in enumerate(frame.iter_rows(named=True)):
         yield raw.place(index), row
 
 
 def _parquet_rows(
-    path: Path, wanted: Sequence[str], keys: Sequence[str]
+    path: Path, wanted: Mapping[str, str], keys: Sequence[str], part: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     number = 0
     try:
         lazy = pl.scan_parquet(path)
-        _columns(path, lazy.head(0).collect(), wanted)
+        _columns(path, lazy.head(0).collect(), wanted, part)
         # An id is read by how the others of its column look, so these are held at once.
         ids = [canonical_ids(column) for column in lazy.select(keys).collect().get_columns()]
         for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
             own = [column.slice(number, batch.height) for column in ids]
-            for row in _columns(path, batch, wanted).with_columns(own).iter_rows(named=True):
+            for row in batch.select(*wanted).with_columns(own).iter_rows(named=True):
                 number += 1
                 yield f"row {number}", row
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _columns(path: Path, frame: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
-    lacking = [column for column in wanted if column not in frame.columns]
-    if lacking:
-        raise TableError(f"{path}: no column {lacking[0]!r} (columns: {frame.columns})")
-    return frame.select(list(dict.fromkeys(wanted)))
+def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
+    lacking = next((column for column in reversed(wanted) if column not in frame.columns), None)
+    if lacking is not None:
+        raise TableError(
+            f"{path}: no column {lacking!r} (columns: {listed(frame.columns)}); say by the key "
+            f"{wanted[lacking]!r} under [{part}] which one is meant"
+        )
+    return frame.select(*wanted)
 
 
 def _path(study: Study, name: str, key: str) -> Path:

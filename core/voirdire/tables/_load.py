@@ -15,8 +15,10 @@ from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
 from voirdire.tables._files._read import file_hash
 from voirdire.tables._guess import with_raters
+from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._layout import known, plan, unread_columns
+from voirdire.tables._names import find
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._records import records
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
-    from voirdire.study import Source, Study
+    from voirdire.study import ItemsSpec, Source, Study
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Known, Plan
     from voirdire.tables._tables import Tables
@@ -102,6 +104,7 @@ def tables_from(
     parts = []
     while raws:
         source, raw = raws.pop(0)
+        source = _with_item(source, study.items, raw)
         try:
             found = with_raters(raw, source, names) if guess else names
             parts.append(read_part(raw, source, found, scale))
@@ -111,6 +114,19 @@ def tables_from(
         del raw
     joined = join(study, (*parts, *given), hashes, raters, labels)
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
+
+
+def _with_item(source: Source, items: ItemsSpec | None, raw: RawTable) -> Source:
+    """A source that names no column of ids has them where the study's items do.
+
+    A usual word such as `id` may mean the row: it has its place among the others of its kind.
+    """
+    if items is None or source.item is not None:
+        return source
+    name = plain_name(items.id)
+    if name not in raw.frame.columns or find("item", [name], None, raw.name) is not None:
+        return source
+    return source.model_copy(update={"item": name})
 
 
 def _open(

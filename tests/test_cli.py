@@ -268,6 +268,7 @@ def test_every_command_has_help_with_examples_that_fit(columns, monkeypatch):
         (("--out", "ratings.csv"), "--out ratings.csv: a file is in the way of that folder"),
         (("--out", "ratings.csv/x"), "--out ratings.csv/x: a file is in the way of that folder"),
         (("--out", "out", "--format", "pdf"), "format 'pdf' is unknown (allowed: json, "),
+        (("--format", "html,pdf"), "format 'pdf' is unknown (allowed: json, "),
         (("--require", "icc_a1"), "requirement 'icc_a1' cannot be read"),
         (("--require", "iccc>=1"), "there is no number 'iccc' (known: n_systems, "),
     ],
@@ -277,6 +278,21 @@ def test_what_is_wrong_with_an_option_is_said_before_the_run(ratings, options, m
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_formats_without_a_folder_are_said_to_write_nothing(ratings, tmp_path):
+    done = voirdire(
+        "examine", "ratings.csv", "--reference", "human", "--format", "tex", cwd=ratings
+    )
+    assert (done.returncode, done.stderr) == (0, "--format without --out: nothing is written.\n")
+    table = "item,truth,predicted\n1,a,a\n2,b,b\n3,a,b\n"
+    (tmp_path / "predictions.csv").write_text(table)
+    compared = ("compare", "predictions.csv", "--runs", "2", "--resamples", "0", "--format")
+    done = voirdire(*compared, "md", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "--format without --out: nothing is written.\n")
+    done = voirdire(*compared, "html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "format 'html' is unknown (allowed: md, tex, csv, parquet, json)" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

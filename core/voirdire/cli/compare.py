@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from voirdire.cli._formats import formats_of
+
 EPILOG = """
 Examples:
 
@@ -47,16 +49,21 @@ def compare(
     level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
     seed: Annotated[int, typer.Option("--seed", help="Seed.", min=0)] = 0,
     formats: Annotated[
-        str, typer.Option("--format", help="By commas: md, tex, csv, parquet, json.")
-    ] = "md,tex,csv,json",
+        str | None,
+        typer.Option(
+            "--format",
+            help="By commas: md, tex, csv, parquet, json. [dim]\\[default: all but parquet][/dim]",
+            show_default=False,
+        ),
+    ] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave the figure out.")] = False,
 ) -> None:
     """Compare results on different data: F1, what chance and the best constant score, kappa_F1."""
     from voirdire.examining.comparing import compare as run_comparison
-    from voirdire.report.comparison import print_comparison, write_comparison
+    from voirdire.report.comparison import FORMATS, print_comparison, write_comparison
 
+    asked = formats_of(formats, out, FORMATS, ("md", "tex", "csv", "json"))
     found = run_comparison(sources, runs=runs, resamples=resamples, level=level, seed=seed)
     if out is not None:
-        asked = tuple(part.strip() for part in formats.split(",") if part.strip())
         write_comparison(found, out, formats=asked, figures=not no_figures, level=level)
     print_comparison(found, out)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import DataOption, OffScaleOption, ReferenceOption, SourceArgument
 
 EPILOG = """
@@ -92,9 +93,13 @@ def examine(
         ),
     ] = None,
     formats: Annotated[
-        str,
-        typer.Option("--format", help="By commas: html, md, tex, json, csv, parquet."),
-    ] = "html,md,tex,json,csv,parquet",
+        str | None,
+        typer.Option(
+            "--format",
+            help="By commas: html, md, tex, json, csv, parquet. [dim]\\[default: all][/dim]",
+            show_default=False,
+        ),
+    ] = None,
     no_figures: Annotated[
         bool, typer.Option("--no-figures", help="Leave figures out (much faster).")
     ] = False,
@@ -110,10 +115,11 @@ def examine(
 
         from voirdire.examining import check_requirements, read_requirements
         from voirdire.examining import examine as run_examination
-        from voirdire.report import awaiting_folder, print_examination, write_outputs
+        from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
         read_requirements(require or [])
-        with nullcontext() if out is None else awaiting_folder(out, _parts(formats)):
+        asked = formats_of(formats, out, FORMATS, FORMATS)
+        with nullcontext() if out is None else awaiting_folder(out, asked):
             found = run_examination(
                 source,
                 data=data,
@@ -122,14 +128,14 @@ def examine(
                 pairs=pairs,
                 resamples=resamples,
                 seed=seed,
-                measures=_parts(measure),
+                measures=parts(measure),
                 compat=compat,
             )
         if out is not None:
             write_outputs(
                 found,
                 out,
-                formats=_parts(formats),
+                formats=asked,
                 figures=not no_figures,
                 with_text=with_text,
                 helper=helper,
@@ -137,7 +143,3 @@ def examine(
     print_examination(found, out)
     for met in check_requirements(found, require or []):
         typer.echo(met)
-
-
-def _parts(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())

@@ -1,12 +1,19 @@
 """An Examination to terminal, JSON, tables, LaTeX, HTML and figures."""
 
-from voirdire.report._outputs import FORMATS, awaiting_folder, ready_folder, write_outputs
+from voirdire.report._outputs import (
+    FORMATS,
+    awaiting_folder,
+    check_formats,
+    ready_folder,
+    write_outputs,
+)
 from voirdire.report._terminal import print_examination
 from voirdire.report._words import short_verdict
 
 __all__ = [
     "FORMATS",
     "awaiting_folder",
+    "check_formats",
     "print_examination",
     "ready_folder",
     "short_verdict",

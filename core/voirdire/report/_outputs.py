@@ -12,7 +12,7 @@ from voirdire.report._display import for_display
 from voirdire.report.figures import begin_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.examining._examination import Examination
     from voirdire.report.figures._painter import Painter
@@ -105,9 +105,7 @@ def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
     InputError
         An unknown format, or a folder that cannot be made.
     """
-    unknown = sorted(set(formats) - set(FORMATS))
-    if unknown:
-        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
+    check_formats(formats)
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,3 +115,16 @@ def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
         cause = (error.strerror or str(error)).lower()
         raise InputError(f"--out {folder}: the folder cannot be made ({cause})") from None
     return folder
+
+
+def check_formats(formats: Iterable[str], allowed: Sequence[str] = FORMATS) -> None:
+    """Refuse a format that is not allowed.
+
+    Raises
+    ------
+    InputError
+        An unknown format.
+    """
+    unknown = sorted(set(formats) - set(allowed))
+    if unknown:
+        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(allowed)})")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.report._outputs import check_formats
 from voirdire.report._plain import number, plain, span
 from voirdire.report._tables import Table
 from voirdire.stats._intervals import FEW_UNITS
@@ -90,9 +90,7 @@ def write_comparison(
         An unknown format.
     """
     asked = tuple(dict.fromkeys(formats))
-    unknown = sorted(set(asked) - set(FORMATS))
-    if unknown:
-        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(FORMATS)})")
+    check_formats(asked, FORMATS)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = [_write(found, folder / f"{_NAME}.{name}", level) for name in asked]

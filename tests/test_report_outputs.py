@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
 
@@ -54,8 +55,8 @@ def written(example, tmp_path_factory):
 def test_every_file_is_there(written):
     names = {path.name for path in written.iterdir()}
     assert names == {
-        "results.json", "audit.json", "icc.csv", "icc.parquet", "ratings.parquet", "tables.md",
-        "tables.tex",
+        "results.json", "audit.json", "icc.csv", "tests.csv", "icc.parquet", "ratings.parquet",
+        "tables.md", "tables.tex",
     }  # fmt: skip
 
 
@@ -177,11 +178,27 @@ def test_an_examination_without_results_is_written(example, tmp_path):
     assert "no verdict" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()
 
 
-def test_long_families_of_tests_are_cut_for_people_only(example):
-    tests = example.tests * 10
-    table = next(t for t in evidence_tables(example.replace(tests=tests)) if t.name == "tests")
-    assert len(table.rows) == 300
-    assert f"The first 300 of {len(tests):,}" in table.caption
+def test_long_families_of_tests_are_cut_for_people_only(example, tmp_path):
+    (test, *_) = example.tests
+    ps = [NAN, *(0.9 - 0.01 * step for step in range(59))]
+    tests = tuple(
+        dataclasses.replace(test, rater=f"r{at}", p=p / 2, p_holm=p) for at, p in enumerate(ps)
+    )
+    long = example.replace(tests=tests)
+    write_outputs(long, tmp_path, ("md", "tex", "csv", "json"), figures=False)
+    table = next(t for t in evidence_tables(long) if t.name == "tests")
+    assert [row[0] for row in table.rows] == [f"r{at}" for at in range(59, 19, -1)]
+    assert "The 40 with the smallest p after it; results.json and tests.csv have the 20 others" in (
+        tmp_path / "tables.md"
+    ).read_text("utf-8")
+    assert latex_table(table) in (tmp_path / "tables.tex").read_text("utf-8")
+    assert latex_table(table).startswith(r"\begin{table}")
+    rows = csv_rows(tmp_path / "tests.csv")
+    assert len(rows) == len(strict_json(tmp_path / "results.json")["tests"]) == 60
+    assert (rows[0]["p_holm"], float(rows[59]["p_holm"])) == ("", ps[59])
+    few = next(t for t in evidence_tables(long.replace(tests=tests[:40])) if t.name == "tests")
+    assert [row[0] for row in few.rows] == [f"r{at}" for at in range(40)]
+    assert "smallest" not in few.caption
 
 
 def test_a_strange_result_prints_dashes(example):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining._examination import SCHEMA_VERSION
+from voirdire.examining._examination import SCHEMA_VERSION, SystemTest
 from voirdire.report._plain import plain
 
 if TYPE_CHECKING:
@@ -87,6 +87,17 @@ def icc_frame(examination: Examination) -> pl.DataFrame:
 
     results = (*examination.results, *examination.composites)
     return pl.DataFrame([_flat(result) for result in results], infer_schema_length=None)
+
+
+def tests_frame(examination: Examination) -> pl.DataFrame:
+    """One row a rater and pair of systems, all that were tested."""
+    import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
+
+    kinds = {"rater": pl.String, "system_a": pl.String, "system_b": pl.String, "n": pl.Int64}
+    names = [part.name for part in dataclasses.fields(SystemTest)]
+    schema = {name: kinds.get(name, pl.Float64) for name in names} | {"family_size": pl.Int64}
+    rows = [[plain(getattr(test, name)) for name in names] for test in examination.tests]
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _flat(result: PairResult) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,12 @@ from voirdire.report._plain import number, share, signed, span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination, PairResult, SystemTest
     from voirdire.stats._results import Interval
 
 
 #: Pairs of systems grow with their square; files for programs hold them all.
-_MOST_TESTS = 300
+_MOST_TESTS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,14 @@ def means_table(examination: Examination) -> Table:
 
 
 def tests_table(examination: Examination) -> Table:
-    """Paired t-tests between systems within one rater, with Holm's correction."""
+    """Paired t-tests between systems within one rater, with Holm's correction.
+
+    Where there are many, those with the smallest corrected p.
+    """
+    tests = examination.tests
+    more = len(tests) - _MOST_TESTS
+    if more > 0:
+        tests = tuple(sorted(tests, key=_by_p)[:_MOST_TESTS])
     rows = [
         (
             test.rater,
@@ -264,16 +272,18 @@ def tests_table(examination: Examination) -> Table:
             p_value(test.p_holm),
             str(test.family_size),
         )
-        for test in examination.tests[:_MOST_TESTS]
+        for test in tests
     ]
-    more = len(examination.tests) - len(rows)
     return Table(
         "tests",
         "Differences between systems",
         "Paired t-tests within one rater, on the mean of all attributes; the unit is the item. "
         "Holm's correction is over the family of that rater's pairs."
         + (
-            f" The first {len(rows)} of {len(rows) + more:,}; results.json has all." if more else ""
+            f" The {_MOST_TESTS} with the smallest p after it; results.json and tests.csv have the "
+            f"{more:,} others too."
+            if more > 0
+            else ""
         ),
         ("Rater", "System A", "System B", "Items", "A − B", "t", "p", "p (Holm)", "Family"),
         tuple(rows),
@@ -325,6 +335,14 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else number(p)
 
 
+def _by_p(test: SystemTest) -> tuple[float, float]:
+    """Smallest first; what has no p comes last."""
+    return (
+        math.inf if math.isnan(test.p_holm) else test.p_holm,
+        math.inf if math.isnan(test.p) else test.p,
+    )
+
+
 def _all(examination: Examination) -> Iterable[PairResult]:
     return (*examination.results, *examination.composites)
 
@@ -374,4 +392,4 @@ def _label(examination: Examination, system: str) -> str:
 
 
 def _level(examination: Examination) -> str:
-    return f"{examination.study.analysis.level:.0%}".replace("%", " %")
+    return f"{100 * examination.study.analysis.level:g} %"

@@ -1,10 +1,10 @@
-"""icc.csv, icc.parquet and ratings.parquet."""
+"""icc.csv, tests.csv, icc.parquet and ratings.parquet."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.report._records import icc_frame
+from voirdire.report._records import icc_frame, tests_frame
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def write_csv(examination: Examination, folder: Path) -> list[Path]:
-    """One row a judge and attribute; an undefined value is an empty cell."""
-    path = folder / "icc.csv"
+    """One row a judge and attribute, and one a test; an undefined value is an empty cell."""
+    path, tests = folder / "icc.csv", folder / "tests.csv"
     icc_frame(examination).write_csv(path)
-    return [path]
+    tests_frame(examination).write_csv(tests)
+    return [path, tests]
 
 
 def write_parquet(examination: Examination, folder: Path) -> list[Path]:

@@ -338,3 +338,34 @@ class TestRequirements:
     def test_bad_gates_are_named(self, found, gate, message):
         with pytest.raises(voirdire.InputError, match=message):
             check_requirements(found, [gate])
+
+
+def label_pairs(items: int, differ: int, named: int) -> pl.DataFrame:
+    """Human and judge on one label: `named` items bear it, the judge differs on the last ones."""
+    truth = [float(at < named) for at in range(items)]
+    seen = [1 - v if at >= items - differ else v for at, v in enumerate(truth)]
+    rows = [(f"i{at}", rater, "Empathy", scores[at])
+            for rater, scores in (("human", truth), ("judge", seen)) for at in range(items)]  # fmt: skip
+    return pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row")
+
+
+@pytest.mark.parametrize(
+    ("items", "differ", "named", "state"),
+    [(200, 4, 100, "pass"), (200, 80, 100, "fail"), (200, 20, 100, "undecided"),
+     (200, 0, 100, "pass"), (200, 0, 3, "undecided")],
+)  # fmt: skip
+def test_a_label_is_held_to_alpha_at_080(items, differ, named, state):
+    """Also without any disagreement: three items that bear a label are too few for a pass."""
+    rubric = {"scale": [0, 1], "attributes": ["Empathy"]}
+    found = examine(label_pairs(items, differ, named), rubric=rubric)
+    (verdict,), (result,) = found.verdicts, found.results
+    part = verdict.component("C")
+    assert (part.state, part.limit) == (state, 0.8)
+    assert "alpha" in part.threshold
+    assert part.value == pytest.approx(result.alpha_ordinal)  # on two levels they are one
+
+
+def test_systems_are_held_to_icc_also_on_a_scale_of_two():
+    two = frame().with_columns((pl.col("score") > 2).cast(pl.Float64))
+    found = examine(two, rubric={"scale": [0, 1]})
+    assert all("ICC(C,1)" in verdict.component("C").threshold for verdict in found.verdicts)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import agreement as twin
+from scipy.stats import binomtest
 
 from voirdire._errors import StatisticsError
 from voirdire.stats import (
@@ -99,13 +100,23 @@ def test_jackknife_interval_has_the_degrees_of_freedom_of_the_items_that_bear_it
     assert found[1].high - found[1].low > found[0].high - found[0].low
 
 
-def test_agreement_without_any_disagreement_has_no_jackknife_interval():
+@pytest.mark.parametrize("coefficient", FAMILY)
+@pytest.mark.parametrize(("named", "items"), [(3, 6), (50, 100), (3, 200)])
+def test_agreement_without_any_disagreement_has_an_exact_lower_bound(coefficient, named, items):
     """Six items that all agree do not say that a seventh would."""
-    alike = fleiss_kappa([[1, 1], [0, 0]] * 3, ci="jackknife")
-    assert alike.value == 1
-    assert math.isnan(alike.intervals[0].low)
-    single = fleiss_kappa([[1, 1], [0, 0], [0, 0]], ci="jackknife")
-    assert math.isnan(single.intervals[0].low)
+    alike = [[1, 1]] * named + [[0, 0]] * (items - named)
+    found = FAMILY[coefficient](alike, levels=[0, 1], ci="jackknife")
+    assert found.value == 1
+    # Clopper and Pearson: none of n items differs; a share of u would in 2.5 % of such samples.
+    share = binomtest(0, items).proportion_ci(0.95).high
+    expected = 1 - share / (1 - found.details["expected_agreement"])
+    bound = found.intervals[0]
+    assert (bound.method, bound.high) == ("clopper_pearson", 1)
+    assert bound.low == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_agreement_that_rests_on_one_item_has_no_spread_to_see():
+    assert math.isnan(fleiss_kappa([[1, 0], [0, 0], [0, 0]], ci="jackknife").intervals[0].low)
     assert fleiss_kappa([[1, 1]], ci="jackknife").intervals[0].high is not None
     assert fleiss_kappa([], ci="jackknife").reason == "no_data"
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining._pairing import Pairing
     from voirdire.schema import Scale
+    from voirdire.stats import Estimate
 
 MANY_LEVELS = 1001
 
@@ -60,6 +61,22 @@ def response_level(pairing: Pairing, scale: Scale) -> dict[str, Any]:
         "mae": mae(judge, reference).value,
         "rmse": math.sqrt(squared),
         **_on_levels(reference, judge, levels),
+    }
+
+
+def label_alpha(pairing: Pairing, scale: Scale, level: float) -> dict[str, Estimate]:
+    """Alpha of a label, the key `label_alpha`: single pairs on a scale of two levels.
+
+    Nothing where systems are compared by their means, or a reference lies between the levels.
+    """
+    levels = levels_of(scale, pairing.reference, pairing.judge_scores)
+    if pairing.level != "response" or scale.count != 2 or levels is None:
+        return {}
+    both = np.stack([pairing.reference, pairing.judge_scores], axis=1)
+    return {
+        "label_alpha": krippendorff_alpha(
+            both, "nominal", levels=levels, ci="jackknife", level=level
+        )
     }
 
 

@@ -78,7 +78,8 @@ class PairResult:
         System left out -> the ICC of the rest.
     extra : mapping
         The same judge under other rules of exclusion, where they differ: ``"without_exclusion"``
-        and ``"family_rule"``, each with excluded_systems, n_systems, icc_c1, icc_a1, bias.
+        and ``"family_rule"``, each with excluded_systems, n_systems, icc_c1, icc_a1, bias. For a
+        label at response level ``"label_alpha"``, the Estimate that its verdict rests on.
     """
 
     judge: str

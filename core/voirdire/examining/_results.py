@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining._agreement import response_level, system_level
+from voirdire.examining._agreement import label_alpha, response_level, system_level
 from voirdire.examining._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
 from voirdire.examining._context import FORMS, Context
 from voirdire.examining._examination import FormInterval, PairResult
@@ -175,7 +175,11 @@ def _result(
         loo_c1=without[0],
         loo_a1=without[1],
         reference=" and ".join(pairing.against),
-        extra={**before.rules, **_compat_shift(estimates)},
+        extra={
+            **before.rules,
+            **_compat_shift(estimates),
+            **label_alpha(pairing, context.scale, context.study.analysis.level),
+        },
         **system_level(pairing, context.scale, context.study.thresholds.bias_level),
         **response_level(pairing, context.scale),
     )

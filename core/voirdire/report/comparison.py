@@ -39,7 +39,7 @@ def comparison_table(found: pl.DataFrame, level: float = 0.95) -> Table:
     return Table(
         _NAME,
         "Comparison by kappa_F1",
-        _CAPTION.format(level=f"{level:.0%}"),
+        _CAPTION.format(level=f"{100 * level:g}%"),
         (
             "Configuration", "Labels", "Task", "n", "Missing", "F1", "F1, interval", "Chance",
             "Chance, simulated", "Constant", "Kappa", "Kappa, interval", "Kappa, constant",

@@ -117,7 +117,7 @@ def estimate(
             intervals.append(student_interval(value, se, table.n - 1, level))
         elif method == "jackknife":
             left = np.full(len(table.counts), math.nan) if reason else one_left_out(table)
-            intervals.append(jackknife_interval(value, left, table.counts, level))
+            intervals.append(jackknife_interval(value, left, table.counts, level, worst(table)))
         else:
             drawn = np.array([]) if reason else resampled(table, n_resamples, seed)
             intervals.append(percentile_interval(drawn, level, table.n))
@@ -197,6 +197,12 @@ def standard_error(parts: Floats, table: CountTable) -> float:
     """Root of the variance of a mean of linearised contributions."""
     n = table.n
     return math.sqrt(float(table.counts @ parts**2) / (n * (n - 1))) if n > 1 else math.nan
+
+
+def worst(table: CountTable) -> float:
+    """The fall of the coefficient from 1 if every two ratings of an item differed at most."""
+    expected = point(table)[1] if table.n else math.nan
+    return float(table.disagreement.max(initial=0.0)) / expected if expected else math.nan
 
 
 def one_left_out(table: CountTable) -> Floats:

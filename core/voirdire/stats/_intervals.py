@@ -96,8 +96,7 @@ def jackknife_error(left: NDArray[np.float64], counts: NDArray[np.int64]) -> tup
     Returns
     -------
     tuple of float
-        NaN where leaving out some item leaves nothing, and where no item moves the statistic: a
-        spread that is not seen is unknown, not zero.
+        NaN where leaving out some item leaves nothing, and where no item moves the statistic.
     """
     n = int(counts.sum())
     deviations = left - float(counts @ left) / max(n, 1)
@@ -110,9 +109,21 @@ def jackknife_error(left: NDArray[np.float64], counts: NDArray[np.int64]) -> tup
 
 
 def jackknife_interval(
-    value: float, left: NDArray[np.float64], counts: NDArray[np.int64], level: float
+    value: float,
+    left: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    level: float,
+    worst: float,
 ) -> Interval:
-    """The value -+ t(df) times its jackknife error; NaN where that is (see `jackknife_error`)."""
+    """The value -+ t(df) times its jackknife error; NaN where that is (see `jackknife_error`).
+
+    Items that all agree have no spread, and still do not say that the next one would: there the
+    lower bound is exact, 1 - u `worst`, with u Clopper and Pearson's (1934) upper bound of the
+    share of items that could disagree and `worst` the fall of the value if all of them did.
+    """
+    if value == 1:
+        share = 1 - ((1 - level) / 2) ** (1 / int(counts.sum()))
+        return Interval("clopper_pearson", level, 1 - share * worst, 1.0)
     se, df = jackknife_error(left, counts)
     found = student_interval(value, se, df, level, "jackknife")
     flags = ("few_informative_items",) if df < _FEW_DEGREES else ()

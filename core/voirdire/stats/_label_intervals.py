@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.stats._chance_corrected import coefficients, influence, one_left_out
+from voirdire.stats._chance_corrected import (
+    coefficients,
+    influence,
+    one_left_out,
+    worst,
+)
 from voirdire.stats._intervals import jackknife_interval, percentile_interval, student_interval
 from voirdire.stats._patterns import resampled_counts
 
@@ -91,16 +96,19 @@ def _student(parts: Sequence[Estimate], level: float) -> list[Interval]:
 def _jackknife(
     joint: JointItems, parts: Sequence[Estimate], used: Sequence[int], level: float
 ) -> list[Interval]:
-    total = np.zeros(len(joint.places))
+    total, falls = np.zeros(len(joint.places)), []
     found = []
     for c, part in enumerate(parts[:-1]):
         table = joint.tables[c]
         left = one_left_out(table) if c in used else np.full(len(table.counts), math.nan)
-        found.append(jackknife_interval(part.value, left, table.counts, level))
+        fall = worst(table) if c in used else math.nan
+        found.append(jackknife_interval(part.value, left, table.counts, level, fall))
         if c in used:
             total += joint.spread(c, left - part.value) / len(used)
+            falls.append(fall)
     rated = joint.places.any(axis=1)
-    mean = jackknife_interval(parts[-1].value, total[rated], joint.counts[rated], level)
+    fall = float(np.mean(falls)) if falls else math.nan
+    mean = jackknife_interval(parts[-1].value, total[rated], joint.counts[rated], level, fall)
     return [*found, mean]
 
 

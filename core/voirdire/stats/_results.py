@@ -60,6 +60,7 @@ class Interval(Result):
     ----------
     method : str
         For example ``"f"``, ``"percentile"``, ``"bca"``, ``"exact"``, ``"t"``, ``"jackknife"``,
+        ``"clopper_pearson"``,
         ``"wilson"``.
     level : float
         Nominal coverage in (0, 1).

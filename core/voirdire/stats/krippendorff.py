@@ -160,7 +160,8 @@ def krippendorff_alpha(
     intervals: list[Interval] = []
     for method in asked:
         if method == "jackknife":
-            intervals.append(jackknife_interval(value, left, counts, level))
+            worst = 1 / expected if name == "nominal" and not reason else math.nan
+            intervals.append(jackknife_interval(value, left, counts, level, worst))
         else:
             values = np.array([]) if reason else _resampled(problem, n_resamples, seed)
             intervals.append(percentile_interval(values, level, n))

@@ -133,11 +133,11 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
     )
     section = _section(
         "Fleiss' kappa of each label over runs",
-        f"Each label is a task of its own, named or not; intervals are {level:.0%} jackknife "
+        f"Each label is a task of its own, named or not; intervals are {100 * level:g}% jackknife "
         "intervals over items, with as few degrees of freedom as the items that bear the label, "
-        "and none where no item is disagreed on. Kappa is low for a rare label even where runs "
-        "seldom differ: read it beside prevalence and AC1. Runs that agree are consistent, which "
-        "is not the same as right.",
+        "and an exact lower bound where no item is disagreed on. Kappa is low for a rare label "
+        "even where runs seldom differ: read it beside prevalence and AC1. Runs that agree are "
+        "consistent, which is not the same as right.",
         frame,
         {"rater": "Annotator", "label": "Label", "kappa": "Kappa", "low": "Low", "high": "High",
          "prevalence": "Prevalence", "ac1": "AC1", "named": "Items named", "n": "Items",
@@ -176,8 +176,8 @@ def _unknown(runs: LabelRuns) -> Section:
 def _pairs(final: pl.DataFrame, level: float) -> Section:
     return _section(
         "Joint agreement of two annotators",
-        f"Share of items with equal final labels, with {level:.0%} Wilson intervals; items that "
-        "either is unsure of are left out. Not corrected for chance.",
+        f"Share of items with equal final labels, with {100 * level:g}% Wilson intervals; items "
+        "that either is unsure of are left out. Not corrected for chance.",
         joint_agreement_frame(final, level=level),
         {"rater_a": "Annotator", "rater_b": "And", "on": "On", "agreement": "Agreement",
          "low": "Low", "high": "High", "n": "Items", "left_out": "Left out"},

@@ -50,8 +50,9 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
         figure,
         "comparison",
         "Results on different data, side by side",
-        f"0 is what chance scores on the same class shares, 1 is perfect. Lines are {level:.0%} "
-        "intervals over test items; a hollow marker is a printed result without items.",
+        "0 is what chance scores on the same class shares, 1 is perfect. Lines are "
+        f"{100 * level:g}% intervals over test items; a hollow marker is a printed result without "
+        "items.",
     )
 
 

@@ -108,6 +108,34 @@ def test_init_takes_the_reference_and_says_it(tmp_path):
     assert "no reference was found: name one under [data]" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("header", "people", "judges"),
+    [
+        ("Rater 1,Rater N,Rater 7", "nobody", "'Rater 1', 'Rater N', 'Rater 7'"),
+        ("Annotator 2,Expert 1,gpt-4o", "'Annotator 2', 'Expert 1'", "'gpt-4o'"),
+        ("Coder B,Expert 1,human", "'Coder B', 'Expert 1', 'human'", "nobody"),
+    ],
+)
+def test_init_says_whom_it_took_for_a_judge(tmp_path, header, people, judges):
+    (tmp_path / "wide.csv").write_text(f"item,{header}\n1,2,3,1\n2,4,4,5\n3,5,4,4\n")
+    done = voirdire("init", "wide.csv", cwd=tmp_path)
+    drafted = (tmp_path / "study.toml").read_text("utf-8")
+    for line in (f"Taken as people, by their names: {people}.", f"Taken as judges: {judges}."):
+        assert line in done.stdout.splitlines()
+        assert f"# {line}" in drafted.splitlines()
+    assert "again with --reference NAME" in done.stdout
+    done = voirdire("init", "wide.csv", "--force", "--reference", "Expert 1", cwd=tmp_path)
+    if "Expert 1" in header:
+        assert "Taken as" not in done.stdout + (tmp_path / "study.toml").read_text("utf-8")
+
+
+def test_a_hostile_name_ends_no_comment_of_a_draft(tmp_path):
+    (tmp_path / "wide.csv").write_text('item,human,"judge\x85name = 3\x1b[31m"\n1,2,3\n2,4,4\n')
+    done = voirdire("init", "wide.csv", cwd=tmp_path)
+    assert (done.returncode, "\x1b" in done.stdout) == (0, False)
+    assert voirdire("examine", "study.toml", cwd=tmp_path).returncode == 0
+
+
 def test_audit_prints_and_gives_json(ratings):
     (ratings / "odd.csv").write_text(GOOD + "99,a,judge,Empathy,9\n")
     (ratings / "study.toml").write_text(STUDY)

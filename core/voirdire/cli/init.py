@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from voirdire.cli._options import ReferenceOption
+
+if TYPE_CHECKING:
+    from voirdire.study import Study
 
 EPILOG = """
 Examples:
@@ -45,8 +48,26 @@ def init(
     study = draft_study(ratings, sheet=sheet, reference=tuple(reference or ()), folder=out.parent)
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
-    out.write_text(study_to_toml(study), encoding="utf-8")
+    taken = [] if reference else taken_for_granted(study)
+    remarks = "".join(f"# {line}\n" for line in taken)
+    out.write_text(remarks + study_to_toml(study), encoding="utf-8")
     who = ", ".join(study.data.reference)
     said = f"reference: {who}" if who else "no reference was found: name one under [data]"
     typer.echo(f"Wrote {out} ({said}). Check it, the scale and the systems, then run:")
     typer.echo(f"  voirdire examine {out} --out out")
+    for line in taken:
+        typer.echo(line)
+
+
+def taken_for_granted(study: Study) -> list[str]:
+    """Who was taken for a person and who for a judge by name alone, and what decides it."""
+    from voirdire.tables._tables import listed
+
+    people = [rater.name for rater in study.panel if rater.kind == "human"]
+    judges = [rater.name for rater in study.panel if rater.kind != "human"]
+    return [
+        f"Taken as people, by their names: {listed(people) if people else 'nobody'}.",
+        f"Taken as judges: {listed(judges) if judges else 'nobody'}.",
+        "Names are no proof. If this is wrong, mend `kind` and `reference` in the study, or draft it",
+        "again with --reference NAME, once for each person.",
+    ]

@@ -21,3 +21,32 @@ def test_ids_and_messages_with_escapes(tmp_path):
     assert failed.returncode == 1
     assert r"(item 'x\x1b[31m')" in failed.stderr
     assert "\x1b" not in audited.stdout + failed.stderr
+
+
+def test_names_of_raters_systems_and_attributes_with_escapes(tmp_path):
+    red = "\x1b[31m"
+    header = "item,system,rater,attribute,score\n"
+    rows = [
+        f"{item},{system}{red},{rater}{red},Calm{red},{(at + bump) % 5 + 1}\n"
+        for at, item in enumerate("abcdefgh")
+        for system in ("x", "y")
+        for rater, bump in (("human", 0), ("judge", at % 2))
+    ]
+    path = tmp_path / f"r{red}.csv"
+    path.write_text(header + "".join(rows))
+    done = run(
+        "examine",
+        path,
+        "--resamples",
+        "0",
+        "--measure",
+        "icc",
+        "-o",
+        tmp_path / f"o{red}",
+        "--format",
+        "md",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    for name in ("judge", "Calm", "human", "r", "o"):
+        assert rf"{name}\x1b[31m" in "".join(done.stdout.split()), name

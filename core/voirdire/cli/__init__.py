@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from voirdire.cli._shown import visible
+from voirdire._shown import visible
 
 #: Exit codes, as `voirdire --help` prints them.
 OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from voirdire._shown import visible
 from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument
-from voirdire.cli._shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

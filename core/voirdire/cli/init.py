@@ -68,6 +68,6 @@ def taken_for_granted(study: Study) -> list[str]:
     return [
         f"Taken as people, by their names: {listed(people) if people else 'nobody'}.",
         f"Taken as judges: {listed(judges) if judges else 'nobody'}.",
-        "Names are no proof. If this is wrong, mend `kind` and `reference` in the study, or draft it",
-        "again with --reference NAME, once for each person.",
+        "Names are no proof. If this is wrong, mend `kind` and `reference` in the study, or draft",
+        "it again with --reference NAME, once for each person.",
     ]

@@ -116,7 +116,7 @@ def print_result(result: RunResult) -> None:
 
 def _print_broken(result: RunResult) -> None:
     """Raters whose own parser broke: their replies are kept, and can be read again."""
-    from voirdire.cli._shown import visible
+    from voirdire._shown import visible
     from voirdire.store import remarks_frame
 
     for row in remarks_frame(result.folder).iter_rows(named=True):

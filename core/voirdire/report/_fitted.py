@@ -9,6 +9,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from voirdire._shown import visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,8 +25,10 @@ def print_fitted(console: Console, columns: Sequence[str], rows: Sequence[Sequen
     """Print a table as wide as the window allows, no number of it cut.
 
     Where it does not fit, blank columns are left out and headers and long texts broken at words;
-    then rows stand under their first cell; at last each of those rows is a list.
+    then rows stand under their first cell; at last each of those rows is a list. Control characters
+    are written out.
     """
+    columns, rows = [*map(visible, columns)], [[*map(visible, row)] for row in rows]
     widths = _natural(columns, rows)
     if _sum(widths) <= console.width:
         _print_table(console, columns, rows, widths)

@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from voirdire._shown import visible
 from voirdire.report._display import for_display
 from voirdire.report._fitted import print_fitted
 from voirdire.report._plain import brief, number, share, signed, span
@@ -77,7 +78,7 @@ def _print_all(
     examination: Examination, folder: Path | None, console: Console, *, table: bool
 ) -> None:
     title = examination.study.title or examination.study.name
-    console.print(Text(title, style="bold"))
+    console.print(Text(visible(title), style="bold"))
     leading = [section for section in examination.sections if section.leading]
     if examination.results:
         for section in leading:
@@ -87,13 +88,13 @@ def _print_all(
     if examination.measures:
         print_measures(examination, console)
     for choice in examination.choices:
-        console.print(Text(choice, style="dim"))
+        console.print(Text(visible(choice), style="dim"))
     if examination.results or not examination.sections:
         print_verdicts(examination, console)
         others = [section.title for section in examination.sections if not section.leading]
         if others:
             titles = "; ".join(others)
-            console.print(Text(f"Also in the report: {titles}.", style="dim"))
+            console.print(Text(visible(f"Also in the report: {titles}."), style="dim"))
     else:
         print_sections(examination, console)
     print_findings(examination.findings, console)
@@ -124,12 +125,12 @@ def print_sections(examination: Examination, console: Console) -> None:
         console.print()
         print_section(section, console, said=False)
     for note in examination.notes:
-        console.print(Text(f"\n{note}"))
+        console.print(Text(visible(f"\n{note}")))
 
 
 def print_section(section: Section, console: Console, *, said: bool = True) -> None:
     """The table of a section, and what the section says of it."""
-    console.print(Text(section.title, style="bold"))
+    console.print(Text(visible(section.title), style="bold"))
     rows = [[number(cell) for cell in row] for row in section.rows[:_TOP_ROWS]]
     if section.columns:
         print_fitted(console, section.columns, rows)
@@ -137,7 +138,7 @@ def print_section(section: Section, console: Console, *, said: bool = True) -> N
     if more > 0:
         console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
     if said and section.text:
-        console.print(Text(section.text, style="dim"))
+        console.print(Text(visible(section.text), style="dim"))
 
 
 def print_results(examination: Examination, console: Console) -> None:
@@ -186,9 +187,8 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         sign, style, _ = SEVERITIES[found.severity]
         line = Text(f"{sign} {found.severity}: ", style=style)
         place = f"{found.table}: " if found.table else ""
-        line.append(
-            brief(f"{place}{found.message} {found.consequence}".strip(), _SENTENCE), style="none"
-        )
+        sentence = visible(f"{place}{found.message} {found.consequence}".strip())
+        line.append(brief(sentence, _SENTENCE), style="none")
         console.print(line)
     more = len(findings) - _TOP_FINDINGS
     if more > 0:
@@ -225,7 +225,7 @@ def _cell(verdict: str) -> Text:
 
 def _named(name: str, width: int = _NAME, *, style: str = "") -> Text:
     """A name, cut where it is longer than a table can show."""
-    text = Text(" ".join(name.split()), style=style)
+    text = Text(visible(" ".join(name.split())), style=style)
     text.truncate(width, overflow="ellipsis")
     return text
 
@@ -249,8 +249,8 @@ def _print_list(examination: Examination, console: Console) -> None:
 
 def _result_cells(result: PairResult) -> dict[str, str]:
     return {
-        "Judge": result.judge,
-        "Attribute": result.attribute,
+        "Judge": visible(result.judge),
+        "Attribute": visible(result.attribute),
         "n": str(result.n_units),
         "ICC(C,1)": number(result.icc_c1),
         "F interval": _span(result.interval("C,1", "f")),
@@ -269,4 +269,6 @@ def _span(interval: Interval | None) -> str:
 def _print_place(folder: Path, console: Console) -> None:
     report = folder / "report.html"
     lies = report if report.exists() else folder
-    console.print(Text("Report: ", style="bold").append(str(lies), style="none"), soft_wrap=True)
+    console.print(
+        Text("Report: ", style="bold").append(visible(lies), style="none"), soft_wrap=True
+    )

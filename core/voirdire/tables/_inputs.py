@@ -112,7 +112,7 @@ def _parquet_rows(
 
 
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
-    lacking = next((column for column in reversed(wanted) if column not in frame.columns), None)
+    lacking = next((name for name in reversed([*wanted]) if name not in frame.columns), None)
     if lacking is not None:
         raise TableError(
             f"{path}: no column {lacking!r} (columns: {listed(frame.columns)}); say by the key "

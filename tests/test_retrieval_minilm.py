@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -137,3 +140,36 @@ def test_a_model_that_is_not_there_is_an_error_of_ours(tmp_path, monkeypatch):
         open_embedder(str(tmp_path / "nothing"))
     with pytest.raises(InputError, match="device must be auto, cpu or cuda, got 'tpu'"):
         open_embedder(str(tmp_path), device="tpu")
+
+
+def test_without_a_network_a_kept_copy_is_taken_or_the_error_comes_at_once(model, tmp_path):
+    """A closed port stands for the hub, as on a machine that is off-line."""
+    away = {
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "HF_HOME": str(tmp_path / "hub"),
+        "HF_HUB_OFFLINE": "",
+    }
+    (tmp_path / "pool.csv").write_text("id,text\n1,calm day\n2,rainy walk\n")
+
+    def build(name):
+        command = [sys.executable, "-m", "voirdire", "index", "build", str(tmp_path / "pool.csv")]
+        command += ["--out", str(tmp_path / "index"), "--model", name, "--device", "cpu"]
+        return subprocess.run(
+            command,
+            env={**os.environ, **away},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    done = build("mild/model")
+    assert done.returncode == 1
+    assert "embedder 'mild/model' cannot be loaded: http://127.0.0.1:9 cannot be" in done.stderr
+    assert "Retrying" not in done.stderr
+    kept = tmp_path / "hub" / "hub" / "models--mild--model"
+    shutil.copytree(model, kept / "snapshots" / ("0" * 40))
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("0" * 40)
+    done = build("mild/model")
+    assert (done.returncode, "Retrying" in done.stderr) == (0, False), done.stderr

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire._errors import InputError, MissingExtraError, ModelError
+from voirdire_retrieval._hub import is_out_of_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -112,6 +113,8 @@ def open_sentence_transformers(
 ) -> SentenceTransformerEmbedder:
     """Load a model by hub name (`all-mpnet-base-v2`) or local folder.
 
+    Where the hub cannot be reached, the copy that an earlier call has kept is taken.
+
     `limit` shortens the texts further than the model does; `dtype` halves the size of weights and
     changes vectors by about 1e-3.
 
@@ -129,11 +132,18 @@ def open_sentence_transformers(
         raise MissingExtraError(
             f"embedder {model_name!r}", "retrieval", error.name or "sentence_transformers"
         ) from error
+    away = is_out_of_reach(model_name)
     try:
         with _no_bar():
-            model = SentenceTransformer(model_name, device=found, model_kwargs={"dtype": dtype})
+            model = SentenceTransformer(
+                model_name,
+                device=found,
+                model_kwargs={"dtype": dtype},
+                local_files_only=bool(away),
+            )
     except Exception as error:
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        why = f"{away}; from what this machine keeps: {why}" if away else why
         raise ModelError(f"embedder {model_name!r} cannot be loaded: {why}") from error
     if limit is not None:
         model.max_seq_length = limit

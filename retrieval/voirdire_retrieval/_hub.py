@@ -14,8 +14,7 @@ def is_out_of_reach(model_name: str) -> str:
 
     It goes by the hub's own client, so that its endpoint, proxies and certificates count.
     """
-    from huggingface_hub import constants  # noqa: PLC0415 - comes with sentence-transformers
-    from huggingface_hub.utils import get_session  # noqa: PLC0415
+    from huggingface_hub import constants, get_session  # noqa: PLC0415 - comes with the extra
 
     local = Path(model_name).exists() or not _NAME.fullmatch(model_name)
     if local or constants.HF_HUB_OFFLINE:

@@ -195,7 +195,10 @@ def test_the_sentence_says_whom_the_constant_beats():
         f"Naming warm, cold, dry for every item, without reading one, scores {value:.3f}: "
         "above 1 of 2 models (a) and above Human's 0.500."
     )
-    assert "above none of 1 models" in constant_sentence({"b": 0.99}, floor)
+    assert constant_sentence({"b": 0.99}, floor).endswith(": below b's 0.990.")
+    equal = floor.constant.value
+    assert constant_sentence({"b": equal}, floor).endswith(f": as much as b's {equal:.3f}.")
+    assert ": above none of 2 models." in constant_sentence({"a": 0.98, "b": 0.99}, floor)
 
 
 def test_sections_show_the_baselines_as_rows():

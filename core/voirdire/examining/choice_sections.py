@@ -111,16 +111,24 @@ def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None =
     models = {n: score for n, score in f1.items() if n != human and not math.isnan(score)}
     beaten = [name for name, score in models.items() if score < value]
     against = []
-    if models:
+    if len(models) > 1:
         names = f" ({', '.join(beaten)})" if 0 < len(beaten) < len(models) else ""
         against.append(f"above {len(beaten) or 'none'} of {len(models)} models{names}")
+    else:
+        against += [_beside(value, name, score) for name, score in models.items()]
     if human is not None and not math.isnan(f1.get(human, math.nan)):
-        against.append(f"{'above' if f1[human] < value else 'below'} {human}'s {f1[human]:.3f}")
+        against.append(_beside(value, human, f1[human]))
     count = len(floor.named)
     many = f"all {count} labels" if count == floor.constant.k else f"{count} labels"
     every = ", ".join(floor.named) if count < 5 else many
     said = f"Naming {every} for every item, without reading one, scores {value:.3f}"
     return f"{said}: {' and '.join(against)}." if against else f"{said}."
+
+
+def _beside(value: float, name: str, score: float) -> str:
+    """Where a value stands beside one rater's score."""
+    where = "above" if score < value else "below" if score > value else "as much as"
+    return f"{where} {name}'s {score:.3f}"
 
 
 def _weighted(

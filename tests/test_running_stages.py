@@ -206,7 +206,9 @@ def test_errors_come_before_anything_is_asked(tmp_path):
     ):
         go(tmp_path, study, out="c")
     (tmp_path / "items.csv").write_text("key,text\n1,a\n")
-    with pytest.raises(TableError, match=r"no column 'id' \(columns: \['key', 'text'\]\)"):
+    with pytest.raises(
+        TableError, match=r"no column 'id' \(columns: 'key', 'text'\); say by the key 'id'"
+    ):
         go(tmp_path, study, out="d")
     with pytest.raises(StudyError, match=r"model 'gpt': a model is named prefix:name"):
         go(tmp_path, study_of(tmp_path, judge(model="gpt")), out="e")

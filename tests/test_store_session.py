@@ -12,6 +12,7 @@ from scripted import scripted_plugins
 from voirdire._errors import PluginError, SessionError, StudyError
 from voirdire.schema import Item, Message, Reply, Request, Response, Usage
 from voirdire.store import (
+    Asker,
     Attempt,
     Finish,
     Revival,
@@ -33,7 +34,7 @@ from voirdire.store import (
     write_tables,
 )
 from voirdire.store._parsed import _read
-from voirdire.study import build_study, load_study, study_to_toml
+from voirdire.study import Rater, build_study, load_study, study_to_toml
 
 
 def study_of(tmp_path, **more):
@@ -226,8 +227,9 @@ def test_reading_by_columns_gives_what_reading_one_by_one_gives(tmp_path):
     class OneByOne(rubric.RubricJudge):
         parse_column = None
 
-    made = rubric.make("mentalalign")
-    slow = OneByOne(made.rubric)
+    judge = rubric.make("mentalalign")
+    seat, spec = Seat("judge", "ann", "script:ann"), Rater(name="ann")
+    made, slow = (Asker(seat, mind, "rating", spec) for mind in (judge, OneByOne(judge.rubric)))
     good = '{"Guidance": 4, "Informativeness": 3, "Relevance": 5, "Safety": 5, "Empathy": 2, "Helpfulness": 1, "Understanding": 4}'
     texts = [
         good,

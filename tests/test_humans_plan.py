@@ -204,6 +204,10 @@ def test_people_are_asked_by_the_rubric_that_the_study_names(tmp_path, use):
     ("rubric", "message"),
     [
         (None, r"rubric\.use: there is no rubric .*rubric\.toml"),
+        (
+            NAMED.replace("9 =", "7 =") + "[[composites]]\na = 1\n",
+            r"rubric\.use: rubric .*AttributeError",
+        ),
         (NAMED, r"rubric\.use: rubric .* level 9 is not on the scale"),
         (
             NAMED.replace("9 =", "7 =") + "[composites]\nWarmth = ['Warmth']\n",

@@ -147,7 +147,12 @@ def read_rubric(study: Study, plugins: Plugins) -> Rubric:
     found = rubric_of(study)
     if isinstance(found, Rubric):
         return found
-    read: Rubric = plugins.resolve("judge", "rubric")(found).rubric
+    try:
+        read: Rubric = plugins.resolve("judge", "rubric")(found).rubric
+    except VoirdireError:
+        raise
+    except Exception as error:
+        raise StudyError(f"rubric {found!r}: {type(error).__name__}: {error}") from error
     return read
 
 

@@ -48,9 +48,9 @@ def test_a_fault_strikes_as_often_as_it_says_then_answers_again():
 
 
 def test_an_unknown_fault_is_an_error_that_lists_the_known():
-    with pytest.raises(ValueError, match=r"there is no fault 'fire' \(known: rate_limit"):
+    with pytest.raises(ValueError, match="there is no fault 'fire'") as caught:
         WireServer().fault("fire")
-    assert len(FAULTS) == 23
+    assert [name for name in FAULTS if name not in str(caught.value)] == []
 
 
 def test_a_storm_lets_through_what_its_rate_allows():

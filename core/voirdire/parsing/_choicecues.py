@@ -36,7 +36,7 @@ _STRONG = (
     rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
 )
 _VERB = (
-    r"\b(?:choose|select|pick|vote(?:\s+for)?|answer|go\s+with|chose|selected|picked|going\s+with"
+    r"\b(?:choose|select|pick|vote(?:\s+for)?|(?:(?<=\bi\s)|(?<=\bwould\s))answer|go\s+with|chose|selected|picked|going\s+with"
     r"|would\s+say|i['’]d\s+say|it\s+is|it['’]s|it\s+(?:must|should|has\s+to)\s+be|not\s+[A-Z]\s*,?\s+but)\s+"
     r"(?:it\s+is\s+|it['’]s\s+)?(?:(?:the\s+)?(?:option|choice|letter|answer)\s+)?"
 )
@@ -57,7 +57,10 @@ _NAMES = re.compile(
 )
 _DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
-    r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$",
+    r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
+    r"|\b(?:if|unless)\b[^.!?\n]*$"
+    r"|\b(?:wrong|incorrect|false|worst|bad|poor|second|2nd|third|3rd|least\s+\w+|previous|earlier|other"
+    r"|\w+['’]s)\s+(?:best\s+)?$",
     re.IGNORECASE,
 )
 _FAULTED = re.compile(
@@ -66,8 +69,19 @@ _FAULTED = re.compile(
     re.IGNORECASE,
 )
 _RETRACTED = re.compile(
-    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?|\s+or\b",
+    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?|\s+(?:or|if|unless)\b",
     re.IGNORECASE,
+)
+# "Choices: A) calm", "Letters: A-D": a list of options begins, or their range.
+_LISTED = re.compile(
+    r"(?:choices|options|letters)\b.{0,20}?[A-Z][):.]\s*\w", re.IGNORECASE | re.DOTALL
+)
+_HEADED = re.compile(r"^\W*(?:choices|options)\W*\n[^\n]*", re.IGNORECASE | re.MULTILINE)
+_RANGE = re.compile(r"\s?[-–—]\s?[A-Z]\b")
+# "A is cruel, B is kind": the first of several options spoken of.
+_COMPARED = re.compile(
+    r"\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
+    r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
@@ -125,7 +139,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
             flags,
         ),
         leading=re.compile(
-            rf"(?m)(?:^|[,;])[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
+            rf"(?m)(?:^|[,;](?=[^\n]{{0,12}}[).:]\s*\w))[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
             r"(?:[).:][)*_`]{0,3}(?=\s|$)|\s[–—-]\s|,?\s+(?:because|since|due)\b)",
             flags,
         ),
@@ -156,6 +170,7 @@ def weak_cues(text: str, by: Patterns) -> list[Cue]:
 
 def leading_letters(text: str, by: Patterns) -> list[str]:
     """Letters with which lines begin, as in ``d) worry``."""
+    text = _HEADED.sub("", text)
     return [each["letters"].upper() for each in by.leading.finditer(text)]
 
 
@@ -168,6 +183,8 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
 def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     before = text[max(0, found.start() - 40) : found.start()]
     if _DENIED.search(before) or _NAMES.search(before):
+        return None
+    if _lists(text, found):
         return None
     if found.groupdict().get("none"):
         return Cue(found.start(), found.end(), ())
@@ -189,6 +206,14 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     return Cue(found.start(), end, letters, _OR.search(raw) is not None, retracted)
 
 
+def _lists(text: str, found: re.Match[str]) -> bool:
+    """Whether options are listed or compared here and none is chosen."""
+    behind = text[found.end() : found.end() + 100]
+    return bool(
+        _LISTED.match(found.group() + behind[:3]) or _RANGE.match(behind) or _COMPARED.match(behind)
+    )
+
+
 def _marked(text: str, end: int, *, alone: bool) -> bool:
     """Whether small letters are set off like an answer: ``(b)``, ``a, b.``, or nothing follows."""
-    return alone or text[end : end + 1] in (")", "]", "}", "*", "", ".", "\n")
+    return alone or text[end : end + 1] in (")", "]", "}", "*", "", ".", ":", "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
@@ -19,7 +20,7 @@ _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 _AFTER_LEAD = re.compile(r"\s*(?:[:：(–—.]|-\s|\b(?:because|since|as|is|was)\b)", re.IGNORECASE)
 # "Anger, not Fear", "Anger rather than Fear": what stands behind is denied, what before is not.
 _TURNED = re.compile(
-    r"(?:[,(;–—]\s*(?:and\s+|but\s+)?not\b(?!\s+(?:only|just))|(?<!other\s)\b(?:rather\s+)?than\b|\b(?:instead\s+of|as\s+opposed\s+to)\b)"
+    r"(?:[,(;–—]\s*(?:and\s+|but\s+)?(?:not|nicht|pas)\b(?!\s+(?:only|just))|(?<!other\s)\b(?:rather\s+)?than\b|\b(?:instead\s+of|as\s+opposed\s+to)\b)"
     r".*",
     re.IGNORECASE,
 )
@@ -30,7 +31,9 @@ _SETTLES = re.compile(
     r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+",
     re.IGNORECASE,
 )
-_CONFIDENCE = re.compile(r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|\b\d+\.\d+\b")
+_CONFIDENCE = re.compile(
+    r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|(?<![:=])(?<![:=]\s)\b\d+\.\d+\b"
+)
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
 _FURTHER = re.compile(
     r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
@@ -39,6 +42,29 @@ _FURTHER = re.compile(
 _ASIDE = re.compile(
     r"\W*(?:reason(?:s|ing)?|explanation|rationale|justification|note)\W*", re.IGNORECASE
 )
+# Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
+_NO_ANSWER = re.compile(
+    r"\W*(?:[^\W\d]+\s+){0,2}?(?:no|not|absent|excluded|rejected|ruled\s+out|considered|possible|available"
+    r"|candidates?|without|unlikely)(?:\s+[^\W\d]+){0,2}\W*",
+    re.IGNORECASE,
+)
+_SHOWS_NONE = re.compile(
+    r"\b(?:shows?|contains?|feels?|has|have|finds?|found|sees?|exhibits?|displays?)\s+none\b|^\W*none\s+of\b",
+    re.IGNORECASE,
+)
+# "Mind Reading is a distortion", "Anger means hostility": what a label is, not where it applies.
+_DEFINES = re.compile(
+    r"\s+(?:is\s+(?:an?|when|defined)|means|refers|involves|describes|occurs|applies\s+(?:when|if))\b",
+    re.IGNORECASE,
+)
+_SUPPOSES = re.compile(
+    r"\b(?:if|unless|whether|could|might|may|at\s+first|considered|choose\s+(?:from|among|between)|either"
+    r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
+    re.IGNORECASE,
+)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
+_EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 _CROSSES = tuple("❌☐✗✘")
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
@@ -48,6 +74,7 @@ _NOT = frozenset(
     ("not", "no", "never", "without", "neither", "nor", "nothing", "rather", "instead", "cannot"),
 ) | {
     *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
+    *("nicht", "kein", "keine", "pas", "niet", "geen", "не"),
 }
 # These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
 _DENIES = _NOT | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
@@ -57,8 +84,11 @@ _SENTENCE = (
     | {"i", "you", "he", "she", "we", "they", "it", "this", "that", "there", "the", "my", "your"}
     | {"is", "are", "was", "were", "be", "has", "have", "had", "does", "do", "did", "seems"}
     | {"user", "text", "post", "appears", "please", "sorry", "here", "because", "which", "who"}
+    | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
 )
+_WEIGHED = frozenset({"considered", "possible", "unclear", "uncertain"})
 _STATES = frozenset({"is", "are", "was", "were", "there"})
+_DEGREES = frozenset({"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"})
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
 
@@ -90,30 +120,37 @@ class _Entry:
 
 def read_line(labels: LabelSet, raw: str) -> Line:
     """The labels of one line."""
-    if (raw := _ticked(raw)) == "":
-        return Line("prose")
+    raw = _ticked(raw)
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
-    bullet = _BULLET.match(raw)
-    line = line[bullet.end() :] if (bullet := _BULLET.match(line)) else line
+    bullet = _BULLET.match(line)
+    line = line[bullet.end() :] if bullet else line
+    if not line or _SHOWS_NONE.search(line) or line.count("[") != line.count("]"):
+        return Line("prose")
     marked = bullet is not None or _BULLET.match(raw) is not None
-    if lead := _lead(labels, line):
-        return Line("lead", (lead,), marked=marked)
+    if leads := _leads(labels, line):
+        return Line("lead", leads, marked=marked)
     cue = _CUE.match(line)
     final = cue is not None and _FINAL.search(cue["cue"]) is not None
     body = line[cue.end() :] if cue else line
     if cue and (headed := _headed(labels, cue["cue"], body)):
         return replace(headed, final=final)
-    body = _TURNED.sub("", body)
-    if spelled(body) in _NO_ENTRY:
-        return Line("prose")
+    listed = _listed(labels, _TURNED.sub("", body))
+    if listed is None:
+        return Line("prose", tuple(_mentioned(labels, line)))
+    return replace(listed, marked=marked or cue is not None, final=final)
+
+
+def _listed(labels: LabelSet, body: str) -> Line | None:
+    """The entries of a list; None where the line is a sentence."""
     entries = list(_entries(labels, body))
-    if entries and all(_is_entry(entry) for entry in entries):
-        unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
-        known = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
-        named_all = tuple(label for each in known for label in each.labels)
-        return Line("list", named_all, unknown, marked=marked or cue is not None, final=final)
-    return Line("prose", tuple(_mentioned(labels, line)))
+    if spelled(body) in _NO_ENTRY or body.endswith("?") or _is_either(body, entries):
+        return Line("prose")
+    if not entries or not all(_is_entry(entry) for entry in entries):
+        return None
+    unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
+    known = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
+    return Line("list", tuple(label for each in known for label in each.labels), unknown)
 
 
 def _behind_last(pattern: re.Pattern[str], text: str) -> str:
@@ -127,12 +164,24 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body):
         return Line("prose")
     named = labels.forms.get(spelled(cue))
+    if named is None and is_no_answer(cue):
+        return Line("prose")
     if named is None or named in (labels.none, labels.other):
-        lead = _lead(labels, _TURNED.sub("", body))
-        return Line("lead", (lead,), marked=True) if lead else None
+        leads = _leads(labels, _TURNED.sub("", body))
+        return Line("lead", leads, marked=True) if leads else None
     forms = [word_form(word.group()) for word in WORD.finditer(body[:60])][:4]
-    unread = _is_taken_back(forms) or not any(form.isalpha() for form in forms)
-    return Line("prose") if unread else Line("lead", (named,), marked=True)
+    if not forms or _is_taken_back(forms):
+        return Line("prose")
+    return Line("lead", (named, *_further(labels, body)), marked=True)
+
+
+def is_no_answer(head: str) -> bool:
+    """Whether a head announces what was rejected, or only considered.
+
+    >>> is_no_answer("Ruled out"), is_no_answer("possible_labels"), is_no_answer("Labels")
+    (True, True, False)
+    """
+    return _NO_ANSWER.fullmatch(head.replace("_", " ")) is not None
 
 
 def is_empty_slot(cue: str, body: str) -> bool:
@@ -141,9 +190,11 @@ def is_empty_slot(cue: str, body: str) -> bool:
 
 
 def _is_taken_back(forms: Sequence[str]) -> bool:
-    """Whether the words behind a label deny it: *absent*, *is not shown*, *there is no sign*."""
-    first = forms[0] if forms else ""
-    return first in _NOT or (first in _STATES and not _DENIES.isdisjoint(forms))
+    """Whether the words behind a label deny or weigh it: *absent*, *is not shown*, *low*, *0.3*."""
+    first = forms[0] if forms else "-"
+    if first in _NOT or first in _DEGREES or first.isdigit():
+        return True
+    return first in _STATES and not (_DENIES | _WEIGHED).isdisjoint(forms)
 
 
 def _ticked(raw: str) -> str:
@@ -154,21 +205,41 @@ def _ticked(raw: str) -> str:
     return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
 
 
-def _lead(labels: LabelSet, line: str) -> str | None:
-    """A label at the start, followed by an explanation longer than a remark."""
+def _leads(labels: LabelSet, line: str) -> tuple[str, ...]:
+    """Labels with their explanations: ``Anger (he shouts), Fear (he hides)``."""
+    first = _lead(labels, line)
+    return (first, *_further(labels, line)) if first else ()
+
+
+def _further(labels: LabelSet, line: str) -> Iterator[str]:
+    """Labels that begin a later sentence of the line and are explained there."""
+    for each in _SEGMENT.finditer(line[:2_000]):
+        rest = line[each.end() :]
+        found = _at_start(labels, rest)
+        if found and _EXPLAINS.match(rest, found[1]) and not _is_taken_back(found[2]):
+            yield found[0]
+
+
+def _at_start(labels: LabelSet, line: str) -> tuple[str, int, list[str]] | None:
+    """The label with which a text begins, where it ends, and the words that follow."""
     words = list(WORD.finditer(line[:400]))
-    found = (
-        label_at(labels, line, words, [word_form(w.group()) for w in words], 0) if words else None
-    )
+    forms = [word_form(word.group()) for word in words]
+    found = label_at(labels, line, words, forms, 0) if words else None
     if found is None or words[0].start() > 2:
         return None
     label, count = found
-    end = words[count - 1].end()
-    forms = [word_form(word.group()) for word in words[count : count + 4]]
-    if not _AFTER_LEAD.match(line, end) or _is_taken_back(forms):
+    return label, words[count - 1].end(), forms[count:]
+
+
+def _lead(labels: LabelSet, line: str) -> str | None:
+    """A label at the start, followed by an explanation longer than a remark."""
+    found = _at_start(labels, line)
+    if found is None:
         return None
-    explains = len(words) - count > _MAX_REMARK or _DASH.match(line, end)
-    return label if explains else None
+    label, end, behind = found
+    if not _AFTER_LEAD.match(line, end) or _DEFINES.match(line, end) or _is_taken_back(behind[:4]):
+        return None
+    return label if len(behind) > _MAX_REMARK or _DASH.match(line, end) else None
 
 
 def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
@@ -221,6 +292,14 @@ def _is_entry(entry: _Entry) -> bool:
     return len(entry.rest) <= _MAX_ENTRY and _SENTENCE.isdisjoint(entry.rest)
 
 
+def _is_either(line: str, entries: Sequence[_Entry]) -> bool:
+    """Whether two labels are alternatives: *Anger or Fear*."""
+    return any(
+        one.labels and other.labels and _OR.search(line[one.end : other.start])
+        for one, other in pairwise(entries)
+    )
+
+
 def _is_denied(entry: _Entry) -> bool:
     """``not Anger`` as an entry names nothing."""
     return bool(entry.labels) and bool(entry.rest) and set(entry.rest) <= {"not", "no"}
@@ -243,9 +322,15 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
 
     Ordinary words that happen to be labels (*others*, *none*) count only in lists.
     """
-    for sentence in _CLAUSE.split(_behind_last(_SETTLES, _NOT_ONLY.sub("", line))):
-        entries = list(_entries(labels, _TURNED.sub("", sentence)))
-        if sentence.endswith("?"):
+    line = _NOT_ONLY.sub("", line)
+    line = _behind_last(_SETTLES, line) if len(_SETTLES.findall(line)) == 1 else line
+    for sentence in _CLAUSE.split(line):
+        kept = _TURNED.sub("", sentence)
+        entries = list(_entries(labels, kept))
+        if sentence.endswith("?") or _SUPPOSES.search(sentence) or _is_either(kept, entries):
+            continue
+        start = _at_start(labels, sentence)
+        if start and _DEFINES.match(sentence, start[1]):
             continue
         if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
             continue

@@ -48,6 +48,7 @@ class LabelSet:
     other: str | None = None
     forms: Mapping[str, str] = field(init=False, repr=False, compare=False)
     longest: int = field(init=False, repr=False, compare=False)
+    offered: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the declaration and collect every spelling."""
@@ -61,8 +62,13 @@ class LabelSet:
             named = next((label for label in self.labels if spelled(label) == "none"), None)
             object.__setattr__(self, "none", named)
         object.__setattr__(self, "forms", _all_forms(self))
+        object.__setattr__(self, "offered", _offered(self))
         words = (len(WORD.findall(text)) for text in (*self.labels, *self.synonyms))
         object.__setattr__(self, "longest", max(words) + 2)
+
+
+def _offered(labels: LabelSet) -> tuple[str, ...]:
+    return tuple(x for x in labels.labels if x not in (labels.none, labels.other))
 
 
 def spelled(text: str) -> str:

@@ -33,8 +33,8 @@ _OUT_OF = (
 )
 _UNIT = r"(?:\s*(?:points?|pts?|stars?|[★⭐]|分|点|점))?"
 _HEDGE = (
-    r"(?:or|to|and|but|maybe|possibly|perhaps|could|might|almost|nearly|close|between|until"
-    r"|through|actually|wait|hmm+|correction|on\s+(?:second|reflection))\b"
+    r"(?:or|to|and|but|maybe|possibly|perhaps|could|might|almost|nearly(?!\s+every)|close"
+    r"|between|until|through|actually|wait|hmm+|correction|on\s+(?:second|reflection))\b"
 )
 _ALTERNATIVE = rf"\s*\(\s*(?:{_HEDGE}|[-–—/]|\d)"
 _TAIL = (
@@ -48,22 +48,42 @@ _WHOLE = re.compile(
 )
 # "Good (4)", "High: 4/5": a level's name before its number.
 _NAMED = re.compile(
-    r"(?!(?:not|no|at|above|below|over|under|less|more|max|min)\b)"
-    r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}\s*"
+    r"(?:not\s+(?:at\s+all|present)|more\s+than\s+half\s+the\s+days"
+    r"|(?!(?:not|no|at|above|below|over|under|less|more|max|min)\b)"
+    r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2})\s*"
     r"(?:[(\[:]|-\s)\s*(?P<rest>[\d.]{1,6}(?:\s*/\s*[\d.]{1,6})?)[)\]]?\.?",
     re.IGNORECASE,
 )
 _GIVES = re.compile(
-    r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:\w+\s+){0,2}?(?:rate|give|score|assign|award|grade)d?\b"
-    r"(?:\s+(?!than\b|below|above|least|most|under|over|between|about|around|almost)[^\W\d]{1,20}){0,6}"
+    r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:(?:would|will|do|have|now|also|then|thus|therefore|overall)\s+){0,2}"
+    r"(?:rate|give|score|assign|award|grade)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
+    r"|around|almost|her|his|their|user|client|patient)\b)[^\W\d]{1,20}){0,6}"
     r"\s+(?P<rest>\d[^\n]{0,120})",
     re.IGNORECASE,
 )
 _SOMEWHERE = re.compile(
     rf"(?<![\w./-])(?P<number>{_NUMBER}){_UNIT}{_OUT_OF}(?![\w/])", re.IGNORECASE
 )
+# A clause that consists of a score: "so it deserves a solid 4/5"; not "in 4 out of 5 cases".
+_LEADS = re.compile(
+    r"\W*(?:(?:so|thus|therefore|overall|i|we|it|this|that|the|a|an|my|final|response|reply|answer|text"
+    r"|message|deserves|earns|gets|receives|merits|warrants|is|scores?|rating|rated?|at|of|give|given|would"
+    r"|say|assign|solid|strong|good|weak|and)\W+)*",
+    re.IGNORECASE,
+)
+_CLOSES = re.compile(
+    r"[\s*_\"'”]*(?:$|[.,;:!)\n–—-]|\b(?:because|since|as|for|overall|and|but)\b)", re.IGNORECASE
+)
+_CLAUSES = re.compile(r"[.;!?,\n]")
+# "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
+_GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:[,;/|&-]|(?:to|and|or|vs)\b)[^.\n]*\d")
+_SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
+# "4/5 (80%)": the share only says the same again.
+_SHARE = re.compile(
+    r"(?P<number>\d{1,3})\s*/\s*(?P<top>[1-9]\d{0,2})\s*\(\s*(?P<share>\d{1,3})\s*%\s*\)"
+)
 _PERCENT = re.compile(r"\d\s*[%٪]|\bpercent\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _DIGIT = re.compile(r"\d")
@@ -121,7 +141,7 @@ def rated_out_of(text: str, scale: Scale) -> Number:
     found = {
         (each["number"], each["top"])
         for each in _SOMEWHERE.finditer(text)
-        if not _is_denied(text, each.start())
+        if _is_given(text, each) and not _is_denied(text, each.start())
     }
     if len(found) != 1:
         return Number(None, "ambiguous" if found else "not_numeric")
@@ -131,6 +151,12 @@ def rated_out_of(text: str, scale: Scale) -> Number:
         if float(top) == scale.high
         else Number(None, "scale_mismatch")
     )
+
+
+def _is_given(text: str, found: re.Match[str]) -> bool:
+    """Whether a fraction is all that its clause says of the response."""
+    before = _CLAUSES.split(text[max(0, found.start() - 100) : found.start()])[-1]
+    return bool(_LEADS.fullmatch(before) and _CLOSES.match(text, found.end()))
 
 
 def _is_denied(text: str, at: int) -> bool:
@@ -166,6 +192,7 @@ def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
 
 
 def _among_words(text: str, scale: Scale) -> Number:
+    text = _SHARE.sub(_without_share, text)
     if _PERCENT.search(text):
         return Number(None, "scale_mismatch")
     if (whole := _WHOLE.fullmatch(text)) is not None:
@@ -173,6 +200,11 @@ def _among_words(text: str, scale: Scale) -> Number:
     if (named := _NAMED.fullmatch(text)) is not None:
         return _among_words(named["rest"], scale)
     return Number(None, "not_numeric" if _is_echo(text, scale) else "ambiguous")
+
+
+def _without_share(found: re.Match[str]) -> str:
+    number, top, share = (int(found[name]) for name in ("number", "top", "share"))
+    return f"{number}/{top}" if round(100 * number / top) == share else found.group()
 
 
 def _is_echo(text: str, scale: Scale) -> bool:
@@ -192,8 +224,11 @@ def _judged(whole: re.Match[str], scale: Scale) -> Number:
         return Number(None, "scale_mismatch")
     if (low := whole["low"] or whole["least"]) is not None and float(low) != scale.low:
         return Number(None, "scale_mismatch")
-    if whole["bracket"] and _ALTERNATIVES.match(whole["bracket"]):
+    bracket = whole["bracket"]
+    if bracket and (_ALTERNATIVES.match(bracket) or _GOES_ON.match(bracket)):
         return Number(None, "ambiguous")
+    if whole["sentence"] and whole["number"] == "1" and _SECOND_ITEM.search(whole["sentence"]):
+        return Number(None, "not_numeric")  # the first item of a list
     if whole["comment"] and _DIGIT.search(whole["comment"]):
         return Number(None, "ambiguous")
     return _placed(float(whole["number"]), scale)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from voirdire._errors import InputError
 from voirdire.parsing._json import Cut, pairs_of
 from voirdire.parsing._keys import plain_key, scalars
-from voirdire.parsing._labellines import Line, is_empty_slot, read_line
+from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
@@ -27,16 +27,27 @@ _ASIDE = frozenset(
     | {"evidence", "comment", "note", "notes", "confidence", "analysis", "text", "quote"}
 )
 _NONE_OF = re.compile(
-    r"\W*none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2}\W*",
+    r"\W*(?:(?:the\s+)?(?:answer|label)\s+is\W+)?(?:no\s+labels?\s+(?:apply|applies|fits?)"
+    r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2})\W*",
     re.IGNORECASE,
 )
+_SECOND_THOUGHTS = re.compile(
+    r"(?:^|(?<=[.!?\n]))\s*(?:(?:oh|but|no),?\s+)?(?:wait|hmm+|actually|correction|scratch\s+that"
+    r"|on\s+(?:reflection|second\s+thoughts?))\b[\s,.:!–—-]+",
+    re.IGNORECASE,
+)
+# A line that names all of so many labels, or so many lines, repeat the prompt.
+_FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
 _MAX_LINES = 500
 _LONGEST_ENTRY = 120
 _NONE = frozenset({"nolabel", "nolabels", "none", "noneoftheabove", "noneofthese"})
 _NO_ENTRY = _NONE | {"", "na"}
 #: Beside others these keys hold the answer, and a flag of these denies the label beside it.
-_ANSWERS = frozenset({"final", "finalanswer", "finallabel", "finallabels", "answer", "labels"})
+_ANSWERS = (
+    frozenset({"final", "finalanswer", "finallabel", "finallabels", "answer"}),
+    frozenset({"labels"}),
+)
 _FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
 
@@ -180,8 +191,8 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         pairs = pairs_of(tree)
         if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
             return
-        settled = [pair for pair in pairs if plain_key(pair[0]) in _ANSWERS]
-        for key, value in settled or pairs:
+        settled = [[pair for pair in pairs if plain_key(pair[0]) in keys] for keys in _ANSWERS]
+        for key, value in next(filter(None, settled), pairs):
             yield from _of_pair(key, value, labels, depth)
 
 
@@ -190,7 +201,11 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
     if label is not None:
         said = said_yes(scalars([value], keep_cut=False)[0].value)
         yield from [label] if said else [None] if said is None else []
-    elif plain_key(key) in _ASIDE or (isinstance(value, str) and is_empty_slot(key, value)):
+    elif (
+        plain_key(key) in _ASIDE
+        or is_no_answer(key)
+        or (isinstance(value, str) and is_empty_slot(key, value))
+    ):
         return
     elif isinstance(value, str | list | dict):
         yield from _leaves(value, labels, depth + 1)
@@ -199,21 +214,39 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if (said := _from_statements(source.text, labels)) is not None:
         return said if said.labels or said.explicit_none else None
-    raw = source.text.strip().splitlines()[:_MAX_LINES]
+    text = _behind_second_thoughts(source.text.strip())
+    raw = text.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
-    lines = [read_line(labels, line) for line in raw if line.strip()]
+    raw = [line for line in raw if line.strip()]
+    read = ((read_line(labels, line), line) for line in raw)
+    lines = [one for one, line in read if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
     lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
     lists = lists or [line for line in lines if line.kind == "list" and len(lines) == 1]
     if any(line.labels for line in lists):
-        return _together(lists)
+        named = _together(lists)
+        echo = len(lists) >= _MANY_OFFERED and named.labels == labels.offered
+        return None if echo else named
     if mentioned := [line for line in lines if line.labels]:
         return _Named(_together(mentioned).labels)
     if any(line.unknown for line in lists):
         return _together(lists)
     return _Named((), explicit_none=True) if any(_says_none(labels, r) for r in raw) else None
+
+
+def _behind_second_thoughts(text: str) -> str:
+    """What stands behind the last *Wait,* or *Actually,* with which a sentence begins."""
+    ends = [each.end() for each in _SECOND_THOUGHTS.finditer(text)]
+    return text[ends[-1] :] if ends else text
+
+
+def _is_offer(line: Line, raw: str, alone: bool, labels: LabelSet) -> bool:
+    """Whether a line repeats the list of labels that the prompt offers, in its order."""
+    if len(labels.offered) < _FEWEST_OFFERED or line.labels != labels.offered:
+        return False
+    return not alone or line.kind == "prose" or "[" in raw.lstrip("[")
 
 
 def _from_statements(text: str, labels: LabelSet) -> _Named | None:

@@ -31,11 +31,15 @@ _GENERIC = (
 )
 
 _SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text|output)[\s_]+\(?)?"
-_OF = r"(?:['’]s(?:\s+(?:response|answer|reply))?|\))?"
+_OF = r"(?:['’]s\s+(?:response|answer|reply)|\))?"
 _ONE, _TWO = rf"{_SIDE}(?P<left>[AB]){_OF}", rf"{_SIDE}(?P<right>[AB])"
-_SIGNS = re.compile(rf"\b{_ONE}\s*(?P<sign>>>+|≫|<<+|≪|>|<|=+|≈|~)\s*{_TWO}\b", re.IGNORECASE)
+# Not part of a chain such as A>B>A.
+_SIGNS = re.compile(
+    rf"(?<![<>=≈~])(?<![<>=≈~]\s)\b{_ONE}\s*(?P<sign>>>+|≫|<<+|≪|>|<|=+|≈|~)\s*{_TWO}\b(?!\s*[<>=≈~])",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(
-    rf"\b{_ONE}(?:\s+(?:is|was|seems)|(?=\s+(?:much|far|slightly|somewhat)\s))\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
+    rf"\b{_ONE}(?:\s+(?:is|was|seems)|(?-i:(?<=[AB]))(?=\s+(?:much|far|slightly|somewhat)\s))\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
     r"|slightly|somewhat|marginally|a\s+(?:bit|little|lot))\s+)?(?P<way>better|worse|stronger|weaker|superior|inferior|preferred|preferable)"
     r"(?!\s+(?:response|answer|reply|option|one)\b)"
     rf"(?:\s+(?:than|to|over)\s+{_TWO}\b)?",
@@ -58,7 +62,18 @@ _PICKS = re.compile(
     rf"|\b{_ONE.replace('left', 'won')}\s+(?:wins|is\s+the\s+(?:better|best|winner|winning))\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$"
+    r"|\b(?:if|unless|thought|initially|at\s+first)\b[^.!?\n]*$"
+    r"|\b(?:of|plan|type|group|person|part|case|step)\s+$",
+    re.IGNORECASE,
+)
+# "A is better in warmth", "A over B if ...": a verdict on one point, or under a condition.
+_QUALIFIED = re.compile(
+    r"\s+(?:in|on|for|at|regarding|when|if|unless)\b"
+    r"(?!\s+(?:my|this|general|all|total|balance|overall|me|the\s+whole|every\w*|each)\b)",
+    re.IGNORECASE,
+)
 _ASKED = re.compile(r"[^.!\n]{0,20}\?")
 _WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
@@ -76,7 +91,7 @@ _FIRST = re.compile(
 # What a format sets apart; not where the format itself is told: "[[A]] if assistant A is better".
 _DOUBLE = re.compile(
     r"(?:\[\[|\\?boxed[{\[]|<(?:answer|verdict|winner)>)\s*(?:(?:assistant|response|model)[\s_]+)?"
-    r"(?:(?P<level>[AB]\s*[<>=≫≪]+\s*[AB])|(?P<left>[ABC]|tie))\s*(?:\]|\}|</)(?!\]?\s*(?:if|for)\b)",
+    r"(?:(?P<level>[AB]\s*[<>=≫≪]+\s*[AB])|(?P<left>[ABC]|tie))\s*(?:\]|\}|</)(?![\]\s\"”'’`]*(?:if|for)\b)",
     re.IGNORECASE,
 )
 _VERDICT = re.compile(
@@ -117,9 +132,7 @@ def read_level(value: Any) -> float | str:
         return float(value) if value in _NAMES else "off_scale"
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         return "not_numeric"
-    text = value.strip().translate(_FULL_WIDTH)
-    for entity, sign in _ENTITIES.items():
-        text = text.replace(entity, sign)
+    text = _plain(value.strip())
     if doubles := list(_DOUBLE.finditer(text)):
         return _level_of(doubles[-1]["level"] or doubles[-1]["left"].replace("C", "tie"))
     if verdicts := list(_VERDICT.finditer(text)):
@@ -127,20 +140,30 @@ def read_level(value: Any) -> float | str:
     return _level_of(text)
 
 
+def _plain(text: str) -> str:
+    """The text with plain letters and signs."""
+    text = text.translate(_FULL_WIDTH)
+    for entity, sign in _ENTITIES.items():
+        text = text.replace(entity, sign)
+    return text
+
+
 def _level_of(text: str) -> float | str:
     """The level on which everything said in a text agrees."""
     text = text.strip(" *_`\"'.")
-    said = {_signed(each) for each in _SIGNS.finditer(text)}
-    for pattern, read in ((_WORDS, _worded), (_PICKS, _picked)):
+    said, limited = set[float](), True
+    for pattern, read in ((_SIGNS, _signed), (_WORDS, _worded), (_PICKS, _picked)):
         told = [each for each in pattern.finditer(text) if not _is_denied(text, each)]
-        said |= {read(each) for each in told}
+        said |= {level for each in told if (level := read(each)) is not None}
+        limited &= all(_QUALIFIED.match(text, each.end()) for each in told)
+    if said and limited:
+        return "ambiguous"
     if _SAME.search(text):
         said.add(0.0)
     if not said and (alone := _ALONE.fullmatch(text)):
         said.add(1.0 if alone["left"].upper() == "A" else -1.0)
     if not said and (place := _FIRST.fullmatch(text)):
         said.add(1.0 if place["place"].casefold() == "first" else -1.0)
-    said.discard(None)
     if not said and _BOTH.search(text):
         said.add(0.0)
     if len(said) > 1:
@@ -159,7 +182,7 @@ def _signed(found: re.Match[str]) -> float | None:
 
 
 def _is_denied(text: str, found: re.Match[str]) -> bool:
-    """Whether words before a statement take it back, or it is a question."""
+    """Whether a statement is taken back, asked or conditional."""
     asked = _ASKED.match(text, found.end()) or _WHICH.search(text[: found.start()][-30:])
     return bool(asked or _DENIED.search(text[max(0, found.start() - 40) : found.start()]))
 
@@ -221,7 +244,7 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
         return {key: _one_of(levels, "duplicate_key") for key, levels in read.items()}
     if source.has_object:
         return dict.fromkeys(keys, "absent")
-    text = source.settled if len(source.text.split(maxsplit=1)) > 1 else source.text
+    text = _plain(source.settled if len(source.text.split(maxsplit=1)) > 1 else source.text)
     said = statements(text, keys)
     if said:
         read = {key: {read_level(each.text) for each in said if each.key == key} for key in keys}

@@ -27,9 +27,9 @@ _SERIAL = re.compile(
 # "1. Tension: 2", "1 - 2", "| 1 | Tension | 2 |": a sign, or a dash or cell before a number.
 _LINE = re.compile(
     rf"^[\s*_>#(-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})(?:[.)](?=\W*\d{{1,3}}\W*$)"
-    r"|[.)]?(?P<name>[^:=|\n]{0,100}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
-    r"[*_\s]{0,4}(?P<answer>[^\n|]{1,100})$"
-    r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n]{0,60}[^\W\d][^|\n]{0,60}\|)?"
+    r"|[.)]?(?P<name>[^:=|\n]{0,200}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
+    r"[*_ \t]{0,4}(?P<answer>[^\s|][^\n|]{0,99})$"
+    r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n\w]{0,6}[^\W\d][^|\n]{0,200}\|)?"
     r"[\s*]{0,3}(?P<cell>\d[^|\n]{0,40})\|(?=[ \t]*(?:$|[^\W\d]))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -176,6 +176,8 @@ def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
     if may_lack and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
         return Number(None, "not_ratable")
     if not yes_no:
+        if found.top is not None and read_number(found.top, scale).value != scale.high:
+            return Number(None, "scale_mismatch")
         number = read_number(found.value, scale)
         return Number(None, "off_scale", number.value) if number.between else number
     answer = said_yes(found.value)

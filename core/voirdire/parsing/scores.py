@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms, plain_key
 from voirdire.parsing._numbers import Number, rated_out_of, read_number
@@ -47,6 +47,13 @@ _STARTS = re.compile(
 )
 _BARE = re.compile(r"[^\w+-]*+[+-]?\d{1,4}(?:[.]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*")
 _LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
+_FIRST_ITEM = re.compile(r"[\W_]*1[.)][ \t]+[^\W\d]")
+# What stands behind a score and takes it back: "Hmm, on reflection: 3".
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|hmm+|correction|actually|scratch\s+that|on\s+(?:reflection|second\s+thoughts?)"
+    r"|let\s+me\s+(?:revise|reconsider|correct))\b[^.\n]{0,60}\d",
+    re.IGNORECASE,
+)
 
 
 def parse_scores(
@@ -118,7 +125,19 @@ def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
     if len(attributes) == 1 and not any(found.values()):
         for key in _GENERIC:
             found = found if any(found.values()) else values_by_key(source, {key: attributes[0]})
+        if (value := _listed(source)) is not None and not any(found.values()):
+            found = {attributes[0]: [Found(value)]}
     return found
+
+
+def _listed(source: Source) -> Any:
+    """The number of ``[4, "warm"]``, where the reply is nothing but such a list."""
+    tree = source.reading.values[-1] if source.reading.values else None
+    if source.reading.mixed or not isinstance(tree, list) or len(source.reading.values) > 1:
+        return None
+    numbers = [item for item in tree if not isinstance(item, str)]
+    plain = len(numbers) == 1 and len(tree) > 1 and type(numbers[0]) in (int, float)
+    return numbers[0] if plain else None
 
 
 def _from_objects(
@@ -186,7 +205,8 @@ def _stated(
         numbers = [read_number(each.text, scale, words) for each in said_here]
         numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]
         if numbers:
-            return _agreed(numbers, "ambiguous")
+            taken_back = any(_TAKEN_BACK.search(each.section) for each in here)
+            return Number(None, "ambiguous") if taken_back else _agreed(numbers, "ambiguous")
     return Number(None, "not_numeric" if any(each.text for each in here) else "absent")
 
 
@@ -196,7 +216,8 @@ def _alone(text: str, scale: Scale, words: Mapping[str, float] | None) -> Number
         return worded
     lines = [line for line in text.splitlines() if line.strip()]
     outer = [line for line in (lines[:1] + lines[1:][-1:]) if _BARE.fullmatch(line)]
-    if not outer and len(_LISTED.findall(text)) < 2 and _STARTS.match(text):
+    listed = len(_LISTED.findall(text)) > 1 or _FIRST_ITEM.match(text)
+    if not outer and not listed and _STARTS.match(text):
         outer = [text]
     numbers = [read_number(line, scale) for line in outer]
     if numbers and all(each.value is not None or each.reason == "off_scale" for each in numbers):

@@ -33,11 +33,15 @@ _HOWEVER = re.compile(r"\b(?:yes|but|so|although|yet)\b", re.IGNORECASE)
 _FIRST = re.compile(
     r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
 )
-_REMARK = re.compile(r"[\W_]*$|[.,;:–—(-]\s*[^\W\d]|[.!\n]\s*\S")
+_REMARK = re.compile(r"[\W_]*$|[.,;:–—(-]\s*[^\W\d]|[.!](?![^\S\n]?\d)\s*\S|\n\s*\S")
 _HEDGE = re.compile(
-    r"\W*(?:(?:and\s+)?(?P<again>yes|no)\b|(?:i\s+)?(?:or|but|maybe|actually|wait|cannot|can['’]t)\b"
+    r"\W*(?:(?:and\s+)?(?P<again>yes|no)\b|(?:i\s+)?(?:or|but|if|unless|maybe|actually|wait|cannot|can['’]t)\b|i\s+(?:can\s+help|understand|will)\b"
     r"|[^.!?\n]*\b(?:maybe|possibly|perhaps|unsure|not\s+sure|unclear)\b)",
     re.IGNORECASE,
+)
+# A later line that begins with the other word, or with a second thought.
+_BELOW = re.compile(
+    r"^[\s*_]*(?:(?:wait|hmm+|actually)\b|(?P<again>yes|no)\b)", re.IGNORECASE | re.MULTILINE
 )
 _ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
 _CUES = ("answer", "final answer", "response", "assessment", "verdict", "label")
@@ -70,7 +74,10 @@ def _in_words(text: str) -> bool | None:
         return None
     hedge = _HEDGE.match(tail[:60])
     again = hedge is not None and (hedge["again"] or "").casefold() == word
-    return word in _YES if hedge is None or again else None
+    if hedge is not None and not again:
+        return None
+    below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}
+    return word in _YES if below <= {word} else None
 
 
 def parse_yes_no(
@@ -135,9 +142,8 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
 
 
 def _outer(source: Source, key: str) -> list[Statement]:
-    """The reply as a whole, or a yes or no that is all of its last line."""
+    """The reply as a whole, or a yes or no that is all of its first or last line."""
     lines = source.text.strip().splitlines()
-    said = [Statement(key, source.text)]
-    if len(lines) > 1 and _ONLY.fullmatch(lines[-1]):
-        said.append(Statement(key, lines[-1]))
-    return said
+    last = [line for line in lines[1:][-1:] if _ONLY.fullmatch(line)]
+    first = [line for line in lines[:1] if last and _ONLY.fullmatch(line)]
+    return [Statement(key, text) for text in (source.text, *first, *last)]

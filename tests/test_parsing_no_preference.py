@@ -1,0 +1,111 @@
+"""Preferences: chains, conditions, single points, echoes of the levels. All texts invented."""
+
+from __future__ import annotations
+
+import pytest
+
+from voirdire.parsing import parse_preferences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A>B>A",
+        "A>B>C",
+        "A > B > C",
+        "A=B>C",
+        "A>B or B>A",
+        "A>>B / A>B / A=B / B>A / B>>A",
+        "Levels:\n  A>>B: response A is much better\n  A>B: response A is better\n  A=B: they are equally good\n  B>A: response B is better\n  B>>A: response B is much better",
+        "A>>B: response A is much better\nA>B: response A is better\nA=B: they are equally good",
+        "LEVEL",
+        '{"overall": "LEVEL"}',
+        '{"overall": "A>>B | A>B | A=B | B>A | B>>A"}',
+        "Is A>B?",
+        "Is A better than B? Hard to say.",
+        "A is better than B in warmth, but B is better than A in safety.",
+        "A is warmer. B is safer.",
+        "A is better in warmth. Overall B.",
+        "If A is better, I would say A>B.",
+        "A might be better than B",
+        "A could be better than B.",
+        "I thought A was better, but B is.",
+        "At first A seems better than B, but no.",
+        "A>B, wait: B>A",
+        "A is not better than B",
+        "A isn't better than B",
+        "A is no better than B",
+        "A is hardly better than B",
+        "A is less good than B",
+        "Neither A nor B is good",
+        "[[A]] if assistant A is better, [[B]] if assistant B is better, and [[C]] for a tie",
+        'Output your final verdict by strictly following this format: "[[A]]" if assistant A is better, "[[B]]" if assistant B is better, and "[[C]]" for a tie.',
+        "A: 4\nB: 3",
+        "A: 8/10, B: 7/10",
+        "Response A: 4, Response B: 4",
+        "A or B",
+        "A and B",
+        "A, B",
+        "Winner: A or B",
+        "Winner: unclear",
+        "I prefer A's warmth but B's safety",
+        "I prefer A in warmth and B in safety",
+        "Better: A for warmth, B for safety",
+        "The better response depends: A for warmth.",
+        "Someone may prefer A.",
+        "A user would prefer A",
+        "The user asked whether A is better than B.",
+        "A better answer would be to say less.",
+        "A stronger response would ask more.",
+        "A much better reply than expected.",
+        "A better than expected reply",
+        "a slightly better tone than B",
+        "Plan A is better than plan B for her.",
+        "A<B>A",
+        "1 > 2",
+        "2",
+        "1",
+        "Response 1",
+        "The first sentence of B is better",
+        "It's a tie between warmth and safety.",
+        "A≥B",
+        "A>=B",
+        "A => B",
+        "A -> B",
+        "B<A>B",
+        "A>B\nB>A",
+        "A>B (A>>B in warmth)",
+        "Verdict: not A",
+        "Verdict: A? No, B",
+        "<think>A>B</think>",
+        "<think>A>B",
+        "Verdict: A>B or A>>B",
+        "Verdict: somewhere between A>B and A=B",
+        "My verdict on A: better than B? no",
+        "A wins on warmth, B wins on safety",
+        "A wins on warmth.",
+        "A beats B on warmth but loses overall",
+        "A over B? No.",
+        "Choose A over B if warmth matters",
+    ],
+)
+def test_no_preference(text: str) -> None:
+    assert parse_preferences(text, ["overall"]).scores == {"overall": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("A>>B: response A is much better", 2.0),
+        ("A is worse than B", -1.0),
+        ("A", 1.0),
+        ("Many would prefer A; I prefer B.", -1.0),
+        ("Swap: A<B", -1.0),
+        ("First", 1.0),
+        ("Both are good, but A is better.", 1.0),
+        ("Both are equally good.", 0.0),
+        ("A~B", 0.0),
+    ],
+)
+def test_preference(text: str, score: float | None) -> None:
+    assert parse_preferences(text, ["overall"]).scores == {"overall": score}

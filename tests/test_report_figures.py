@@ -15,7 +15,7 @@ from voirdire.examining import SystemMean, examine
 from voirdire.report._pairs import response_pairs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._letters import families
-from voirdire.report.figures._style import label_width
+from voirdire.report.figures._style import colour_of, hatch_of, label_width, marker_of
 
 NAMES = ["heatmaps", "forest", "bias", "bland_altman", "systems", "leave_one_out", "exclusion"]
 
@@ -168,3 +168,35 @@ def test_wide_letters_take_more_room(example):
     assert label_width(["评委评委"]) > label_width(["abcd"])
     for drawing in named(example, "评委评委评委评委"):
         assert_nothing_is_cut(drawing)
+
+
+def test_many_judges_are_cut_and_it_is_said(example):
+    results = tuple(
+        pair_result(matrix(9, 0.5), f"judge-{j}", f"a{a}", loo_c1={"s": 0.1})
+        for j in range(41)
+        for a in range(6)
+    )
+    humans = [str(name) for name in example.options["reference"]]
+    means = tuple(
+        SystemMean(rater, f"s{s}", {}, {}, 5, 3.0 + s / 4, 0.1, 1.0)
+        for rater in (*humans, *(f"_judge-{j}" for j in range(41)))
+        for s in range(3)
+    )
+    found = example.replace(results=results, composites=(), system_means=means)
+    for drawing in draw_figures(found):
+        assert_nothing_is_cut(drawing)
+        if drawing.name in ("forest", "bias", "leave_one_out"):
+            assert drawing.caption.endswith("The first 240 of 246 rows are shown.")
+        if drawing.name == "systems":
+            assert drawing.caption.endswith("The first 24 of 41 judges are shown.")
+
+
+def test_no_two_bars_or_markers_look_alike():
+    assert len({(colour_of(at), hatch_of(at)) for at in range(48)}) == 48
+    assert len({(colour_of(at), marker_of(at)) for at in range(64)}) == 64
+
+
+def test_a_judge_that_always_agrees_is_drawn(example):
+    same = pair_result(matrix(9, 0.9), loo_c1={"a": 1.0, "b": 1.0}, icc_c1=1.0)
+    names = [d.name for d in draw_figures(example.replace(results=(same,), composites=()))]
+    assert "leave_one_out" in names

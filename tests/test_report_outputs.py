@@ -7,6 +7,7 @@ import dataclasses
 import json
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from examinations import NAN, matrix, pair_result
@@ -16,8 +17,14 @@ from voirdire.examining import examine
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._latex import escape, latex_table
 from voirdire.report._markdown import markdown_table
-from voirdire.report._records import RESULT_KEYS
+from voirdire.report._methods import methods
+from voirdire.report._pairs import response_pairs
+from voirdire.report._plain import number
+from voirdire.report._records import RESULT_KEYS, icc_frame
 from voirdire.report._tables import Table, evidence_tables
+from voirdire.report._texts import disagreements
+from voirdire.report.figures import draw_figures
+from voirdire.study import load_study
 
 TEXT_FORMATS = [name for name in FORMATS if name != "html"]
 KEYS = {
@@ -132,10 +139,11 @@ def test_latex_is_balanced_and_has_booktabs_rules(written):
     text = (written / "tables.tex").read_text(encoding="utf-8")
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
-    for rule in ("toprule", "midrule", "bottomrule"):
-        assert text.count(f"\\{rule}") == text.count("\\begin{tabular}") + text.count(
-            "\\begin{longtable}"
-        )
+    for rule, times in (("toprule", 2), ("midrule", 2), ("bottomrule", 1)):
+        # A long table has its head on the first page and on the others, its caption on the first.
+        long = times * text.count("\\begin{longtable}")
+        assert text.count(f"\\{rule}") == text.count("\\begin{tabular}") + long
+    assert text.count("\\endfirsthead") == text.count("\\begin{longtable}")
     assert text.count("\\begin{table}") == text.count("\\end{table}")
     assert bare.count("{") == bare.count("}")
     fitted = text.count("\\resizebox{\\ifdim\\width>\\linewidth")
@@ -144,8 +152,6 @@ def test_latex_is_balanced_and_has_booktabs_rules(written):
 
 
 def test_each_human_as_reference_has_rows_of_its_own(example_study):
-    from voirdire.study import load_study
-
     study = load_study(example_study)
     data = study.data.model_copy(update={"reference_use": "each"})
     found = examine(study.model_copy(update={"data": data}), resamples=50)
@@ -220,3 +226,112 @@ def test_no_folder_of_figures_is_made_where_none_is_drawn(example, tmp_path):
     bare = example.replace(results=(), composites=(), verdicts=(), sections=())
     assert [path.name for path in write_outputs(bare, tmp_path, ["json"])] != []
     assert not (tmp_path / "figures").exists()
+
+
+def test_figures_of_an_earlier_report_do_not_stand_beside_new_ones(example, tmp_path):
+    figures = tmp_path / "figures"
+    figures.mkdir()
+    for name in ("section_9.svg", "exclusion.png", "mine.png"):
+        (figures / name).write_bytes(b"old")
+    written = write_outputs(example, tmp_path, ["json"])
+    assert {path for path in written if path.parent == figures} | {figures / "mine.png"} == set(
+        figures.iterdir()
+    )
+    assert (figures / "exclusion.png").read_bytes() != b"old"
+    write_outputs(example, tmp_path, ["json"], figures=False)
+    assert [path.name for path in figures.iterdir()] == ["mine.png"]
+
+
+@pytest.mark.parametrize(("name", "form"), [("ratings.parquet", "parquet"), ("tests.csv", "csv")])
+def test_a_table_that_was_examined_is_not_written_over(tmp_path, name, form):
+    rows = [(str(i), "h" if h else "j", 1 + (i + h) % 5, "x") for i in range(9) for h in (0, 1)]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score", "remark"], orient="row")
+    path = tmp_path / name
+    frame.write_parquet(path) if form == "parquet" else frame.write_csv(path)
+    before = path.read_bytes()
+    found = examine(path, reference=["h"], resamples=0)
+    with pytest.raises(voirdire.InputError, match=f"{name} there was examined"):
+        write_outputs(found, tmp_path, [form], figures=False)
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [(name, before)]
+    write_outputs(found, tmp_path, ["json", "html"], figures=False)
+    write_outputs(found, tmp_path / "out", [form], figures=False)
+    assert path.read_bytes() == before
+
+
+def test_a_column_has_one_type_whatever_it_holds(example):
+    nothing = pair_result(matrix(9, 0.5), bias_interval=None, loa_low_ci=None, qwk=NAN, reason=None)
+    full = icc_frame(example).schema
+    bare = icc_frame(example.replace(results=(nothing,), composites=()))
+    none = icc_frame(example.replace(results=(), composites=()))
+    for frame in (bare, none):
+        assert {name: full[name] for name in frame.columns} == dict(frame.schema)
+    assert "bias_interval" not in bare.columns
+    assert (bare["bias_low"].item(), bare["reason"].dtype) == (None, pl.String)
+    (first, *_) = example.results
+    row = icc_frame(example).row(0, named=True)
+    assert (row["bias_low"], row["bias_high"]) == (
+        first.bias_interval.low,
+        first.bias_interval.high,
+    )
+
+
+def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
+    study = load_study(example_study)
+    data = study.data.model_copy(update={"reference_use": "each", "pairs": "listwise"})
+    found = _display(examine(study.model_copy(update={"data": data}), resamples=0))
+    pairs = response_pairs(found)
+    assert len(pairs) == len(found.results)
+    for result in found.results:
+        own = pairs[result.judge, result.attribute]
+        assert len(own) == result.n_pairs
+        assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
+    assert all(" vs " in text.title and text.reply for text in disagreements(found))
+
+
+def test_pairs_need_the_quorum_of_the_study(example_study):
+    study = load_study(example_study)
+    data = study.data.model_copy(update={"quorum": 3})
+    found = examine(study.model_copy(update={"data": data}), resamples=0)
+    few = found.ratings.with_columns(
+        score=pl.when(rater="human-1", attribute=found.attributes[0]).then(None).otherwise("score")
+    )
+    again = response_pairs(found.replace(ratings=few))
+    assert {attribute for _, attribute in again} == set(found.attributes[1:])
+
+
+def test_captions_say_what_is_counted():
+    rows = [
+        (str(i), rater, 1 + (i * k) % 5) for i in range(12) for k, rater in ((1, "h"), (2, "j"))
+    ]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+    found = examine(frame, reference=["h"], resamples=20)
+    said = [t.caption for t in evidence_tables(found) if t.name in ("icc", "bias")]
+    assert all("over responses" in text for text in said)
+    assert "over responses" in " ".join(methods(found))
+    assert "over systems" not in " ".join((*said, *methods(found)))
+    drawn = {drawing.name: drawing.caption for drawing in draw_figures(found)}
+    assert "systems" not in drawn, "bars of systems where there are none"
+    assert "Points are systems" not in drawn["bland_altman"]
+    assert "over responses" in drawn["forest"]
+    means = next(t for t in evidence_tables(found) if t.name == "system_means")
+    assert {row[1] for row in means.rows} == {"all"}
+
+
+def test_a_family_that_changes_nothing_has_a_dash(example):
+    (first, *rest) = example.results
+    one = {"without_exclusion": {"icc_c1": 0.5, "icc_a1": 0.4}}
+    two = {"family_rule": {"icc_c1": 0.5, "icc_a1": 0.4}}
+    changed = [dataclasses.replace(first, extra=one), dataclasses.replace(first, extra=two)]
+    plain = [dataclasses.replace(result, extra={}) for result in rest]
+    found = example.replace(results=(*changed, *plain), composites=())
+    table = next(t for t in evidence_tables(found) if t.name == "exclusion")
+    assert [row[5:] for row in table.rows] == [
+        ("0.500", "0.400", "–", "–"),
+        ("–", "–", "0.500", "0.400"),
+    ]
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert [number(np.int64(5)), number(np.float32("nan")), number(np.float32(0.5))] == [
+        "5", "–", "0.500",
+    ]  # fmt: skip

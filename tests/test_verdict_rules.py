@@ -412,3 +412,22 @@ def test_tenths_are_levels_of_a_scale_of_tenths():
     assert scale.levels == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     assert Scale(0, 1, 1 / 3).levels == (0.0, 1 / 3, 2 / 3, 1.0)
     assert levels_of(scale, np.array([0.3, 0.7]), np.array([0.6])) == list(scale.levels)
+
+
+def test_an_undecided_label_says_how_many_responses_would_settle_it():
+    """The ends of the interval come nearer with the root of n: 0.85 - 0.08 / sqrt(n / 100)."""
+    alpha = Estimate("alpha", 0.85, (Interval("jackknife", 0.95, 0.77, 0.93),))
+    label = {"level": "response", "n_pairs": 100, "extra": {"label_alpha": alpha}}
+    found = verdict_of(pair_result(matrix(9, 0.5), **label))
+    assert found.component("C").note == "about 256 responses instead of 100 would settle it"
+    assert found.component("A").note == found.component("C").note
+
+
+def test_labels_that_pass_by_alpha_are_corrected_by_alpha():
+    def label(low):
+        alpha = Estimate("alpha", 0.9, (Interval("jackknife", 0.95, low, 0.9 + (0.9 - low)),))
+        return pair_result(matrix(9, 0.2), level="response", extra={"label_alpha": alpha})
+
+    results = [label(0.88), label(0.81), *(pair_result(matrix(9, 0.3)) for _ in range(18))]
+    found = state_multiplicity(results, judge_verdicts(results, STUDY), STUDY)
+    assert (len(found.passed), len(found.survived)) == (2, 1)

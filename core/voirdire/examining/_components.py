@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining._classes import band_of, bands_spanned
 from voirdire.examining._examination import Component
-from voirdire.examining._settle import units_for_bias, units_for_icc
+from voirdire.examining._settle import units_for_bias, units_for_icc, units_for_interval
 from voirdire.stats._results import REASONS, Estimate, Interval
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def precision_component(result: PairResult, thresholds: Thresholds, level: float
     note = f"the interval reads {band_of(interval)}"
     if spanned <= thresholds.bands_spanned:
         return _component("P", "pass", float(spanned), interval, wanted, note)
-    units = units_for_icc(result, "C,1", thresholds.icc_c, level, thresholds.bands_spanned)
+    units = _units_needed(result, "C", thresholds, level, thresholds.bands_spanned)
     note = f"{note}; {needed(result, units)}"
     return _component("P", "fail", float(spanned), interval, wanted, note)
 
@@ -99,15 +99,19 @@ def bias_component(result: PairResult, thresholds: Thresholds, width: float) -> 
 
 def leading_interval(result: PairResult, letter: str) -> Interval | None:
     """The F interval of ICC(C,1) or ICC(A,1); for labels, alpha's own."""
+    alpha = label_alpha_of(result)
+    return result.interval(f"{letter},1", "f") if alpha is None else alpha.interval()
+
+
+def label_alpha_of(result: PairResult) -> Estimate | None:
+    """What the verdict on a label rests on; None where it rests on the ICCs."""
     alpha = result.extra.get("label_alpha")
-    if isinstance(alpha, Estimate):
-        return alpha.interval()
-    return result.interval(f"{letter},1", "f")
+    return alpha if isinstance(alpha, Estimate) else None
 
 
 def needed(result: PairResult, units: int | None, letter: str = "C") -> str:
     """How many units would settle it, were the estimates to stay as they are."""
-    noun = unit(result)
+    noun = result.units
     if units is not None:
         return f"about {units:,} {noun} instead of {result.n_units:,} would settle it"
     if letter == "A":
@@ -118,11 +122,6 @@ def needed(result: PairResult, units: int | None, letter: str = "C") -> str:
     return f"no realistic number of {noun} would settle it: the estimate lies at the threshold"
 
 
-def unit(result: PairResult) -> str:
-    """What the statistics count."""
-    return "systems" if result.level == "system" else "responses"
-
-
 def _reliability(
     result: PairResult,
     letter: str,
@@ -131,25 +130,34 @@ def _reliability(
     thresholds: Thresholds,
     level: float,
 ) -> Component:
-    alpha = result.extra.get("label_alpha")
-    if isinstance(alpha, Estimate):
-        state = side(alpha.interval(), thresholds.alpha)
-        wanted = f"interval of alpha at or above {thresholds.alpha:.2f}"
-        part = _component(letter, state, alpha.value, alpha.interval(), wanted, "")
-        return dataclasses.replace(part, limit=thresholds.alpha)
+    alpha, reason = label_alpha_of(result), result.reason
+    wanted = f"F interval of ICC({letter},1) at or above {threshold:.2f}"
+    if alpha is not None:
+        value, reason, threshold = alpha.value, alpha.reason, thresholds.alpha
+        wanted = f"interval of alpha at or above {threshold:.2f}"
     interval = leading_interval(result, letter)
     state = side(interval, threshold)
-    wanted = f"F interval of ICC({letter},1) at or above {threshold:.2f}"
     note = ""
     if math.isnan(value):
-        note = (
-            f"undefined: {REASONS.get(result.reason or '', 'there is nothing to compute it from')}"
-        )
-    elif state == "undecided":
-        units = units_for_icc(result, f"{letter},1", threshold, level)
-        note = needed(result, units, letter)
+        note = f"undefined: {REASONS.get(reason or '', 'there is nothing to compute it from')}"
+    elif state == "undecided" and interval is not None and math.isfinite(interval.width):
+        units = _units_needed(result, letter, thresholds, level)
+        note = needed(result, units, letter if alpha is None else "C")
     part = _component(letter, state, value, interval, wanted, note)
     return dataclasses.replace(part, limit=threshold)
+
+
+def _units_needed(
+    result: PairResult, letter: str, thresholds: Thresholds, level: float, bands: int | None = None
+) -> int | None:
+    """Units that would settle consistency or agreement, and with `bands` its precision."""
+    alpha = label_alpha_of(result)
+    if alpha is not None:
+        return units_for_interval(
+            alpha.value, alpha.interval(), result.n_units, thresholds.alpha, bands
+        )
+    threshold = thresholds.icc_c if letter == "C" else thresholds.icc_a
+    return units_for_icc(result, f"{letter},1", threshold, level, bands)
 
 
 def _component(

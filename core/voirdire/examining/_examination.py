@@ -132,6 +132,11 @@ class PairResult:
         """What the coefficients count: systems, or pairs at response level."""
         return self.n_systems if self.level == "system" else self.n_pairs
 
+    @property
+    def units(self) -> str:
+        """What `n_units` counts: systems or responses."""
+        return "systems" if self.level == "system" else "responses"
+
     def interval(self, form: str, method: str) -> Interval | None:
         """The interval of that form and method, if it was asked for."""
         for found in self.ci:
@@ -319,6 +324,11 @@ class Examination:
     def attributes(self) -> tuple[str, ...]:
         """Attributes in the order of the rubric."""
         return tuple(dict.fromkeys(result.attribute for result in self.results))
+
+    @property
+    def units(self) -> str:
+        """What the coefficients count: systems or responses, the same for all results."""
+        return self.results[0].units if self.results else "systems"
 
     def result(self, judge: str, attribute: str) -> PairResult:
         """The result of one judge and attribute."""

@@ -39,6 +39,21 @@ def units_for_icc(
     return _units(squares, result.n_units, 2, form, (threshold, level, bands))
 
 
+def units_for_interval(
+    value: float, interval: Interval | None, n_now: int, threshold: float, bands: int | None = None
+) -> int | None:
+    """The same for an interval whose ends come nearer to the value with the root of the units."""
+    if interval is None or not math.isfinite(interval.width) or n_now < 2:
+        return None
+
+    def settled(n: int) -> bool:
+        root = math.sqrt(n_now / n)
+        low = value - (value - interval.low) * root
+        return _settled(low, value + (interval.high - value) * root, threshold, bands)
+
+    return smallest(settled)
+
+
 def units_for_icc_of(found: Estimate, threshold: float) -> int | None:
     """The same for any ICC estimate that carries its mean squares."""
     squares = tuple(
@@ -67,10 +82,15 @@ def _units(
     def settled(n: int) -> bool:
         squares = np.array([[rows], [max(error + n * shift, 0.0)], [error]])
         low, high = (float(bound[0]) for bound in f_interval(form, squares, n, k, level))
-        narrow = bands is None or 0 < bands_spanned(Interval("f", level, low, high)) <= bands
-        return high < threshold or (low >= threshold and narrow)
+        return _settled(low, high, threshold, bands)
 
     return smallest(settled)
+
+
+def _settled(low: float, high: float, threshold: float, bands: int | None) -> bool:
+    """Whether an interval lies on one side of a threshold, and spans few bands if it is above."""
+    narrow = bands is None or 0 < bands_spanned(Interval("", 0.0, low, high)) <= bands
+    return high < threshold or (low >= threshold and narrow)
 
 
 def units_for_bias(result: PairResult, margin: float, level: float) -> int | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from voirdire.examining._components import label_alpha_of
 from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining._examination import PairResult, Verdict
-    from voirdire.study import Study
+    from voirdire.study import Study, Thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,14 @@ def state_multiplicity(
     """Count verdicts and passes, and correct the passes of consistency by Holm's method.
 
     The p-value of a pair is P(F > F0 (1 - t) / (1 + t)) with F0 = MSR / MSE, t the threshold and
-    n - 1, n - 1 degrees of freedom: the one-sided test that the F interval inverts.
+    n - 1, n - 1 degrees of freedom: the one-sided test that the F interval inverts. For a label it
+    is P(Z > z), z being the distance of alpha from its threshold in standard errors, those that
+    its interval has by the normal distribution.
 
     Source: Holm (1979), Scand. J. Statist. 6, 65-70; McGraw and Wong (1996), table 8.
     """
     level = study.analysis.level
-    adjusted = adjust_p([consistency_p(r, study.thresholds.icc_c) for r in results], "holm")
+    adjusted = adjust_p([_p_value(result, study.thresholds) for result in results], "holm")
     passed = [
         ((verdict.judge, verdict.attribute), bool(p <= (1 - level) / 2))
         for verdict, p in zip(verdicts, adjusted, strict=True)
@@ -81,6 +85,18 @@ def state_multiplicity(
         tuple(pair for pair, _ in passed),
         tuple(pair for pair, held in passed if held),
     )
+
+
+def _p_value(result: PairResult, thresholds: Thresholds) -> float:
+    alpha = label_alpha_of(result)
+    if alpha is None:
+        return consistency_p(result, thresholds.icc_c)
+    interval = alpha.interval()
+    if interval is None or not alpha.value > interval.low:
+        return math.nan
+    normal = NormalDist()
+    error = (alpha.value - interval.low) / normal.inv_cdf((1 + interval.level) / 2)
+    return normal.cdf((thresholds.alpha - alpha.value) / error)
 
 
 def consistency_p(result: PairResult, threshold: float) -> float:

@@ -11,7 +11,6 @@ from voirdire.examining._components import (
     consistency_component,
     data_component,
     precision_component,
-    unit,
 )
 from voirdire.examining._examination import Verdict
 from voirdire.examining._known import Known, replaceability_component, stability_component
@@ -87,7 +86,7 @@ def _verdict(
         name = _CAP
         why = f"{why} {result.attribute} is declared safety-critical, which caps it at {_CAP!r}."
     needs = what_is_needed(name, parts)
-    step = next_step(name, parts, unit(result))
+    step = next_step(name, parts, result.units)
     return Verdict(
         result.judge, result.attribute, name, tuple(parts.values()), capped, why, needs, step
     )

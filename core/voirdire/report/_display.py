@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from voirdire.examining import Examination, PairResult
 
+_RATER = "rater"
+
 
 def for_display(examination: Examination) -> Examination:
     """The examination with a distinct name for each judge and reference.
@@ -27,8 +29,14 @@ def for_display(examination: Examination) -> Examination:
     )
 
 
+def rater_of(result: PairResult) -> str:
+    """The rater in the tables of ratings, whatever its result is displayed as."""
+    return str(result.extra.get(_RATER, result.judge))
+
+
 def _renamed(result: PairResult) -> PairResult:
-    return dataclasses.replace(result, judge=_name(result))
+    extra = {**result.extra, _RATER: result.judge}
+    return dataclasses.replace(result, judge=_name(result), extra=extra)
 
 
 def _name(result: PairResult) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _HEAD = (
     "% Needs \\usepackage{booktabs,graphicx} and, for long tables, \\usepackage{longtable}.\n"
-    "% A table wider than the line is shrunk to it.\n"
+    "% A table wider than the line is shrunk to it, unless it is a long one.\n"
 )
 _FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
 _LONG = 40
@@ -30,6 +30,7 @@ _SIGNS = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "−": r"$-$",
     "–": r"--",
     "≥": r"$\geq$",
@@ -55,7 +56,7 @@ def latex_table(table: Table) -> str:
     if len(table.rows) > _LONG:
         return (
             f"\\begin{{longtable}}{{{align}}}\n{caption}\\\\\n\\toprule\n{head}\n\\midrule\n"
-            f"\\endhead\n{body}\n\\bottomrule\n\\end{{longtable}}"
+            f"\\endfirsthead\n\\toprule\n{head}\n\\midrule\n\\endhead\n{body}\n\\bottomrule\n\\end{{longtable}}"
         )
     return (
         f"\\begin{{table}}\n\\centering\n\\small\n{caption}\n{_FIT}\n\\begin{{tabular}}{{{align}}}\n"

@@ -34,6 +34,6 @@ def _line(cells: list[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    for sign in ("\\", "|", "<", "*", "_", "`", "["):
+    for sign in ("\\", "|", "<", "&", "*", "_", "~", "$", "`", "["):
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.split())

@@ -71,15 +71,15 @@ _PARAGRAPHS = (
     """
     Consistency is ICC(C,1) and agreement ICC(A,1), single measures of the two-way model (Shrout
     and Fleiss 1979; McGraw and Wong 1996). The leading {level} % interval is the one from the F
-    distribution. Beside it stands the percentile bootstrap over systems of the published study
-    (Badawi et al. 2025), which covers too seldom where systems are few; where there are at most
+    distribution. Beside it stands the percentile bootstrap over {units} of the published study
+    (Badawi et al. 2025), which covers too seldom where these are few; where there are at most
     ten, the exact bootstrap enumerates every resample.
     """,
     """
-    Bias is judge minus reference over system means. It passes only if its whole {bias_level} % t
-    interval lies within the margin, which is the test of equivalence by two one-sided tests
-    (Schuirmann 1987): a difference that is merely not significant is no evidence of there being
-    none. Limits of agreement are Bland and Altman's (1986).
+    Bias is judge minus reference, the mean over {units}. It passes only if its whole
+    {bias_level} % t interval lies within the margin, which is the test of equivalence by two
+    one-sided tests (Schuirmann 1987): a difference that is merely not significant is no evidence
+    of there being none. Limits of agreement are Bland and Altman's (1986).
     """,
     """
     Bands are those of Koo and Li (2016), read on the interval and not on the estimate: poor below
@@ -100,13 +100,13 @@ def methods(examination: Examination) -> tuple[str, ...]:
     """Paragraphs: units, coefficients, intervals, bias, verdict."""
     study = examination.study
     said = {
+        "units": examination.units,
         "level": f"{100 * study.analysis.level:g}",
         "bias_level": f"{100 * study.thresholds.bias_level:g}",
         "epsilon": f"{study.thresholds.epsilon:g}",
         "winning": f"{100 * study.thresholds.winning_rate:g}",
     }
-    single = any(result.level == "response" for result in examination.results)
-    texts = (_RESPONSES if single else _SYSTEMS, *_PARAGRAPHS)
+    texts = (_SYSTEMS if examination.units == "systems" else _RESPONSES, *_PARAGRAPHS)
     return tuple(" ".join(text.split()).format(**said) for text in texts)
 
 

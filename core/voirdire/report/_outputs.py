@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
 from voirdire.report._display import for_display
-from voirdire.report.figures import begin_figures
+from voirdire.report.figures import begin_figures, save_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +25,8 @@ _WRITERS = {
     "md": ("voirdire.report._markdown", "write_markdown"),
     "tex": ("voirdire.report._latex", "write_latex"),
 }
+#: What each of those writes that ratings might be called as well.
+_TABLES = {"csv": ("icc.csv", "tests.csv"), "parquet": ("icc.parquet", "ratings.parquet")}
 FORMATS = (*_WRITERS, "html")
 
 
@@ -55,15 +57,18 @@ def write_outputs(
     Returns
     -------
     tuple of Path
-        The files written, the HTML report first where it is among them.
+        The files written, the HTML report first where it is among them and figures last. Figures
+        of an earlier examination in that folder are removed, so that none stands beside these.
 
     Raises
     ------
     InputError
-        An unknown format, or a folder that cannot be made.
+        An unknown format, a folder that cannot be made, or one whose tables were examined and
+        would be written over.
     """
     asked = tuple(dict.fromkeys(formats))
     folder = ready_folder(folder, asked)
+    _spare_inputs(examination, folder, asked)
     shown = for_display(examination)
     drawn = begin_figures(shown, helper) if figures and asked else tuple
     written: list[Path] = []
@@ -73,15 +78,25 @@ def write_outputs(
             found = shown if name in ("md", "tex") else examination
             written += getattr(importlib.import_module(module), function)(found, folder)
     drawings = drawn()
-    if drawings:
-        (folder / "figures").mkdir(exist_ok=True)
-    for drawing in drawings:
-        drawing.save(folder / "figures")
     if "html" in asked:
         from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
 
         written = [*write_html(shown, folder, drawings, with_text=with_text), *written]
+    if asked:
+        written += save_figures(drawings, folder / "figures")
     return tuple(written)
+
+
+def _spare_inputs(examination: Examination, folder: Path, formats: Iterable[str]) -> None:
+    """Refuse to write over a table that was examined: its further columns would be lost."""
+    study = examination.study
+    read = {Path(study.folder, source.path).resolve() for source in study.data.sources}
+    for name in (name for form in formats for name in _TABLES.get(form, ())):
+        if (folder / name).resolve() in read:
+            raise InputError(
+                f"--out {folder}: {name} there was examined, and the report would write over it; "
+                "give another folder"
+            )
 
 
 @contextmanager

@@ -39,6 +39,8 @@ def number(value: Any, digits: int = 3) -> str:
     >>> number(0.8809), number(float("nan")), number(None), number(1200), number(-0.0002)
     ('0.881', '–', '–', '1200', '0.000')
     """
+    if hasattr(value, "item"):  # of NumPy
+        value = value.item()
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     return str(value) if isinstance(value, int | str) else _minus(f"{value:z.{digits}f}")

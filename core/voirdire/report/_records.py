@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining._examination import SCHEMA_VERSION, SystemTest
+from voirdire.examining._examination import SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.report._plain import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination
+    from voirdire.stats._results import Interval
 
 #: The keys every result has, in this order; further ones follow.
 RESULT_KEYS = (
@@ -43,6 +46,13 @@ RESULT_KEYS = (
     "alpha_ordinal",
     "excluded_systems",
     "reason",
+)
+
+#: The fields of a result that hold one value, as a table's cell does.
+_SCALARS = tuple(
+    part.name
+    for part in dataclasses.fields(PairResult)
+    if part.type in ("str", "str | None", "int", "float", "bool")
 )
 
 
@@ -82,11 +92,17 @@ def finding_records(examination: Examination) -> list[dict[str, Any]]:
 
 
 def icc_frame(examination: Examination) -> pl.DataFrame:
-    """One row a judge and attribute (composites last); an interval is two columns."""
+    """One row a judge and attribute (composites last); an interval is two columns.
+
+    A column has the same type whatever it holds; one that is all null as well.
+    """
     import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
 
-    results = (*examination.results, *examination.composites)
-    return pl.DataFrame([_flat(result) for result in results], infer_schema_length=None)
+    types = {"str": pl.String, "str | None": pl.String, "int": pl.Int64, "bool": pl.Boolean}
+    rows = [_flat(result) for result in (*examination.results, *examination.composites)]
+    of_field = {part.name: types.get(str(part.type)) for part in dataclasses.fields(PairResult)}
+    schema = {name: of_field.get(name) or pl.Float64 for name in _flat_columns(rows)}
+    return pl.DataFrame(rows, schema=schema | {"excluded_systems": pl.String})
 
 
 def tests_frame(examination: Examination) -> pl.DataFrame:
@@ -100,12 +116,22 @@ def tests_frame(examination: Examination) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def _flat_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of all rows; without any, those that hold one value."""
+    return list(dict.fromkeys(name for row in rows or [dict.fromkeys(_SCALARS)] for name in row))
+
+
 def _flat(result: PairResult) -> dict[str, Any]:
     record = result_record(result)
-    row = {key: value for key, value in record.items() if not isinstance(value, list | dict)}
+    row = {key: value for key, value in record.items() if key in _SCALARS}
     row["excluded_systems"] = ";".join(result.excluded_systems)
-    for found in result.ci:
-        name = f"icc_{found.form.replace(',', '').lower()}_{found.interval.method}"
-        row[f"{name}_low"] = plain(found.interval.low)
-        row[f"{name}_high"] = plain(found.interval.high)
+    intervals: list[tuple[str, Interval | None]] = [
+        (f"icc_{found.form.replace(',', '').lower()}_{found.interval.method}", found.interval)
+        for found in result.ci
+    ]
+    intervals += [("bias", result.bias_interval)]
+    intervals += [("loa_low_ci", result.loa_low_ci), ("loa_high_ci", result.loa_high_ci)]
+    for name, interval in intervals:
+        row[f"{name}_low"] = None if interval is None else plain(interval.low)
+        row[f"{name}_high"] = None if interval is None else plain(interval.high)
     return row

@@ -103,9 +103,9 @@ def icc_table(examination: Examination) -> Table:
         "Consistency and agreement",
         f"{_unit(examination)} C is ICC(C,1), "
         f"consistency; A is ICC(A,1), absolute agreement. Intervals are {level} ones, by the F "
-        f"distribution and by the percentile bootstrap over systems. The class goes by the width "
-        f"of C's bootstrap interval; * marks one that the seed decides. The exact class goes by "
-        f"every resample there is (up to ten systems), and has no seed.",
+        f"distribution and by the percentile bootstrap over {examination.units}. The class goes by "
+        f"the width of C's bootstrap interval; * marks one that the seed decides. The exact class "
+        f"goes by every resample there is (up to ten systems), and has no seed.",
         (
             "Judge", "Attribute", "Class", "Exact class", "Band", "Units", "C", "C, F",
             "C, bootstrap", "A", "A, F", "A, bootstrap",
@@ -133,8 +133,9 @@ def bias_table(examination: Examination) -> Table:
     return Table(
         "bias",
         "Bias",
-        "Judge minus reference, over system means; in per cent of the scale's width; and "
-        "Bland and Altman's limits, between which 95 % of the differences are expected to lie.",
+        f"Judge minus reference, the mean over {examination.units}; in per cent of the scale's "
+        "width; and Bland and Altman's limits, between which 95 % of the differences are expected "
+        "to lie.",
         ("Judge", "Attribute", "Reference", "Judge's", "Bias", "Interval", "Of scale", "Limits"),
         tuple(rows),
         numeric=6,
@@ -164,8 +165,8 @@ def error_table(examination: Examination) -> Table:
         "Errors and response-level agreement",
         "Response level: MSE, RMSE, quadratic-weighted kappa (QWK) and ordinal alpha over the "
         "pairs; the last two need scores on the scale's levels, which means of several humans or "
-        "runs are not. System level: MSE of system means, the mean square of error, Lin's CCC and "
-        "Pearson's r.",
+        "runs are not. Over system means, or over the same pairs where there are no systems: MSE, "
+        "the mean square of error, Lin's CCC and Pearson's r.",
         (
             "Judge", "Attribute", "Pairs", "MSE", "RMSE", "MSE, system", "MS error", "CCC", "r",
             "QWK", "Alpha",
@@ -203,16 +204,16 @@ def ceiling_table(examination: Examination) -> Table:
 
 def exclusion_table(examination: Examination) -> Table:
     """The same coefficients under other rules of leaving systems out, where they differ."""
-    kept = [result for result in _all(examination) if result.extra.get("without_exclusion")]
+    rules = ("without_exclusion", "family_rule")
+    kept = [result for result in _all(examination) if any(map(result.extra.get, rules))]
     rows = [
         (
             result.judge,
             result.attribute,
-            ", ".join(_label(examination, name) for name in result.excluded_systems),
+            ", ".join(_label(examination, name) for name in result.excluded_systems) or "none",
             number(result.icc_c1),
             number(result.icc_a1),
-            *_ruled(result, "without_exclusion"),
-            *_ruled(result, "family_rule"),
+            *(cell for rule in rules for cell in _ruled(result, rule)),
         )
         for result in kept
     ]
@@ -229,11 +230,11 @@ def exclusion_table(examination: Examination) -> Table:
 
 def means_table(examination: Examination) -> Table:
     """How each rater sees each system: the mean of every attribute, overall and rank."""
-    attributes = examination.attributes
+    attributes = tuple(dict.fromkeys(a for seen in examination.system_means for a in seen.means))
     rows = [
         (
             seen.rater,
-            _label(examination, seen.system),
+            _label(examination, seen.system) or "all",
             *(number(seen.means.get(name, float("nan")), 2) for name in attributes),
             f"{number(seen.overall, 2)} ({number(seen.overall_sd, 2)})",
             number(seen.rank, 1) if seen.rank % 1 else number(int(seen.rank)),
@@ -360,7 +361,7 @@ def _trailing_numbers(rows: tuple[tuple[str, ...], ...]) -> int:
 
 def _unit(examination: Examination) -> str:
     """What the coefficients count, in a sentence."""
-    if any(result.level == "response" for result in examination.results):
+    if examination.units == "responses":
         return "Response level: the unit is a single response or item."
     return "System level: the unit is a system, scored by its mean over items."
 

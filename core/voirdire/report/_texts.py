@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.report._pairs import KEYS, reference_scores, single_scores
+from voirdire.report._pairs import pairs_frame
 
 if TYPE_CHECKING:
     from voirdire.examining._examination import Examination
@@ -33,15 +33,14 @@ class Text:
 
 def disagreements(examination: Examination) -> tuple[Text, ...]:
     """The responses with the largest differences over attributes, at most a dozen."""
-    scores = single_scores(examination.ratings)
-    joined = scores.filter(pl.col("rater").is_in(examination.judges)).join(
-        reference_scores(examination, scores), on=KEYS, how="inner", nulls_equal=True
-    )
+    if not examination.results:
+        return ()
     gap = (pl.col("score") - pl.col("reference")).abs()
     worst = (
-        joined.group_by("rater", "item", "system")
+        pairs_frame(examination)
+        .group_by("judge", "rater", "item", "system", maintain_order=True)
         .agg(gap.sum().alias("gap"), "attribute", "score", "reference")
-        .sort("gap", "rater", "item", "system", descending=[True, False, False, False])
+        .sort("gap", "judge", "item", "system", descending=[True, False, False, False])
         .head(_SHOWN)
     )
     items, replies = _item_texts(examination), _reply_texts(examination)
@@ -85,17 +84,13 @@ def _text(
     items: dict[str, str],
     replies: dict[tuple[str, str | None, str], str],
 ) -> Text:
-    item, system, rater = str(row["item"]), row["system"], str(row["rater"])
+    item, system, judge = str(row["item"]), row["system"], str(row["judge"])
     shown = zip(row["attribute"], row["score"], row["reference"], strict=True)  # type: ignore[call-overload]
     return Text(
-        title=cut(
-            f"{rater} on {system or 'item'} for item {item}"
-            if system
-            else f"{rater} on item {item}"
-        ),
+        title=cut(f"{judge} on {system} for item {item}" if system else f"{judge} on item {item}"),
         scores="; ".join(f"{name}: judge {s:.3g}, humans {r:.3g}" for name, s, r in shown),
         item=cut(items.get(item)),
-        reply=cut(replies.get((item, None if system is None else str(system), rater))),
+        reply=cut(replies.get((item, None if system is None else str(system), str(row["rater"])))),
     )
 
 

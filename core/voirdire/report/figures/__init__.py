@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from voirdire.report.figures import (
@@ -17,12 +18,13 @@ from voirdire.report.figures import (
 from voirdire.report.figures._painter import Painter, painter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from voirdire.examining._examination import Examination
     from voirdire.report.figures._style import Drawing
 
-__all__ = ["begin_figures", "draw_figures", "draw_named", "painter"]
+__all__ = ["begin_figures", "draw_figures", "draw_named", "painter", "save_figures"]
 
 _FIGURES = {
     "heatmaps": _heatmaps.draw,
@@ -34,6 +36,10 @@ _FIGURES = {
     "exclusion": _exclusion.draw,
 }
 _SECTIONS = "sections"
+#: The files that figures may be saved as.
+_FILES = re.compile(
+    r"(heatmaps|forest|bias|bland_altman|systems|leave_one_out|exclusion|section_\d+)\.(svg|png)"
+)
 
 #: Drawn where the ratings are: they are too many to hand over to another process.
 _FROM_RATINGS = ("bland_altman",)
@@ -72,6 +78,19 @@ def draw_named(examination: Examination, names: Iterable[str]) -> dict[str, tupl
             drawing = _FIGURES[name](examination)
             found[name] = () if drawing is None else (drawing,)
     return found
+
+
+def save_figures(drawings: Sequence[Drawing], folder: Path) -> list[Path]:
+    """Write them into a folder of figures, in place of those of an earlier report."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if _FILES.fullmatch(path.name):
+                path.unlink()
+        if not drawings and not any(folder.iterdir()):
+            folder.rmdir()
+    if drawings:
+        folder.mkdir(exist_ok=True)
+    return [path for drawing in drawings for path in drawing.save(folder)]
 
 
 def _without_frames(examination: Examination) -> Examination:

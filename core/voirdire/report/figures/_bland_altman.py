@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 _MOST_PANELS = 60
 _ACROSS = 7
 _GREYS = ("#ffffff00", "#0072b299")
+_CAPTIONS = {
+    "systems": "Points are systems (mean of judge and reference across, judge minus reference "
+    "upwards); the full line is the bias, the dashed lines are the limits of agreement at system "
+    "level. Shading shows single responses, which scatter far more.",
+    "responses": "Shading shows single responses (mean of judge and reference across, judge minus "
+    "reference upwards); the full line is the bias, the dashed lines are the limits of agreement.",
+}
 
 
 def draw(examination: Examination) -> Drawing:
@@ -68,9 +75,7 @@ def draw(examination: Examination) -> Drawing:
         figure,
         "bland_altman",
         "Bland-Altman plots",
-        "Points are systems (mean of judge and reference across, judge minus reference upwards); "
-        "the full line is the bias, the dashed lines are the limits of agreement at system level. "
-        "Shading shows single responses, which scatter far more."
+        _CAPTIONS[examination.units]
         + (f" The first {len(shown)} of {len(examination.results)} are shown." if more else ""),
     )
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figures._style import (
     HOLLOW,
+    LEGEND_ROW,
     MUTED,
     RULE,
     Drawing,
     colour_of,
     finish,
     label_width,
+    legend_columns,
+    legend_name,
     margins,
     marker_of,
     new_figure,
@@ -31,9 +35,11 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
     sets = found["labels"].unique(maintain_order=True).to_list()
     labels = [f"{shorten(name, 30)}, {task}" for task, name in rows]
     with styled():
-        figure = new_figure(0.85 + _ROW * max(len(sets), 1.6) * len(rows))
+        columns = legend_columns(list(map(legend_name, sets)))
+        top = 0.18 + LEGEND_ROW * math.ceil(len(sets) / columns)
+        figure = new_figure(0.5 + top + _ROW * max(len(sets), 1.6) * len(rows))
         axes = figure.subplots()
-        margins(figure, left=label_width(labels), top=0.35, bottom=0.45)
+        margins(figure, left=label_width(labels), top=top, bottom=0.45)
         axes.axvline(0, color=MUTED, lw=0.9, ls=(0, (4, 2)))
         for at, row in enumerate(rows):
             axes.axhline(at, color=RULE, lw=0.5, zorder=0)
@@ -45,7 +51,7 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
         if any(sets):
             handles = [_handle(axes, at, name) for at, name in enumerate(sets)]
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0),
-                        ncols=min(len(sets), 5), borderaxespad=0.3)  # fmt: skip
+                        ncols=columns, borderaxespad=0.3)  # fmt: skip
     return finish(
         figure,
         "comparison",
@@ -75,4 +81,6 @@ def _draw_row(
 
 
 def _handle(axes: Any, at: int, name: str) -> Any:
-    return axes.plot([], [], marker_of(at), color=colour_of(at), ms=4.2, label=name or "–")[0]
+    return axes.plot(
+        [], [], marker_of(at), color=colour_of(at), ms=4.2, label=legend_name(name) or "–"
+    )[0]

@@ -55,7 +55,8 @@ def draw(examination: Examination) -> Drawing:
         figure,
         "bias",
         "Bias",
-        "Mean over systems of the reference (circle) and of the judge (diamond). The bar marks "
+        f"Mean over {examination.units} of the reference (circle) and of the judge (diamond). The "
+        "bar marks "
         f"differences of at most {100 * study.thresholds.bias:g} % of the scale's width; the "
-        "verdict asks that the whole interval of the bias lie in it.",
+        f"verdict asks that the whole interval of the bias lie in it.{rows.cut}",
     )

@@ -47,7 +47,7 @@ def draw(examination: Examination) -> Drawing | None:
         "Before and after exclusion",
         "Hollow: with every system. Filled: without the systems that the judge is told to leave "
         "out because it made them. The gap shows self-preference, or merely what one system fewer "
-        "does.",
+        f"does.{rows.cut}",
     )
 
 

@@ -59,9 +59,9 @@ def draw(examination: Examination) -> Drawing:
         "forest",
         "All intervals of ICC(C,1)",
         f"The verdict rests on the F interval and asks that it lie right of the line at "
-        f"{threshold:.2f}. The others are bootstrap intervals over systems, which are known to be "
-        "too short where systems are few. Shading marks the bands of Koo and Li from 0.50, 0.75 "
-        "and 0.90; an arrowhead means that the interval goes on to the left.",
+        f"{threshold:.2f}. The others are bootstrap intervals over {examination.units}, which are "
+        "known to be too short where these are few. Shading marks the bands of Koo and Li from "
+        f"0.50, 0.75 and 0.90; an arrowhead means that the interval goes on to the left.{rows.cut}",
     )
 
 

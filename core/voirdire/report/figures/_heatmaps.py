@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.report._plain import number
 from voirdire.report.figures._style import (
     MUTED,
     SHADE,
+    WIDTH,
     Drawing,
     finish,
     label_width,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 _BLUES = ("#f3f7fb", "#a9cce3", "#2e86c1", "#0b3c66")
 _BROWNS = ("#fbf6ee", "#f0cf9b", "#cf7f2a", "#6e3305")
+#: Inches that a number takes.
+_COLUMN = 0.36
 
 
 def draw(examination: Examination) -> Drawing:
@@ -39,7 +43,8 @@ def draw(examination: Examination) -> Drawing:
     with styled():
         slanted = 0.12 + 0.6 * label_width(names)
         cell = 0.32 * len(judges) + slanted
-        figure = new_figure(cell * (2 if stacked else 1) + 0.5)
+        wide = label_width(judges) + 0.1 + _COLUMN * len(names)
+        figure = new_figure(cell * (2 if stacked else 1) + 0.5, max(WIDTH, wide if stacked else 0))
         grid = {"nrows": 2} if stacked else {"ncols": 2}
         left, right = figure.subplots(**grid)
         _draw_one(left, consistency, judges, names, _BLUES, (0.0, 1.0))
@@ -79,9 +84,9 @@ def _draw_one(
         np.ma.masked_invalid(shade), cmap=scale, vmin=0, vmax=1, edgecolor="white", lw=1
     )
     for (row, column), value in np.ndenumerate(values):
-        said = "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
         ink = MUTED if math.isnan(value) else "#ffffff" if shade[row, column] > 0.55 else "#111111"
-        axes.text(column + 0.5, row + 0.5, said, ha="center", va="center", color=ink, size=7.5)
+        axes.text(column + 0.5, row + 0.5, number(value, 2), ha="center", va="center", color=ink,
+                  size=7.5)  # fmt: skip
     axes.set_xticks(
         np.arange(len(names)) + 0.5, names, rotation=40, ha="right", rotation_mode="anchor"
     )
@@ -102,8 +107,8 @@ def _grid(examination: Examination, of: Any) -> NDArray[np.float64]:
 
 def _method(examination: Examination) -> str:
     """The published width is that of the percentile interval."""
-    first = examination.results[0]
-    return "percentile" if first.interval("C,1", "percentile") else "f"
+    drawn = any(result.interval("C,1", "percentile") for result in examination.results)
+    return "percentile" if drawn else "f"
 
 
 def _width(result: PairResult, method: str) -> float:

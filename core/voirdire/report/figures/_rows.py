@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from voirdire.examining._examination import Examination, PairResult
 
 ROW_HEIGHT = 0.22
+#: More would make a picture of many pages.
+_MOST = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Rows:
     results: tuple[PairResult, ...]
     places: tuple[float, ...]
     groups: tuple[tuple[str, float], ...]
+    cut: str = ""
 
     @property
     def height(self) -> float:
@@ -35,19 +38,22 @@ class Rows:
 
 
 def rows_of(examination: Examination) -> Rows:
-    """All results, by attribute and within it by judge."""
-    results, places, groups = [], [], []
-    place = 0.0
-    for attribute in examination.attributes:
-        groups.append((attribute, place))
+    """Results by attribute and within it by judge; `cut` says it where there are too many."""
+    order = examination.attributes.index
+    results = sorted(examination.results, key=lambda result: order(result.attribute))[:_MOST]
+    places, groups = [], []
+    place, attribute = -0.15, None
+    for result in results:
+        if result.attribute != attribute:
+            attribute = result.attribute
+            place += 0.15
+            groups.append((attribute, place))
+            place += 1.0
+        places.append(place)
         place += 1.0
-        for result in examination.results:
-            if result.attribute == attribute:
-                results.append(result)
-                places.append(place)
-                place += 1.0
-        place += 0.15
-    return Rows(tuple(results), tuple(places), tuple(groups))
+    total = len(examination.results)
+    cut = f" The first {_MOST} of {total:,} rows are shown." if total > _MOST else ""
+    return Rows(tuple(results), tuple(places), tuple(groups), cut)
 
 
 def label_rows(axes: Any, rows: Rows) -> None:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.report.figures._style import (
+    LEGEND_ROW,
     MUTED,
     WIDTH,
     Drawing,
     colour_of,
     finish,
+    hatch_of,
     label_width,
+    legend_columns,
+    legend_name,
     margins,
     marker_of,
     new_figure,
@@ -28,8 +32,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining._examination import Section, SectionFigure
 
-_HATCHES = ("", "", "", "", "////", "....", "xxxx", "----")
-_ROW = 0.17
 _PLAIN = 4  # characters up to which labels stand upright
 _SLANT = math.radians(35)
 
@@ -50,10 +52,10 @@ def draw(section: Section, name: str) -> Drawing | None:
         return None
     labels = [shorten(label, 26) for label in spec.labels]
     slanted = max(map(len, labels)) > _PLAIN
-    names = [_legible(own) for own, _ in spec.series]
-    left, columns = _left(labels, slanted=slanted), _columns(names)
+    names = [legend_name(own) for own, _ in spec.series]
+    left, columns = _left(labels, slanted=slanted), legend_columns(names)
     rows = math.ceil(len(names) / columns) if any(names) else 0
-    top, bottom = 0.15 + _ROW * rows, _depth(labels, slanted=slanted) + (0.2 if spec.x else 0)
+    top, bottom = 0.15 + LEGEND_ROW * rows, _depth(labels, slanted=slanted) + (0.2 if spec.x else 0)
     with styled():
         figure = new_figure(1.9 + top + bottom)
         axes = figure.subplots()
@@ -88,7 +90,7 @@ def _band(labels: int) -> float:
 
 def _bars(axes: Any, x: Any, heights: Any, width: float, at: int, name: str, **more: Any) -> None:
     axes.bar(x, heights, width, color=colour_of(at), lw=0, label=name,
-             hatch=_HATCHES[at % len(_HATCHES)], **more)  # fmt: skip
+             hatch=hatch_of(at), **more)  # fmt: skip
 
 
 def _lines(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
@@ -116,11 +118,6 @@ def _set_labels(axes: Any, labels: list[str], *, slanted: bool) -> None:
     axes.set_xlim(-0.6, len(labels) - 0.4)
 
 
-def _columns(names: list[str]) -> int:
-    """Columns of the legend that the figure's width holds."""
-    return max(1, min(5, len(names), int((WIDTH - 0.4) / (label_width(names) + 0.1))))
-
-
 def _depth(labels: list[str], *, slanted: bool) -> float:
     """Inches under the axis."""
     return 0.2 + math.sin(_SLANT) * label_width(labels) if slanted else 0.3
@@ -131,8 +128,3 @@ def _left(labels: list[str], *, slanted: bool) -> float:
     step = (WIDTH - 2) / len(labels)
     back = (math.cos(_SLANT) * label_width([s]) - at * step for at, s in enumerate(labels))
     return max(0.6, *back) if slanted else 0.6
-
-
-def _legible(name: str) -> str:
-    """A name for the legend, which leaves out names that begin with an underscore."""
-    return f" {name}" if name.startswith("_") else shorten(name, 26)

@@ -59,7 +59,7 @@ def draw(examination: Examination) -> Drawing | None:
         "Leave one system out",
         "Each dot is the ICC(C,1) of the remaining systems. A dot far from the line means that "
         "the value hangs on a single system, which is named where it moves the ICC by 0.05 or "
-        "more.",
+        f"more.{rows.cut}",
     )
 
 
@@ -68,7 +68,8 @@ def _leave_room(axes: Any, values: list[float]) -> None:
     known = [value for value in values if math.isfinite(value)]
     if known:
         low, high = min(known), max(*known, 1.0)
-        axes.set_xlim(low - 0.22 * (high - low), high + 0.18 * (high - low))
+        width = max(high - low, _NAMED)
+        axes.set_xlim(low - 0.22 * width, high + 0.18 * width)
 
 
 def _name_extremes(axes: Any, rows: Rows, examination: Examination) -> None:

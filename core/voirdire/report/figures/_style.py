@@ -19,6 +19,10 @@ HOLLOW = "#fffefe"
 #: Okabe and Ito (2008); the shapes differ as well, so that no colour must be told apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d1f", "#56b4e9", "#7b6ba8", "#3f4650")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+_UNHATCHED = 4
+HATCHES = ("////", "....", "xxxx", "----", "\\\\\\\\", "++++")
+#: Inches that a row of a legend takes.
+LEGEND_ROW = 0.17
 WIDTH = 7.4
 _DPI = 170
 #: Ids that matplotlib gives to groups and that nothing refers to; two figures share them.
@@ -166,5 +170,23 @@ def colour_of(index: int) -> str:
 
 
 def marker_of(index: int) -> str:
-    """Marker by position."""
-    return MARKERS[index % len(MARKERS)]
+    """Marker by position: the same with the same colour for the 65th at the earliest."""
+    return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
+
+
+def hatch_of(index: int) -> str:
+    """Hatch of a bar by position: the first colours need none, and no pair comes again in 48."""
+    again, colour = divmod(index, len(COLOURS))
+    if not again and colour < _UNHATCHED:
+        return ""
+    return HATCHES[(colour - _UNHATCHED + again) % len(HATCHES)]
+
+
+def legend_columns(names: Sequence[str]) -> int:
+    """Columns of a legend that a figure's width holds."""
+    return max(1, min(5, len(names), int((WIDTH - 0.4) / (label_width(names) + 0.1))))
+
+
+def legend_name(name: str, most: int = 26) -> str:
+    """A name for a legend, which leaves out names that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else shorten(name, most)

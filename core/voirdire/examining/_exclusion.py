@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining._context import Context
     from voirdire.stats import Estimate
-    from voirdire.study import Study
 
 NO_EXCLUSION, FAMILY = "without_exclusion", "family_rule"
 
@@ -37,7 +36,7 @@ def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before
     asked = [
         (i, name, pair_again(pairing, context, left_out), left_out)
         for i, pairing in enumerate(found)
-        for name, left_out in _rules(pairing, context.study).items()
+        for name, left_out in _rules(pairing, context).items()
     ]
     estimates = icc_batch([other.matrix for _, _, other, _ in asked], FORMS, ci=None)
     rules: list[dict[str, dict[str, Any]]] = [{} for _ in found]
@@ -50,16 +49,19 @@ def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before
     return [Before(pairs, by_name) for pairs, by_name in zip(systems, rules, strict=True)]
 
 
-def _rules(pairing: Pairing, study: Study) -> dict[str, tuple[str, ...]]:
-    """Name of a rule -> the systems that it leaves out."""
+def _rules(pairing: Pairing, context: Context) -> dict[str, tuple[str, ...]]:
+    """Name of a rule -> the systems that it leaves out, where these are others."""
     if pairing.level != "system":
         return {}
+    study = context.study
     rater = study.rater(pairing.judge)
     rules: dict[str, tuple[str, ...]] = {}
     if pairing.excluded:
         rules[NO_EXCLUSION] = ()
     if rater is not None and rater.family and rater.excludes is not None:
-        rules[FAMILY] = family_systems(rater, study)
+        family = family_systems(rater, study)
+        if set(family) & set(context.cube.systems) != set(pairing.excluded):
+            rules[FAMILY] = family
     return rules
 
 

@@ -26,13 +26,73 @@ OFF_SCALE = (
     "Here off-scale values are {policy}; compare --off-scale keep with the default, missing."
 )
 
+#: From here on an ICC is "good" (Koo and Li 2016).
+HIGH = 0.75
+WIDTHS = ("GR", "MR", "PR")
+
 
 def review(examination: Examination) -> Examination:
-    """Add notes on the published figures and the table of the two exclusion rules."""
+    """Add notes on the published figures, the guidance matrix, Table 9 and the exclusion rules."""
     policy = str(examination.options.get("off_scale", ""))
     notes = (MERGED, CLASSES, OFF_SCALE.format(policy="kept" if policy == "keep" else policy))
     return examination.replace(
-        notes=(*examination.notes, *notes), sections=(*examination.sections, _family(examination))
+        notes=(*examination.notes, *notes),
+        sections=(
+            *examination.sections,
+            _guidance(examination),
+            _over_judges(examination),
+            _family(examination),
+        ),
+    )
+
+
+def _guidance(examination: Examination) -> Section:
+    """The pairs in the cells of the published matrix (section 5.4)."""
+    found: dict[tuple[bool, str], list[str]] = {}
+    for result in examination.results:
+        cell = (result.icc_c1 >= HIGH, result.reliability_class)
+        found.setdefault(cell, []).append(f"{result.judge} {result.attribute}")
+    return Section(
+        title="The published guidance matrix",
+        text=(
+            "Section 5.4 reads a high ICC with a narrow interval as reliable, a high one with a "
+            "wide interval as promising and to be validated, a low one with a narrow interval as "
+            "unreliable, and a low one with a wide interval as poor. High is here ICC(C,1) from "
+            f"{HIGH:g}, where Koo and Li's band of good begins; the paper names no limit. The "
+            "verdicts above do not rest on it, and no cell licenses clinical use, whatever the "
+            "paper says of the first."
+        ),
+        columns=("ICC(C,1)", "narrow (GR)", "moderate (MR)", "wide (PR)"),
+        rows=tuple(
+            (name, *("; ".join(found.get((high, width), [])) or "none" for width in WIDTHS))
+            for name, high in ((f"{HIGH:g} or more", True), (f"below {HIGH:g}", False))
+        ),
+    )
+
+
+def _over_judges(examination: Examination) -> Section:
+    """Every system's mean over the judges, with their own beside it."""
+    judges, study = examination.judges, examination.study
+    overall = {(seen.rater, seen.system): seen.overall for seen in examination.system_means}
+    means = {
+        system.name: math.fsum(overall.get((judge, system.name), math.nan) for judge in judges)
+        / len(judges)
+        for system in study.systems
+    }
+    order = sorted(means, key=lambda name: (math.isnan(means[name]), -means[name]))
+    return Section(
+        title="Systems over all judges (as Table 9)",
+        text="The mean of the judges' overall means; no system is left out of any of them.",
+        columns=("System", *judges, "Mean", "Rank"),
+        rows=tuple(
+            (
+                study.system(name).label,
+                *(overall.get((judge, name), math.nan) for judge in judges),
+                means[name],
+                rank,
+            )
+            for rank, name in enumerate(order, start=1)
+        ),
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
+
 import pytest
 
 from voirdire.examining import Section, SectionFigure, examine
@@ -94,3 +97,19 @@ def test_a_painter_is_given_no_ratings_and_no_texts(several):
     assert examination.ratings.is_empty()
     assert examination.items is None
     assert "bland_altman" not in names
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of Unix")
+def test_a_painter_is_deaf_from_its_first_instant():
+    """It inherits what is blocked; a trace from it would stand on the terminal after a Ctrl-C."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with _painter._deaf():
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_a_process_of_another_starts_none(monkeypatch):
+    """One of a pool may not have children."""
+    monkeypatch.setattr(multiprocessing, "parent_process", multiprocessing.current_process)
+    with painter() as found:
+        assert found is None

@@ -72,17 +72,36 @@ def painter(*, wanted: bool = True) -> Iterator[Painter | None]:
 
 
 def _start() -> Painter | None:
-    from multiprocessing import get_context  # noqa: PLC0415 - slow to import
+    from multiprocessing import get_context, parent_process  # noqa: PLC0415 - slow to import
 
+    if parent_process() is not None:  # one of a pool may not have children
+        return None
     context: Any = get_context("spawn")
     try:
         ours, theirs = context.Pipe()
         process = context.Process(target=_paint, args=(theirs,), daemon=True)
-        process.start()
+        with _deaf():
+            process.start()
     except OSError:
         return None
     theirs.close()
     return Painter(process, ours)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process begun here does not hear Ctrl-C from its first instant; its owner ends it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - slow to import
+
+    resource_tracker.ensure_running()  # it would unblock the signal while it begins
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _paint(connection: Connection) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import voirdire
+from voirdire.cli.demo import demo as demo_command
 from voirdire.examining import examine
 from voirdire.study import load_study
 
@@ -133,3 +135,13 @@ def test_the_workbooks_are_what_the_script_builds(example_study, tmp_path):
         assert list(ours) == list(built)
         for sheet, frame in ours.items():
             assert frame.equals(built[sheet])
+
+
+@pytest.mark.parametrize("name", ["study.toml", "ratings.csv"])
+def test_it_writes_over_nobody_elses_work(tmp_path, name):
+    mine = tmp_path / name
+    mine.write_text("mine", encoding="utf-8")
+    with pytest.raises(voirdire.InputError, match=f"{name} there is not the demo's"):
+        demo_command(tmp_path, 1, no_figures=True)
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert list(tmp_path.iterdir()) == [mine]

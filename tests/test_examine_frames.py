@@ -320,9 +320,20 @@ class TestRequirements:
                 check_requirements(two, [f"n_pairs@{name}>=1000000"])
             assert other not in str(unmet.value)
 
+    def test_a_gate_without_any_result_says_what_lacks(self):
+        alone = examine(frame(missing=0)).replace(results=(), composites=())
+        with pytest.raises(voirdire.InputError, match="no judge was held against a reference"):
+            check_requirements(alone, ["icc_a1>=0"])
+
+    def test_several_references_are_named(self):
+        each = {"reference": ["human", "third"], "reference_use": "each"}
+        found = examine(frame(missing=0, raters=("human", "third", "judge")), data=each)
+        with pytest.raises(voirdire.RequirementUnmetError, match="Empathy against third is"):
+            check_requirements(found, ["icc_a1>=2"])
+
     def test_undefined_does_not_meet_a_gate(self):
         constant = examine(frame(missing=0).with_columns(pl.lit(4.0).alias("score")))
-        with pytest.raises(voirdire.RequirementUnmetError, match="is nan"):
+        with pytest.raises(voirdire.RequirementUnmetError, match="is undefined"):
             check_requirements(constant, ["icc_c1>=0"])
 
     @pytest.mark.parametrize(

@@ -63,6 +63,17 @@ def test_broken_plugin_is_named_with_its_cause_and_the_rest_go_on(monkeypatch):
     assert "no_such_module_anywhere" in found.failures["broken"]
 
 
+def test_a_plugin_that_ends_the_process_costs_only_itself(monkeypatch):
+    def voirdire_register_models(register):
+        sys.exit("no key")
+
+    bad = third_party("bad", monkeypatch, voirdire_register_models=voirdire_register_models)
+    good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
+    found = load([bad, good])
+    assert found.failures == {"bad": "SystemExit: no key"}
+    assert found.names("judge") == ["strict"]
+
+
 def test_a_hook_that_raises_costs_only_its_plugin(monkeypatch):
     def voirdire_register_models(register):
         raise RuntimeError("no licence file")

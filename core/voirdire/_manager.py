@@ -26,7 +26,7 @@ def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None)
         if _built_in(point) or wanted is None or point.name in wanted:
             try:
                 _load_one(found, point, app)
-            except Exception as error:  # noqa: BLE001 - a plugin may raise anything at all
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything at all
                 found.failures[point.name] = f"{type(error).__name__}: {error}"
     return found
 

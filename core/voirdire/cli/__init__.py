@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 
 from voirdire._shown import visible
@@ -16,6 +17,9 @@ def main() -> None:
     from voirdire._errors import RequirementUnmetError, VoirdireError
     from voirdire.cli._app import build_app
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # no name of an item ends a command
     # Modules are a million objects that stay: looking for cycles among them takes a tenth of a run.
     gc.set_threshold(50_000, 20, 50)
     try:

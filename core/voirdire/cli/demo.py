@@ -56,9 +56,10 @@ def demo(
     from rich.console import Console
 
     from voirdire.examining import examine
-    from voirdire.report import print_examination, write_outputs
+    from voirdire.report import FORMATS, print_examination, ready_folder, write_outputs
     from voirdire.report.figures import painter
 
+    _spare_others(ready_folder(out, FORMATS))
     console = Console(highlight=False)
     console.print(
         "Everything here is simulated: no model and no human rated anything. Three judges are "
@@ -74,12 +75,22 @@ def demo(
     _print_truth(found, console)
 
 
+def _spare_others(folder: Path) -> None:
+    """Refuse a folder whose study or ratings are not those of an earlier demo."""
+    from voirdire._errors import InputError
+
+    study = folder / "study.toml"
+    ours = study.is_file() and study.read_bytes().startswith(STUDY.splitlines()[0].encode())
+    for path in (study, folder / "ratings.csv"):
+        if path.exists() and not ours:
+            raise InputError(f"--out {folder}: {path.name} there is not the demo's; give another")
+
+
 def _write_data(folder: Path, seed: int) -> None:
     """Ratings and study as a user would have them on disk."""
     from voirdire.examining._demo_panel import DEMO
     from voirdire.examining.simulate import simulate_ratings
 
-    folder.mkdir(parents=True, exist_ok=True)
     columns = ("item", "system", "rater", "run", "attribute", "score")
     simulate_ratings(DEMO, seed).select(columns).write_csv(folder / "ratings.csv")
     panel = [f'\n[[panel]]\nname = "{name}"\nkind = "human"\n' for name in DEMO.humans]

@@ -62,6 +62,7 @@ def describe(found: Plugins) -> list[dict[str, Any]]:
 def _print(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for title in ("plugin", "version", "registers"):
@@ -69,7 +70,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         things = [f"{one['kind']} {one['name']}" for one in row["registers"]]
         things += ["commands"] if "voirdire_register_commands" in row["hooks"] else []
-        table.add_row(row["name"], row["version"], ", ".join(things) or "-")
+        table.add_row(*map(Text, (row["name"], row["version"], ", ".join(things) or "-")))
     console = Console()
     console.print(table)
     for row in rows:

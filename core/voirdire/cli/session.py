@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from voirdire._shown import visible
+
 STATUS = """
 Examples:
 
@@ -85,8 +87,8 @@ def reparse(folder: FolderArgument) -> None:
 
 def _attempt(row: dict[str, object]) -> str:
     """One attempt as text; control characters of a hostile reply are made visible."""
-    about = " / ".join(str(row[key]) for key in ("item", "first", "second") if row[key])
-    head = f"{row['rater']} on {about}, run {row['run']}, step {row['step']}: "
+    about = " / ".join(_plain(row[key]) for key in ("item", "first", "second") if row[key])
+    head = f"{_plain(row['rater'])} on {about}, run {row['run']}, step {row['step']}: "
     if row["error"]:
         return head + f"{row['error']}: {_plain(row['message'])}"
     counts = f"{row['input']} + {row['output']} tokens, {row['latency']:.2f} s"
@@ -96,5 +98,5 @@ def _attempt(row: dict[str, object]) -> str:
 
 
 def _plain(text: object) -> str:
-    shown = str(text or "")
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+    """In one line."""
+    return visible(text or "").replace("\n", "\\n")

@@ -113,18 +113,23 @@ def _met(examination: Examination, gate: Gate) -> str:
         ((_value(one, gate.name), one) for one in _chosen(examination, gate)),
         key=operator.itemgetter(0),
     )
-    where = f"{result.judge} on {result.attribute}"
+    where = _where(examination, result)
     return f"requirement met: {gate.text} ({word} {value:.3f}, {where})"
+
+
+def _where(examination: Examination, result: PairResult) -> str:
+    """Judge and attribute, and the reference where there are several."""
+    several = len({other.reference for other in examination.results}) > 1
+    against = f" against {result.reference}" if several else ""
+    return f"{result.judge} on {result.attribute}{against}"
 
 
 def _chosen(examination: Examination, gate: Gate) -> list[PairResult]:
     """The results that a gate is about; there must be one."""
-    chosen = [
-        result
-        for result in (*examination.results, *examination.composites)
-        if gate.of == result.attribute
-        or (result in examination.results and gate.of in (None, result.judge))
-    ]
+    chosen = [r for r in examination.results if gate.of in (None, r.attribute, r.judge)]
+    chosen += [r for r in examination.composites if gate.of == r.attribute]
+    if not chosen and gate.of is None:
+        raise InputError(f"requirement {gate.text!r}: no judge was held against a reference")
     if not chosen:
         known = ", ".join(examination.attributes) or "none"
         judges = ", ".join(dict.fromkeys(result.judge for result in examination.results)) or "none"
@@ -137,7 +142,8 @@ def _chosen(examination: Examination, gate: Gate) -> list[PairResult]:
 
 def _unmet(examination: Examination, gate: Gate) -> list[str]:
     return [
-        f"{gate.name} of {result.judge} on {result.attribute} is {value:.3f}, "
+        f"{gate.name} of {_where(examination, result)} is "
+        f"{'undefined' if math.isnan(value) else f'{value:.3f}'}, "
         f"required {gate.sign} {gate.limit:g}"
         for result in _chosen(examination, gate)
         if not _COMPARE[gate.sign](value := _value(result, gate.name), gate.limit)

@@ -13,7 +13,7 @@ import pytest
 from examinations import NAN, matrix, pair_result
 
 import voirdire
-from voirdire.examining import examine
+from voirdire.examining import Section, SectionFigure, examine
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._latex import escape, latex_table
 from voirdire.report._markdown import markdown_table
@@ -335,3 +335,22 @@ def test_numbers_of_numpy_are_numbers():
     assert [number(np.int64(5)), number(np.float32("nan")), number(np.float32(0.5))] == [
         "5", "–", "0.500",
     ]  # fmt: skip
+
+
+def test_a_section_without_rows_is_its_text(example, tmp_path):
+    spec = SectionFigure("bars", ("a",), (("s", (1.0,)),))
+    sections = (
+        Section("Only words", "Nothing was_found."),
+        Section("No errors", "None of 5 & more.", ("Item", "Error")),
+        Section("Drawn", "Said below the figure.", figure=spec),
+        Section("Empty"),
+    )
+    write_outputs(example.replace(sections=sections), tmp_path, FORMATS, figures=False)
+    html, md, tex = (
+        (tmp_path / name).read_text("utf-8") for name in ("report.html", "tables.md", "tables.tex")
+    )
+    assert "<p><b>Only words.</b> Nothing was_found.</p>" in html
+    assert "## Only words\n\nNothing was\\_found.\n" in md
+    assert r"\paragraph{No errors.} None of 5 \& more." in tex
+    for text in (html, md, tex):
+        assert ("None of 5" in text, "Drawn" in text, "Empty" in text) == (True, False, False)

@@ -49,6 +49,8 @@ def write_latex(examination: Examination, folder: Path) -> list[Path]:
 
 def latex_table(table: Table) -> str:
     """A `table` no wider than the line, or a `longtable` where it has more rows than a page."""
+    if not table.rows:
+        return f"\\paragraph{{{escape(table.title)}.}} {escape(table.caption)}"
     align = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
     caption = f"\\caption{{{escape(f'{table.title}. {table.caption}')}}}\\label{{tab:{table.name}}}"
     head = _row(table.columns)

@@ -23,10 +23,13 @@ def write_markdown(examination: Examination, folder: Path) -> list[Path]:
 
 def markdown_table(table: Table) -> str:
     """Heading, caption and table; cells are escaped, so no text can break out of its cell."""
+    said = f"## {_cell(table.title)}\n\n{_cell(table.caption)}"
+    if not table.rows:
+        return said
     rules = ["---:" if table.is_numeric(i) else "---" for i in range(len(table.columns))]
     lines = [_line([_cell(name) for name in table.columns]), _line(rules)]
     lines += [_line([_cell(cell) for cell in row]) for row in table.rows]
-    return f"## {_cell(table.title)}\n\n{_cell(table.caption)}\n\n" + "\n".join(lines)
+    return f"{said}\n\n" + "\n".join(lines)
 
 
 def _line(cells: list[str]) -> str:

@@ -21,7 +21,10 @@ _MOST_TESTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of text: `numeric` counts the columns, from the right, that hold numbers."""
+    """A table of text: `numeric` counts the columns, from the right, that hold numbers.
+
+    Without rows it is its title and caption alone.
+    """
 
     name: str
     title: str
@@ -36,7 +39,7 @@ class Table:
 
 
 def evidence_tables(examination: Examination) -> tuple[Table, ...]:
-    """Every table of the report that has rows."""
+    """Every table of the report that has rows, and what sections say without any."""
     tables = (
         verdict_table(examination),
         icc_table(examination),
@@ -47,9 +50,8 @@ def evidence_tables(examination: Examination) -> tuple[Table, ...]:
         means_table(examination),
         tests_table(examination),
         measures_table(examination),
-        *section_tables(examination),
     )
-    return tuple(table for table in tables if table.rows)
+    return (*(table for table in tables if table.rows), *section_tables(examination))
 
 
 def verdict_table(examination: Examination) -> Table:
@@ -317,9 +319,11 @@ def measures_table(examination: Examination) -> Table:
 
 
 def section_tables(examination: Examination) -> tuple[Table, ...]:
-    """The tables that a plugin adds."""
+    """The tables that a plugin adds; one without rows is its text, where no figure bears it."""
     found = []
     for index, section in enumerate(examination.sections, start=1):
+        if not section.rows and (section.figure is not None or not section.text):
+            continue
         rows = tuple(tuple(number(cell) for cell in row) for row in section.rows)
         numeric = _trailing_numbers(rows)
         name = f"section_{index}"

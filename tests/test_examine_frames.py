@@ -299,6 +299,22 @@ def test_an_examination_is_printed_in_one_line_and_hands_out_its_verdicts(found)
     assert len(said) < 250
 
 
+def test_what_no_reference_was_asked_about_is_no_missing_pair():
+    """Humans often rate a part of what a judge rates; a score that they owe is still missing."""
+    whole = frame(missing=0)
+    part = whole.filter((pl.col("rater") != "human") | pl.col("item").is_in(ITEMS[:6]))
+    (result, *_) = examine(part).results
+    assert result.n_pairs == result.n_expected == 6 * len(SYSTEMS)
+    owed = (pl.col("rater") == "human") & (pl.col("item") == ITEMS[0])
+    (result, *_) = examine(
+        part.with_columns(score=pl.when(owed).then(None).otherwise("score"))
+    ).results
+    assert (result.n_pairs, result.n_expected) == (5 * len(SYSTEMS), 6 * len(SYSTEMS))
+    lacking = part.filter((pl.col("rater") == "human") | (pl.col("item") != ITEMS[0]))
+    (result, *_) = examine(lacking).results
+    assert (result.n_pairs, result.n_expected) == (5 * len(SYSTEMS), 6 * len(SYSTEMS))
+
+
 class TestRequirements:
     def test_met(self, found):
         gates = ["icc_c1>=-1", "mse <= 99", "bias_normalised@Safety<=1", "icc_c1@judge<=1"]

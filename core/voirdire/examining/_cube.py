@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,8 @@ class Cube:
         NaN is missing. Where a rater has several runs, their mean over the runs present.
     item, system : (N,) intp
         Positions in `items` and `systems`; a response is one system's answer to one item.
+    asked : (R, N) bool
+        Whether the table has a row of that rater and response, be its score there or missing.
     systems : tuple of str
         Empty names stand for ratings of items without a system.
     runs : mapping
@@ -37,6 +39,7 @@ class Cube:
     scores: NDArray[np.float64]
     item: NDArray[np.intp]
     system: NDArray[np.intp]
+    asked: NDArray[np.bool_]
     runs: Mapping[str, int]
 
     def of(self, rater: str, attribute: str) -> NDArray[np.float64]:
@@ -57,16 +60,7 @@ class Cube:
         scores = np.empty(shape)
         for i, at in enumerate(known.values()):
             scores[:, i] = self.scores[:, at].mean(axis=1)
-        return Cube(
-            self.raters,
-            tuple(known),
-            self.items,
-            self.systems,
-            scores,
-            self.item,
-            self.system,
-            self.runs,
-        )
+        return replace(self, attributes=tuple(known), scores=scores)
 
 
 def build_cube(
@@ -92,6 +86,8 @@ def build_cube(
     at_rater = _codes(wanted["rater"].cast(pl.String), raters)
     at_attribute = _codes(wanted["attribute"].cast(pl.String), attributes)
     cell = (at_rater * len(attributes) + at_attribute) * of_response.size + response
+    asked = np.zeros((len(raters), of_response.size), dtype=bool)
+    asked[at_rater, response] = True
     scores = _mean_by_cell(cell, wanted["score"], len(raters) * len(attributes) * of_response.size)
     return Cube(
         tuple(raters),
@@ -101,6 +97,7 @@ def build_cube(
         scores.reshape(len(raters), len(attributes), of_response.size),
         of_response // max(len(systems), 1),
         of_response % max(len(systems), 1),
+        asked,
         _runs(wanted, raters),
     )
 

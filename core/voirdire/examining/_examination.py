@@ -69,7 +69,8 @@ class PairResult:
     reference : str
         The human raters whose mean the judge is held against.
     n_pairs, n_expected : int
-        Pairs where reference and judge both rated, and pairs there would be with nothing missing.
+        Pairs where reference and judge both rated, and pairs there would be with nothing missing:
+        one for each response that the table gives a reference rater.
     systems : tuple of SystemPair
         The matrix that the ICCs are computed on.
     left_out : tuple of SystemPair

@@ -35,7 +35,8 @@ class Pairing:
     counts : (n,) intp
         Pairs behind each row of `matrix`.
     n_expected : int
-        Pairs there would be if nothing were missing.
+        Pairs there would be if nothing were missing: responses that the table gives a reference
+        rater, be the score there or not. What no reference was asked about is no pair.
     """
 
     judge: str
@@ -94,7 +95,7 @@ def pair_up(
         tuple(cube.systems[code] for code in present),
         matrix,
         counts,
-        int(kept.sum()),
+        int((kept & cube.asked[at_reference].any(axis=0)).sum()),
     )
 
 

@@ -235,7 +235,7 @@ def test_mentalalign_is_a_small_page(shared, tmp_path):
     best = next(v for v in found.verdicts if v.verdict != "undecided")
     assert (best.judge, best.attribute) == ("o4-mini", "Guidance")
     assert best.verdict.startswith("ranks")
-    assert "one merged human column" in best.component("R").note
+    assert "one column of ratings ('Human'), of one rater or merged" in best.component("R").note
 
 
 def test_names_of_any_length_leave_the_page_readable():

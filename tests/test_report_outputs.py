@@ -15,9 +15,11 @@ from examinations import NAN, matrix, pair_result
 import voirdire
 from voirdire.examining import Section, SectionFigure, examine
 from voirdire.report import FORMATS, write_outputs
+from voirdire.report._judges import judge_pages
 from voirdire.report._latex import escape, latex_table
 from voirdire.report._markdown import markdown_table
 from voirdire.report._methods import methods
+from voirdire.report._page import summary
 from voirdire.report._pairs import response_pairs
 from voirdire.report._plain import number
 from voirdire.report._records import RESULT_KEYS, icc_frame
@@ -286,6 +288,8 @@ def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
         assert len(own) == result.n_pairs
         assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
     assert all(" vs " in text.title and text.reply for text in disagreements(found))
+    assert summary(found).startswith("2 judges on 3 attributes: of 18 verdicts")
+    assert "held against human-1;" in judge_pages(found)[0].facts
 
 
 def test_pairs_need_the_quorum_of_the_study(example_study):

@@ -81,7 +81,7 @@ def test_without_humans_or_runs_it_assists_and_says_what_was_not_tested():
     found = verdict_of(pair_result(matrix(40, 0.97)), Known(humans=("human",)))
     assert found.verdict == "assists"
     assert states(found)["R"] == states(found)["S"] == "not tested"
-    assert "one merged human column ('human')" in found.component("R").note
+    assert "one column of ratings ('human'), of one rater or merged" in found.component("R").note
     assert "three times or more" in found.component("S").note
     assert "replaceability is not tested and stability is not tested" in found.why
 

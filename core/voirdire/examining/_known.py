@@ -109,10 +109,10 @@ def stability_component(pair: Pair, known: Known, thresholds: Thresholds) -> Com
 def _why_no_alt_test(pair: Pair, known: Known, thresholds: Thresholds) -> str:
     humans, shared = len(known.humans), known.shared_items.get(pair[1], 0)
     if humans <= 1:
-        merged = f" ({known.humans[0]!r})" if known.humans else ""
+        whose = f" ({known.humans[0]!r})" if known.humans else ""
         return (
-            f"the data hold one merged human column{merged}, so no human can be held out: hand in "
-            f"each human's own ratings"
+            f"the reference is one column of ratings{whose}, of one rater or merged, so no human "
+            f"can be held out: hand in each human's own ratings"
         )
     if humans < thresholds.min_humans:
         return f"{humans} humans rated, and the test asks for {thresholds.min_humans}"

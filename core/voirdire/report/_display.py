@@ -34,6 +34,12 @@ def rater_of(result: PairResult) -> str:
     return str(result.extra.get(_RATER, result.judge))
 
 
+def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
+    """The raters whose mean stands beside the judge."""
+    names = tuple(examination.options.get("reference") or ())
+    return (result.reference,) if result.reference in names else names
+
+
 def _renamed(result: PairResult) -> PairResult:
     extra = {**result.extra, _RATER: result.judge}
     return dataclasses.replace(result, judge=_name(result), extra=extra)

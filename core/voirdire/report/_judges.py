@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from voirdire.report._display import reference_of
 from voirdire.report._glyphs import interval_glyph
 from voirdire.report._plain import number, share, signed, span
 from voirdire.report._tables import Table
@@ -177,11 +178,10 @@ def _facts(rows: list[Row], examination: Examination) -> str:
     if results:
         pairs = sum(result.n_pairs for result in results)
         said.append(f"{plural(pairs, 'pair')} of ratings over {plural(len(rows), 'attribute')}")
-        reference = next((result.reference for result in results if result.reference), "")
-        if reference:
-            several = " and " in reference
-            named = reference.replace(" and ", ", ")
-            said.append(f"held against {'the mean of ' if several else ''}{named}")
+        names = reference_of(examination, results[0])
+        if names:
+            several = "the mean of " if len(names) > 1 else ""
+            said.append(f"held against {several}{', '.join(names)}")
         left_out = list(dict.fromkeys(name for r in results for name in r.excluded_systems))
         labels = [examination.study.system(name).label or name for name in left_out]
         said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.multiplicity import state_multiplicity
 from voirdire.examining.verdict import scope_sentence
+from voirdire.report._display import rater_of
 from voirdire.report._error_texts import shown_texts, texts_title
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
 from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
@@ -96,7 +97,8 @@ def summary(examination: Examination) -> str:
         return "No verdict was reached: there is no judge to hold against a reference."
     ordered = sorted(counts, key=list(VERDICTS).index)
     said = [f"{counts[name]} “{name}”" for name in ordered]
-    judges, attributes = len(examination.judges), len(examination.attributes)
+    judges = len({rater_of(result) for result in examination.results})
+    attributes = len(examination.attributes)
     text = (
         f"{plural(judges, 'judge')} on {plural(attributes, 'attribute')}: of "
         f"{plural(len(examination.verdicts), 'verdict')}, {_joined(said)}."

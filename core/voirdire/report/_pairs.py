@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.report._display import rater_of
+from voirdire.report._display import rater_of, reference_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining._examination import Examination
 
 KEYS = ("item", "system", "attribute")
 
@@ -38,7 +38,7 @@ def pairs_frame(examination: Examination) -> pl.DataFrame:
     scores = single_scores(examination)
     found = []
     for rater, judge, names in dict.fromkeys(
-        (rater_of(r), r.judge, _reference(examination, r)) for r in examination.results
+        (rater_of(r), r.judge, reference_of(examination, r)) for r in examination.results
     ):
         reference = _mean_of(scores, names, examination.study.data.quorum)
         own = scores.filter(pl.col("rater") == rater).join(
@@ -65,12 +65,6 @@ def single_scores(examination: Examination) -> pl.DataFrame:
         return scores
     everyone = pl.col("rater").n_unique().over(KEYS) == examination.raters.height
     return scores.filter(everyone)
-
-
-def _reference(examination: Examination, result: PairResult) -> tuple[str, ...]:
-    """The raters whose mean stands beside the judge."""
-    names = tuple(examination.options.get("reference") or ())
-    return (result.reference,) if result.reference in names else names
 
 
 def _mean_of(scores: pl.DataFrame, raters: Sequence[str], quorum: int) -> pl.DataFrame:

@@ -280,8 +280,9 @@ def tests_table(examination: Examination) -> Table:
     return Table(
         "tests",
         "Differences between systems",
-        "Paired t-tests within one rater, on the mean of all attributes; the unit is the item. "
-        "Holm's correction is over the family of that rater's pairs."
+        "Paired t-tests within one rater, on the mean of all attributes; the unit is the item (in "
+        "the published tests over judges' means it is the judge). Holm's correction is over the "
+        "family of that rater's pairs."
         + (
             f" The {_MOST_TESTS} with the smallest p after it; results.json and tests.csv have the "
             f"{more:,} others too."

@@ -151,6 +151,11 @@ def test_no_kind(text: str) -> None:
         ("Anger. Actually, Fear.", ["Fear"]),
         ("No label applies.", ["None"]),
         ("The answer is None.", ["None"]),
+        ("Anger: he shouts\nFear: none\nJoy: none", ["Anger"]),
+        ("Anger, because he said he would leave if they shouted.", ["Anger"]),
+        ("Labels: [Anger, Fear, Joy]\n\nAnswer: Fear", ["Fear"]),
+        ("It may seem like Joy, but it is Anger.", ["Anger"]),
+        ("I considered Fear. Label: Anger", ["Anger"]),
     ],
 )
 def test_labels(text: str, named: list[str]) -> None:
@@ -207,6 +212,12 @@ def test_labels(text: str, named: list[str]) -> None:
         ("Dominant: Mind Reading, Secondary: Labeling", ["Mind Reading", "Labeling"]),
         ("Mind Reading, followed by Labeling", ["Mind Reading", "Labeling"]),
         ("Primary label: Mind Reading\nSecondary label: Labeling", ["Mind Reading", "Labeling"]),
+        (
+            "The input displays **Mind Reading**, as he assumes what they would think.",
+            ["Mind Reading"],
+        ),
+        ("The dominant one is Mind Reading because he guesses without evidence.", ["Mind Reading"]),
+        ("**No Distortion**\n\nIf he had guessed, it would be Mind Reading.", ["No Distortion"]),
     ],
 )
 def test_kinds(text: str, named: list[str]) -> None:

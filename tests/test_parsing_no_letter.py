@@ -136,6 +136,9 @@ from voirdire.parsing import parse_choice
         "All but B",
         "Answer: anything but B",
         "Answer: except B",
+        "B - D",
+        "Which is best?\na: calm\nb: warm",
+        "Which is best?\na: calm",
     ],
 )
 def test_no_letter(text: str) -> None:
@@ -157,6 +160,9 @@ def test_no_letter(text: str) -> None:
         ('{"response": "A"}', "A"),
         ("Answer: b: Apple", "B"),
         ("Answer: B is warm, I think", "B"),
+        ("Answer: B. If he were calm, C would fit.", "B"),
+        ("C is correct, since B is cold", "C"),
+        ("My choice: B) warm words", "B"),
     ],
 )
 def test_letter(text: str, letter: str) -> None:

@@ -286,6 +286,9 @@ def test_no_score(text: str) -> None:
         ("### Empathy\n4 stars", 4),
         ("This response deserves a 4 out of 5.", 4),
         ("Overall, the reply is fine, so 4/5.", 4),
+        ("Score: 3. It is okay, but a 4 would need more warmth.", 3),
+        ("Overall I'd say 4/5.", 4),
+        ("## Evaluation\n\n**Good**\n1. Warm\n2. Kind\n\n**Score: 4/5**", 4),
     ],
 )
 def test_the_score(text: str, score: float | None) -> None:

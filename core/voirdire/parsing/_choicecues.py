@@ -76,7 +76,12 @@ _RETRACTED = re.compile(
 _LISTED = re.compile(
     r"(?:choices|options|letters)\b.{0,20}?[A-Z][):.]\s*\w", re.IGNORECASE | re.DOTALL
 )
-_HEADED = re.compile(r"^\W*(?:choices|options)\W*\n[^\n]*", re.IGNORECASE | re.MULTILINE)
+# The options told again, from the first on, below a question or a head.
+_HEADED = re.compile(
+    r"^(?:\W*(?:choices|options)\W*|[^\n]*\?[ \t*]*)\n[ \t(*]*A[).:][^\n]*"
+    r"(?:\n[ \t(*]*[A-Z][).:][^\n]*)*",
+    re.IGNORECASE | re.MULTILINE,
+)
 _RANGE = re.compile(r"\s?[-–—]\s?[A-Z]\b")
 # "A is cruel, B is kind": the first of several options spoken of.
 _COMPARED = re.compile(
@@ -140,7 +145,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
         ),
         leading=re.compile(
             rf"(?m)(?:^|[,;](?=[^\n]{{0,12}}[).:]\s*\w))[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
-            r"(?:[).:][)*_`]{0,3}(?=\s|$)|\s[–—-]\s|,?\s+(?:because|since|due)\b)",
+            rf"(?:[).:][)*_`]{{0,3}}(?=\s|$)|\s[–—-]\s(?!(?-i:{one})\b)|,?\s+(?:because|since|due)\b)",
             flags,
         ),
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),

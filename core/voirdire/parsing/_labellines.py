@@ -62,8 +62,11 @@ _SUPPOSES = re.compile(
     r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
     re.IGNORECASE,
 )
+# What explains a label names none, and its "would" supposes nothing of it.
+_BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
+_PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
 _EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 _CROSSES = tuple("❌☐✗✘")
@@ -88,7 +91,10 @@ _SENTENCE = (
 )
 _WEIGHED = frozenset({"considered", "possible", "unclear", "uncertain"})
 _STATES = frozenset({"is", "are", "was", "were", "there"})
-_DEGREES = frozenset({"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"})
+_DEGREES = frozenset(
+    {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
+    | {"none", "nil", "na", "n", "unclear", "unknown"}
+)
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
 
@@ -215,8 +221,11 @@ def _further(labels: LabelSet, line: str) -> Iterator[str]:
     """Labels that begin a later sentence of the line and are explained there."""
     for each in _SEGMENT.finditer(line[:2_000]):
         rest = line[each.end() :]
+        place = _PLACE.match(rest)
+        rest = rest[place.end() :] if place else rest
         found = _at_start(labels, rest)
-        if found and _EXPLAINS.match(rest, found[1]) and not _is_taken_back(found[2]):
+        explained = found and (place or _EXPLAINS.match(rest, found[1]))
+        if found and explained and not _is_taken_back(found[2]):
             yield found[0]
 
 
@@ -325,9 +334,9 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
     line = _NOT_ONLY.sub("", line)
     line = _behind_last(_SETTLES, line) if len(_SETTLES.findall(line)) == 1 else line
     for sentence in _CLAUSE.split(line):
-        kept = _TURNED.sub("", sentence)
+        kept = _BECAUSE.sub("", _TURNED.sub("", sentence))
         entries = list(_entries(labels, kept))
-        if sentence.endswith("?") or _SUPPOSES.search(sentence) or _is_either(kept, entries):
+        if sentence.endswith("?") or _SUPPOSES.search(kept) or _is_either(kept, entries):
             continue
         start = _at_start(labels, sentence)
         if start and _DEFINES.match(sentence, start[1]):

@@ -66,7 +66,7 @@ _SOMEWHERE = re.compile(
 )
 # A clause that consists of a score: "so it deserves a solid 4/5"; not "in 4 out of 5 cases".
 _LEADS = re.compile(
-    r"\W*(?:(?:so|thus|therefore|overall|i|we|it|this|that|the|a|an|my|final|response|reply|answer|text"
+    r"\W*(?:(?:so|thus|therefore|overall|i|d|we|it|this|that|the|a|an|my|final|response|reply|answer|text"
     r"|message|deserves|earns|gets|receives|merits|warrants|is|scores?|rating|rated?|at|of|give|given|would"
     r"|say|assign|solid|strong|good|weak|and)\W+)*",
     re.IGNORECASE,

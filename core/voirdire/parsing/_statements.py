@@ -39,7 +39,7 @@ _JOINT = (
 _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNORECASE)
 _COLONS = frozenset(":：=")
 _AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
-_OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:both\s+|the\s+)?$", re.IGNORECASE)
+_OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
 _MAX_STATEMENTS = 2_000
 _LONGEST, _SECTION = 300, 2_000
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 
-def run(*args):
+def run(*args, **environment):
     command = [sys.executable, "-m", "voirdire", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_ids_and_messages_with_escapes(tmp_path):
@@ -50,3 +52,11 @@ def test_names_of_raters_systems_and_attributes_with_escapes(tmp_path):
     assert "\x1b" not in done.stdout + done.stderr
     for name in ("judge", "Calm", "human", "r", "o"):
         assert rf"{name}\x1b[31m" in "".join(done.stdout.split()), name
+
+
+def test_a_terminal_without_a_letter_is_told_its_number(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item,human,judge\n\u732b,,1\nb,2,2\nc,3,5\n", encoding="utf-8")
+    audited = run("audit", path, PYTHONIOENCODING="ascii")
+    assert (audited.returncode, audited.stderr) == (0, "")
+    assert r"item \u732b" in audited.stdout

@@ -63,6 +63,14 @@ def test_broken_plugin_is_named_with_its_cause_and_the_rest_go_on(monkeypatch):
     assert "no_such_module_anywhere" in found.failures["broken"]
 
 
+def test_the_second_plugin_of_a_name_is_left_out(monkeypatch):
+    first = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
+    second = third_party("good", monkeypatch, voirdire_register_judges=registering("lenient"))
+    found = load([first, second])
+    assert len(found.registered) == 1
+    assert f"{second.value} has this name too" in found.failures["good"]
+
+
 def test_a_plugin_that_ends_the_process_costs_only_itself(monkeypatch):
     def voirdire_register_models(register):
         sys.exit("no key")

@@ -42,6 +42,8 @@ def _built_in(point: EntryPoint) -> bool:
 
 
 def _load_one(found: Plugins, point: EntryPoint, app: Any) -> None:
+    if point.name in found.versions:
+        raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
     found.versions[point.name] = point.dist.version if point.dist else ""

@@ -73,6 +73,11 @@ FEELINGS = LabelSet(("Anger", "Fear", "Joy", "None"))
         "no es Anger",
         "ce n'est pas Anger",
         "nicht Anger",
+        '{"label": "Anger?"}',
+        "Anger: yes/no",
+        "Anger: [yes/no]\nFear: [yes/no]\nJoy: [yes/no]",
+        "Anger: X\nFear: X",
+        "Anger:\nFear:\nJoy:",
     ],
 )
 def test_no_label(text: str) -> None:
@@ -156,6 +161,8 @@ def test_no_kind(text: str) -> None:
         ("Labels: [Anger, Fear, Joy]\n\nAnswer: Fear", ["Fear"]),
         ("It may seem like Joy, but it is Anger.", ["Anger"]),
         ("I considered Fear. Label: Anger", ["Anger"]),
+        ("Anger ✗, Fear ✓", ["Fear"]),
+        ("~~Anger~~ Fear", ["Fear"]),
     ],
 )
 def test_labels(text: str, named: list[str]) -> None:

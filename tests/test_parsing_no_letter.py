@@ -139,6 +139,9 @@ from voirdire.parsing import parse_choice
         "B - D",
         "Which is best?\na: calm\nb: warm",
         "Which is best?\na: calm",
+        "Option A says to rest. Option B says to run.",
+        "Answer: A -> B",
+        "In option B the tone is cold.",
     ],
 )
 def test_no_letter(text: str) -> None:

@@ -257,6 +257,9 @@ from voirdire.schema import Scale
         "\\boxed{3 or 4}",
         "<score>1-5</score>",
         "<answer>4 or 5</answer>",
+        "Empathy | 1 | 2 | 3 | 4 | 5",
+        "Empathy: [ ] 1 [ ] 2 [x] 3",
+        "Score: 3 | 4",
     ],
 )
 def test_no_score(text: str) -> None:

@@ -82,7 +82,7 @@ _HEADED = re.compile(
     r"(?:\n[ \t(*]*[A-Z][).:][^\n]*)*",
     re.IGNORECASE | re.MULTILINE,
 )
-_RANGE = re.compile(r"\s?[-–—]\s?[A-Z]\b")
+_RANGE = re.compile(r"\s?(?:[-=]>|[-–—→])\s?[A-Z]\b")
 # "A is cruel, B is kind": the first of several options spoken of.
 _COMPARED = re.compile(
     r"\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
@@ -203,9 +203,8 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     if not kept or (_FAULTED.match(text, end) and found.re is not by.weak):
         return None
     letters = tuple(dict.fromkeys(each.group().upper() for each in kept))
-    if letters[-1] in "AI" and not (
-        alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
-    ):
+    settled = alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
+    if (letters[-1] in "AI" or found.re is by.weak) and not settled:
         return None
     retracted = not alone and _RETRACTED.match(text, end) is not None
     return Cue(found.start(), end, letters, _OR.search(raw) is not None, retracted)

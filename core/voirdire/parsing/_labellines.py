@@ -69,7 +69,9 @@ _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
 _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
 _EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
-_CROSSES = tuple("❌☐✗✘")
+# "~~Anger~~", "Anger ✗, Fear ✓"
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
 _SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
 _BEFORE, _BEHIND = ("non-", "anti-", "self-"), "-free"
@@ -93,7 +95,7 @@ _WEIGHED = frozenset({"considered", "possible", "unclear", "uncertain"})
 _STATES = frozenset({"is", "are", "was", "were", "there"})
 _DEGREES = frozenset(
     {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
-    | {"none", "nil", "na", "n", "unclear", "unknown"}
+    | {"none", "nil", "na", "n", "x", "unclear", "unknown"}
 )
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
@@ -198,16 +200,17 @@ def is_empty_slot(cue: str, body: str) -> bool:
 def _is_taken_back(forms: Sequence[str]) -> bool:
     """Whether the words behind a label deny or weigh it: *absent*, *is not shown*, *low*, *0.3*."""
     first = forms[0] if forms else "-"
-    if first in _NOT or first in _DEGREES or first.isdigit():
+    if {"yes", "no"} <= set(forms[:2]) or first in _NOT or first in _DEGREES or first.isdigit():
         return True
     return first in _STATES and not (_DENIES | _WEIGHED).isdisjoint(forms)
 
 
 def _ticked(raw: str) -> str:
     """A line without its box; nothing where the box is empty or crossed."""
+    raw = _STRUCK.sub("", raw)
     box = _BOX.match(raw)
     if box is None:
-        return "" if raw.rstrip().endswith(_CROSSES) else raw
+        return _CROSSED.sub("", raw)
     return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
 
 

@@ -76,7 +76,7 @@ _CLOSES = re.compile(
 )
 _CLAUSES = re.compile(r"[.;!?,\n]")
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
-_GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:[,;/|&-]|(?:to|and|or|vs)\b)[^.\n]*\d")
+_GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 _SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)

@@ -25,7 +25,7 @@ _SIGN = (
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
 )
 # Where a field ends: with its line, cell or tag, or where the next name and colon begin.
-_ENDS = re.compile(r"[\n|<]|[;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])")
+_ENDS = re.compile(r"[\n<]|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])")
 _JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."

@@ -183,7 +183,8 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         return
     if isinstance(tree, str):
         line = read_line(labels, tree)
-        yield from [*line.labels, *line.unknown] if line.kind != "prose" else [tree]
+        asked = [] if tree.rstrip().endswith("?") else [tree]
+        yield from [*line.labels, *line.unknown] if line.kind != "prose" else asked
     elif isinstance(tree, list) and depth < 8:
         for item in tree:
             yield from _leaves(item, labels, depth + 1)
@@ -219,6 +220,8 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
     raw = [line for line in raw if line.strip()]
+    if all(line.rstrip(" *").endswith(":") for line in raw):  # a form that is not filled in
+        return None
     read = ((read_line(labels, line), line) for line in raw)
     lines = [one for one, line in read if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):

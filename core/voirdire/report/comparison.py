@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire._shown import visible
 from voirdire.report._outputs import check_formats
 from voirdire.report._plain import number, plain, span
 from voirdire.report._tables import Table
@@ -139,7 +140,7 @@ def print_comparison(
     for at in kept:
         shown.add_column(table.columns[at], justify="right" if table.is_numeric(at) else "left")
     for row in table.rows:
-        shown.add_row(*(Text(row[at]) for at in kept))
+        shown.add_row(*(Text(visible(row[at])) for at in kept))
     console.print(shown)
     shown_text = "".join(cell for row in table.rows for cell in row)
     for sign, meaning in _SIGNS.items():

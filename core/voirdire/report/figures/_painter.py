@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -107,6 +108,7 @@ def _deaf() -> Iterator[None]:
 def _paint(connection: Connection) -> None:
     """The life of the process: load, wait, draw, answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # it ends with its drawings
     for module in _NEEDED:
         importlib.import_module(module)
     from voirdire.report.figures import draw_named  # noqa: PLC0415 - that imports this module

@@ -25,6 +25,8 @@ HATCHES = ("////", "....", "xxxx", "----", "\\\\\\\\", "++++")
 LEGEND_ROW = 0.17
 WIDTH = 7.4
 _DPI = 170
+#: A third of the time of the usual 6, and files a twentieth larger.
+_COMPRESSION = 3
 #: Ids that matplotlib gives to groups and that nothing refers to; two figures share them.
 _OWN_IDS = re.compile(r' id="(?:[a-z0-9]+|[A-Z]\w*Collection)_[\d.]+"')
 _UNSEEN = re.compile(r"\s*(?:<metadata>.*?</metadata>|<!--.*?-->)", re.DOTALL)
@@ -130,7 +132,7 @@ def _rendered(figure: Any, name: str) -> tuple[str, bytes]:
     svg, png = io.StringIO(), io.BytesIO()
     with styled(**{"svg.hashsalt": name}):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        figure.savefig(png, format="png", dpi=_DPI)
+        figure.savefig(png, format="png", dpi=_DPI, pil_kwargs={"compress_level": _COMPRESSION})
     return _UNSEEN.sub("", svg.getvalue()), png.getvalue()
 
 

@@ -42,3 +42,9 @@ def example_study() -> Path:
 def _no_third_party_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests see built-in plugins only; one that needs others builds its own manager."""
     monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "")
+
+
+@pytest.fixture
+def invented_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for models at the test server."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-invented")

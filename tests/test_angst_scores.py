@@ -1,0 +1,151 @@
+"""angst: scores and errors of labels, and who was right."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import metrics
+
+from voirdire_plugins.angst.disagreements import shortened
+from voirdire_plugins.angst.errors import by_length, differences, settled, side_by_side
+from voirdire_plugins.angst.scores import scores_by_run, summarise
+from voirdire_plugins.angst.tables import score_sections
+
+
+def rated(rater, label, values, run=1):
+    return [(f"i{n}", rater, run, label, None if v is None else float(v), "ok")
+            for n, v in enumerate(values)]  # fmt: skip
+
+
+def frame_of(*parts):
+    return pl.DataFrame(
+        [row for part in parts for row in part],
+        schema={"item": pl.String, "rater": pl.String, "run": pl.Int32, "attribute": pl.String,
+                "score": pl.Float64, "status": pl.String},
+        orient="row",
+    )  # fmt: skip
+
+
+RNG = np.random.default_rng(11)
+TRUE = RNG.integers(0, 2, (60, 2))
+SAID = [np.where(RNG.random((60, 2)) < 0.75, TRUE, 1 - TRUE) for _ in range(2)]
+RATINGS = frame_of(
+    *(rated("gold", label, TRUE[:, c]) for c, label in enumerate(("depression", "anxiety"))),
+    *(
+        rated("both", label, said[:, c], run)
+        for run, said in enumerate(SAID, 1)
+        for c, label in enumerate(("depression", "anxiety"))
+    ),
+    rated("one", "depression", SAID[0][:, 0]),
+    rated("other", "depression", [None, None, *SAID[1][2:, 0]]),
+)
+
+
+def value(rater, score, label="", column="mean"):
+    found = summarise(scores_by_run(RATINGS, "gold")).filter(
+        (pl.col("rater") == rater) & (pl.col("score") == score) & (pl.col("label") == label)
+    )
+    return found[column][0]
+
+
+def test_scores_are_scikit_learns():
+    truth, said = TRUE[:, 0], SAID[0][:, 0]
+    assert value("one", "accuracy") == pytest.approx(metrics.accuracy_score(truth, said))
+    for score, function in (("f1", metrics.f1_score), ("recall", metrics.recall_score)):
+        weighted = function(truth, said, average="weighted")
+        assert value("one", f"{score}_weighted") == pytest.approx(weighted)
+        assert value("one", score, "control") == pytest.approx(function(truth, said, pos_label=0))
+        assert value("one", score, "depression") == pytest.approx(function(truth, said))
+    losses = [metrics.hamming_loss(TRUE, said) for said in SAID]
+    assert value("both", "hamming_loss") == pytest.approx(np.mean(losses))
+    assert value("both", "hamming_loss", column="sd") == pytest.approx(np.std(losses, ddof=1))
+    f1 = [metrics.f1_score(TRUE, said, average="weighted") for said in SAID]
+    assert value("both", "f1_weighted") == pytest.approx(np.mean(f1))
+
+
+def test_table_6s_columns_are_parts_that_add_up():
+    parts = [value("both", "f1_part", label) for label in ("depression", "anxiety")]
+    assert sum(parts) == pytest.approx(value("both", "f1_weighted"))
+    assert value("both", "f1", "depression") > parts[0]
+
+
+@pytest.mark.shared
+def test_the_papers_table_6_holds_parts_too(shared):
+    path = shared / "reference" / "paper_checks.json"
+    found = json.loads(path.read_text(encoding="utf-8"))["paper_004"]
+    shares = found["table6_columns_are_weighted_shares"]
+    weight = shares["weight_depression"]
+    counts = [found["class_shares_implied"][label]["implied_count_of_2876"]
+              for label in ("depression", "anxiety")]  # fmt: skip
+    assert counts[0] / sum(counts) == pytest.approx(weight, abs=5e-4)
+    for row in shares["rows"]:
+        f1 = row["depression_col"] / weight, row["anxiety_col"] / (1 - weight)
+        assert sum(f1) / 2 == pytest.approx(row["macro_printed"], abs=0.25)
+
+
+def test_missing_answers_are_counted_and_one_run_has_no_deviation():
+    assert (value("other", "accuracy", column="n"), value("other", "accuracy", column="missing")) \
+        == (58, 2)  # fmt: skip
+    assert value("one", "accuracy", column="sd") is None
+    assert value("both", "accuracy", column="runs") == 2
+
+
+def test_a_task_needs_the_gold_label_of_its_own_alone():
+    frame = frame_of(
+        rated("gold", "depression", [1, 0, 1, 0]), rated("gold", "anxiety", [None, 0, 1, None]),
+        rated("one", "depression", [1, 0, 0, 0]), rated("two", "anxiety", [1, 0, 1, 1]),
+        rated("two", "depression", [1, 0, 1, 1]),
+    )  # fmt: skip
+    n = {row["rater"]: row["n"] for row in scores_by_run(frame, "gold").iter_rows(named=True)}
+    assert n == {"one": 4, "two": 2}
+
+
+def test_a_mean_of_fewer_runs_says_so():
+    frame = frame_of(
+        rated("gold", "depression", [1, 0, 1, 0]),
+        rated("one", "depression", [1, 0, 1, 0], 1), rated("one", "depression", [0, 0, 0, 0], 2),
+    )  # fmt: skip
+    frame = pl.concat([frame, frame_of(rated("gold", "anxiety", [0, 0, 0, 0]))])
+    summary = summarise(scores_by_run(frame, "gold"))
+    per_class = score_sections(summary, {}, ["one"])[1]
+    row = dict(zip(per_class.columns, per_class.rows[0], strict=True))
+    assert row["Precision of depression"] == "1.000 (1)"
+    assert row["Recall of depression"] == "0.500 ± 0.707"
+    assert (row["Runs"], row["Answers"]) == (2, 8)
+
+
+def test_who_was_right_where_two_differ():
+    pairs = side_by_side(RATINGS, "gold", "one", "other", "depression")
+    assert pairs.height == 58
+    a, b, t = SAID[0][2:, 0], SAID[1][2:, 0], TRUE[2:, 0]
+    found = differences(pairs)
+    assert found["differ"] == (a != b).sum() == found["a_right"] + found["b_right"]
+    assert found["a_right"] == ((a != b) & (a == t)).sum()
+    assert found["b_right_positive"] == ((a != b) & (b == t) & (t == 1)).sum()
+    assert found["both_wrong"] == ((a != t) & (b != t)).sum()
+
+
+def test_right_and_wrong_by_length_with_counts():
+    pairs = pl.DataFrame(
+        {"item": list("abcd"), "truth": [1.0, 1, 0, 0], "a": [1.0, 1, 1, 0], "b": [1.0, 0, 1, 0]}
+    )
+    texts = {"a": "x" * 10, "b": "x" * 30, "c": "x" * 50, "d": "x" * 70}
+    found = by_length(pairs, texts)
+    assert found.rows() == [
+        (True, True, 1, 70.0, 1, 10.0), (True, False, 0, None, 1, 30.0),
+        (False, True, 0, None, 0, None), (False, False, 1, 50.0, 0, None),
+        (None, None, 2, 60.0, 2, 20.0),
+    ]  # fmt: skip
+
+
+def test_the_majority_of_runs_counts_and_a_tie_is_missing():
+    runs = frame_of(*(rated("m", "anxiety", v, r) for r, v in enumerate([[1, 1, None], [1, 0, 1]])))
+    assert settled(runs)["score"].to_list() == [1.0, None, 1.0]
+
+
+def test_excerpts_are_never_longer_than_allowed():
+    for most in (1, 5, 40):
+        assert len(shortened("word " * 30, most)) <= most

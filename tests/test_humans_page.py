@@ -292,7 +292,8 @@ def test_a_thousand_tasks_stay_quick(tmp_path):
         served.close()
 
 
-def test_the_commands_from_export_to_report(tmp_path):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_the_commands_from_export_to_report(tmp_path, sign):
     write_study(tmp_path, "pairwise")
     command = [sys.executable, "-m", "voirdire"]
 
@@ -321,7 +322,7 @@ def test_the_commands_from_export_to_report(tmp_path):
         line.request("PUT", f"/api/judgement/{ident}", body, head)
         assert json.loads(line.getresponse().read()) == {"open": 2}
         line.close()
-        serving.send_signal(signal.SIGINT)
+        serving.send_signal(sign)
         assert "Every answer is kept" in serving.stdout.read()
     code, out, _ = run("humans", "import", "work", "--out", "answers", "--key", "safe/key.json")
     assert (code, "ben: 0 complete, 1 in part, 7 missing" in out) == (0, True)

@@ -94,9 +94,13 @@ def serve(
     key: KeyOption = None,
 ) -> None:
     """Serve the judging as a page; every answer is kept at once. Ctrl-C ends it."""
+    import signal
+
     from voirdire.humans import DATABASE, PageServer
 
     work, plan = _plan(source, out, key)
+    for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
+        signal.signal(sign, signal.default_int_handler)
     with PageServer(plan, work / DATABASE, host, port, network=network) as server:
         if network:
             typer.echo(

@@ -171,7 +171,10 @@ def main():
             "Asked are 0.92 to 0.98 over 300 seeds, where a cell has a standard error of 0.013. "
             "Stability is the probability that a run names a label that an item bears. A label of "
             "3 % in 200 items is some six items: the report shows the jackknife, whose degrees of "
-            "freedom are those of the items that bear the label."
+            "freedom are those of the items that bear the label. It was chosen among some ten "
+            "intervals (t, percentile, Fisher's z, logit and others, with and without jackknife "
+            "and Satterthwaite) by simulations of this annotator, these seeds among them. Over "
+            "300 seeds at stability 0.95 the label of 15 % covered 0.917 (t 0.913)."
         ),
     ]
     text = "\n\n".join(parts) + "\n"

@@ -5,28 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
+from label_sets import KINDS
 
 from voirdire.parsing import LabelSet, parse_choice, parse_labels
 
 TEXTS = {"A": "calm tone", "B": "warm words", "C": "a plan", "D": "none of the above"}
-KINDS = LabelSet(
-    (
-        "Emotional Reasoning",
-        "Overgeneralization",
-        "Mental Filter",
-        "Should Statements",
-        "All or Nothing Thinking",
-        "Mind Reading",
-        "Fortune Telling",
-        "Magnification (Catastrophizing)",
-        "Personalization",
-        "Labeling",
-        "No Distortion",
-        "Others",
-    ),
-    none="No Distortion",
-    other="Others",
-)
 STATES = LabelSet(("depression", "major depression", "anxiety", "control", "none"))
 MOODS = LabelSet(("Depressed", "Not Depressed"))
 TONES = LabelSet(("Positive", "Negative", "Neutral"))

@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from label_sets import KINDS
 
 from voirdire.parsing import LabelSet, parse_labels
 
-KINDS = LabelSet(
-    (
-        "Emotional Reasoning",
-        "Overgeneralization",
-        "Mental Filter",
-        "Should Statements",
-        "All or Nothing Thinking",
-        "Mind Reading",
-        "Fortune Telling",
-        "Magnification (Catastrophizing)",
-        "Personalization",
-        "Labeling",
-        "No Distortion",
-        "Others",
-    ),
-    none="No Distortion",
-    other="Others",
-)
 FEELINGS = LabelSet(("Anger", "Fear", "Joy", "None"))
 
 

@@ -95,7 +95,7 @@ def fleiss_per_label(
         The generalisation to items with missing runs, as in `fleiss_kappa`.
     ci : {None, "jackknife", "t", "percentile"} or several of them
         As in `fleiss_kappa`. ``"jackknife"`` is the one for rare labels: where some six items of
-        200 bear a label its nominal 95 % interval covers 0.93 to 0.97, the t interval 0.83 to
+        200 bear a label its nominal 95 % interval covers 0.93 to 0.99, the t interval 0.83 to
         0.90. Items count with all their labels, so that the interval of the mean keeps what
         labels share.
     level, n_resamples, seed

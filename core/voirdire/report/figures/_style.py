@@ -25,7 +25,7 @@ HATCHES = ("////", "....", "xxxx", "----", "\\\\\\\\", "++++")
 LEGEND_ROW = 0.17
 WIDTH = 7.4
 _DPI = 170
-#: A third of the time of the usual 6, and files a twentieth larger.
+#: Against the usual 6 a PNG takes a tenth less time and 4 % more room.
 _COMPRESSION = 3
 #: Ids that matplotlib gives to groups and that nothing refers to; two figures share them.
 _OWN_IDS = re.compile(r' id="(?:[a-z0-9]+|[A-Z]\w*Collection)_[\d.]+"')

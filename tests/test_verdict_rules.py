@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.examining._agreement import levels_of
-from voirdire.examining._components import side
-from voirdire.examining._known import Known, winning_range
-from voirdire.examining._settle import (
+from voirdire.examining.ladder._components import side
+from voirdire.examining.ladder._known import Known, winning_range
+from voirdire.examining.ladder._settle import (
     items_for_alt_test,
     runs_for_mean,
     smallest,
     units_for_bias,
     units_for_icc,
 )
-from voirdire.examining._stability import stability
-from voirdire.examining.multiplicity import consistency_p, state_multiplicity
-from voirdire.examining.verdict import judge_verdicts, scope_sentence
+from voirdire.examining.ladder._stability import stability
+from voirdire.examining.ladder.multiplicity import consistency_p, state_multiplicity
+from voirdire.examining.ladder.verdict import judge_verdicts, scope_sentence
 from voirdire.schema import Finding, Scale
 from voirdire.stats import Estimate, Interval, alt_test, icc
 from voirdire.study import build_study

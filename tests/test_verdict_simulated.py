@@ -9,9 +9,9 @@ import pytest
 from examinations import bias_interval, pair_result
 
 from voirdire.examining._demo_panel import BUILT_FOR, DEMO
-from voirdire.examining._known import Known
+from voirdire.examining.ladder._known import Known
+from voirdire.examining.ladder.verdict import judge_verdicts
 from voirdire.examining.simulate import Design, simulate_ratings, simulate_scores, truths
-from voirdire.examining.verdict import judge_verdicts
 from voirdire.stats import Estimate, Interval
 from voirdire.study import build_study
 

@@ -11,7 +11,6 @@ from voirdire import __version__, tables
 from voirdire.examining import _notes
 from voirdire.examining._context import Context
 from voirdire.examining._examination import Examination
-from voirdire.examining._facts import known_facts
 from voirdire.examining._labels_beside import all_labels
 from voirdire.examining._measures import measures_of
 from voirdire.examining._pairing import pairings
@@ -25,7 +24,8 @@ from voirdire.examining._panel import (
 )
 from voirdire.examining._results import pair_results
 from voirdire.examining._systems import judge_mean_tests, system_means, system_tests
-from voirdire.examining.verdict import judge_verdicts
+from voirdire.examining.ladder._facts import known_facts
+from voirdire.examining.ladder.verdict import judge_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

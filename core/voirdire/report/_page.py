@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining.multiplicity import state_multiplicity
-from voirdire.examining.verdict import scope_sentence
+from voirdire.examining.ladder.multiplicity import state_multiplicity
+from voirdire.examining.ladder.verdict import scope_sentence
 from voirdire.report._display import rater_of
 from voirdire.report._error_texts import shown_texts, texts_title
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows

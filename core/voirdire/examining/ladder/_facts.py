@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._known import Known
 from voirdire.examining._pairing import excluded_systems, kept_responses
-from voirdire.examining._stability import stability
+from voirdire.examining.ladder._known import Known
+from voirdire.examining.ladder._stability import stability
 from voirdire.stats import alt_test
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from voirdire.examining._components import label_alpha_of
+from voirdire.examining.ladder._components import label_alpha_of
 from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._components import side
 from voirdire.examining._examination import Component
-from voirdire.examining._settle import ALPHA, items_for_alt_test, runs_for_mean, units_for_icc_of
+from voirdire.examining.ladder._components import side
+from voirdire.examining.ladder._settle import (
+    ALPHA,
+    items_for_alt_test,
+    runs_for_mean,
+    units_for_icc_of,
+)
 from voirdire.stats._results import REASONS, Interval
 from voirdire.stats.multiplicity import adjust_p
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining._classes import band_of, bands_spanned
 from voirdire.examining._examination import Component
-from voirdire.examining._settle import units_for_bias, units_for_icc, units_for_interval
+from voirdire.examining.ladder._settle import units_for_bias, units_for_icc, units_for_interval
 from voirdire.stats._results import REASONS, Estimate, Interval
 
 if TYPE_CHECKING:

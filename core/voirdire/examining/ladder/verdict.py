@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from voirdire.examining._components import (
+from voirdire.examining._examination import Verdict
+from voirdire.examining.ladder._components import (
     agreement_component,
     bias_component,
     consistency_component,
     data_component,
     precision_component,
 )
-from voirdire.examining._examination import Verdict
-from voirdire.examining._known import Known, replaceability_component, stability_component
-from voirdire.examining._rules import decide, next_step, what_is_needed
+from voirdire.examining.ladder._known import Known, replaceability_component, stability_component
+from voirdire.examining.ladder._rules import decide, next_step, what_is_needed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -220,7 +220,7 @@ def test_a_changed_cut_or_missing_file_is_refused(name, tmp_path):
 
 
 def test_reordered_rows_are_refused_even_if_the_card_was_edited(tmp_path):
-    from voirdire_retrieval._card import file_hash
+    from voirdire.files import file_hash
 
     save_index(build_index(pool_of(3), WordEmbedder()), tmp_path)
     file, path = tmp_path / "pool.parquet", tmp_path / "card.json"

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
+from voirdire.files import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,18 +79,9 @@ def data_hash(frame: pl.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file."""
-    digest = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def write_card(card: Card, path: Path) -> None:
     """Write a card as JSON."""
-    path.write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n", encoding="utf-8")
+    write_json(path, dataclasses.asdict(card))
 
 
 def read_card(path: Path) -> Card:

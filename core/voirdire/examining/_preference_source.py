@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examining._preference_table import holds_preferences, preference_table
+from voirdire.files import file_hash
 from voirdire.study import Data, Source, Study
 from voirdire.tables import read_raw
-from voirdire.tables._files._read import file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
+from voirdire.files import write_json
 from voirdire.humans._form import Form, Question
 from voirdire.humans._guard import digest
 
@@ -111,14 +111,14 @@ class Key:
 
 def write_plan(plan: Plan, path: Path) -> None:
     """Write the plan with its hash."""
-    _write(path, json.dumps({**_packed(plan), "hash": plan.hash}))
+    write_json(path, {**_packed(plan), "hash": plan.hash}, indent=None)
 
 
 def write_key(key: Key, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
     raw = {"plan": key.plan, "seed": key.seed, "origins": origins, "items": key.items}
-    _write(path, json.dumps(raw, default=str), 0o600)
+    write_json(path, raw, indent=None, mode=0o600)
 
 
 def read_plan(path: Path) -> Plan:
@@ -223,12 +223,3 @@ def _read(path: Path, what: str) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise InputError(f"{path}: not a {what} of voirdire")
     return raw
-
-
-def _write(path: Path, text: str, mode: int = 0o644) -> None:
-    """Whole or not at all."""
-    draft = path.with_name(path.name + ".draft")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)

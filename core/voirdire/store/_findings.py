@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.files import write_json
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
@@ -26,10 +27,7 @@ def keep_findings(folder: str | Path, minds: Iterable[tuple[str, Any]]) -> None:
     new = {name: found for name, found in said.items() if found is not None}
     if not new:
         return
-    draft = Path(folder) / f"{FILE}.draft"
-    text = json.dumps({**_kept(folder), **new}, ensure_ascii=False, indent=1)
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(Path(folder) / FILE)
+    write_json(Path(folder) / FILE, {**_kept(folder), **new})
 
 
 def _said(name: str, findings: Callable[[], Any]) -> list[dict[str, Any]] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.files import whole
 from voirdire.store._counts import count_settled
 from voirdire.store._frames import session_study
 from voirdire.store._raters import askers
@@ -136,9 +137,8 @@ def _why(faults: Counter[str], missing: int) -> str:
 def write_remarks(folder: Path, flagged: Flagged, plugins: Plugins | None) -> None:
     """Write the remarks on a session's replies beside its tables."""
     rows = [*flagged.rows(), *kept_remarks(folder, plugins)]
-    draft = folder / f"{FILE}.draft"
-    pl.DataFrame(rows, schema=REMARKS, orient="row").write_parquet(draft)
-    draft.replace(folder / FILE)
+    with whole(folder / FILE) as draft:
+        pl.DataFrame(rows, schema=REMARKS, orient="row").write_parquet(draft)
 
 
 def remarks_frame(folder: str | Path) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from voirdire._errors import SessionError
+from voirdire.files import write_text
 from voirdire.schema import Reply, Usage
 from voirdire.store import _lock
 from voirdire.store._records import Stored
@@ -262,7 +263,4 @@ def _remember(session: Session, study: Study, text: str) -> None:
     session.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", places)
     row = (study_hash(study), time.time(), study.name, thresholds_hash(study), text)
     session.connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)
-    target = session.folder / STUDY
-    draft = target.with_suffix(".draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(target)
+    write_text(session.folder / STUDY, text)

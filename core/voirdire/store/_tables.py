@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import SessionError
+from voirdire.files import whole
 from voirdire.store._frames import (
     RESPONSES,
     preferences_pages,
@@ -60,9 +61,8 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
 
 def _written(folder: Path, plugins: Plugins | None) -> dict[str, int]:
     panel = raters_frame(folder, plugins)  # first: a study that cannot be used says so here
-    draft = folder / "raters.parquet.draft"
-    panel.write_parquet(draft)
-    draft.replace(folder / "raters.parquet")
+    with whole(folder / "raters.parquet") as draft:
+        panel.write_parquet(draft)
     rows = {"raters": panel.height}
     flagged = Flagged()
     for name, schema, pages in (
@@ -88,8 +88,7 @@ def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) 
         for page in pages():
             yield page if columns is None else page.select(columns)
 
-    draft = path.with_suffix(".parquet.draft")
     lazy = register_io_source(source, schema=schema)
-    lazy.sink_parquet(draft, row_group_size=ROWS)
-    draft.replace(path)
+    with whole(path) as draft:
+        lazy.sink_parquet(draft, row_group_size=ROWS)
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())

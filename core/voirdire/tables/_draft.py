@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import TableError
+from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
-from voirdire.tables._files._read import file_hash
 from voirdire.tables._guess import is_human, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._load import read_part, tables_from

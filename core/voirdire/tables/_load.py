@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
-from voirdire.tables._files._read import file_hash
 from voirdire.tables._guess import with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join

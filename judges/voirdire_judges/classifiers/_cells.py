@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import SessionError, StudyError
-from voirdire.tables._files._read import file_hash
+from voirdire.files import file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,16 +107,8 @@ def cell_of(card: Mapping[str, Any]) -> Cell:
     return Cell(**card)
 
 
-def write_whole(path: Path, value: Any) -> None:
-    """Write JSON beside and move it into place: a kill leaves the last whole file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.draft")
-    draft.write_text(json.dumps(value, indent=1, default=str), encoding="utf-8")
-    draft.replace(path)
-
-
-def read_whole(path: Path) -> Any:
-    """What `write_whole` wrote.
+def read_json(path: Path) -> Any:
+    """What `write_json` wrote.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import InputError
+from voirdire.files import whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,10 +117,8 @@ class Checkpoints:
         if self.folder is None:
             self.held[name] = value
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        draft = self.folder / f"{name}.draft"
-        torch.save(value, draft)
-        draft.replace(self.folder / name)
+        with whole(self.folder / name) as draft:
+            torch.save(value, draft)
 
     def _read(self, name: str) -> Any:
         import torch  # noqa: PLC0415

@@ -22,7 +22,7 @@ from voirdire_judges.classifiers._cells import (
     TESTED,
     Cell,
     cell_of,
-    read_whole,
+    read_json,
 )
 
 _SCORES = (
@@ -87,7 +87,7 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     frames: list[pl.DataFrame] = []
     for cell, folder in done:
         tested = pl.read_parquet(folder / TESTED)
-        result = read_whole(folder / RESULT)
+        result = read_json(folder / RESULT)
         where = _where(cell, several=several)
         row, classes = _scored(cell, tested, result)
         rows.append({**where, **row, "notes": "; ".join(result["notes"])})
@@ -110,7 +110,7 @@ def _planned(out: Path) -> list[Cell]:
     path = out / GRID
     if not path.is_file():
         raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
-    found = [cell_of(card) for card in read_whole(path)]
+    found = [cell_of(card) for card in read_json(path)]
     return sorted(
         found, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
     )

@@ -15,6 +15,7 @@ from voirdire._errors import (
     VoirdireError,
 )
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.files import write_json
 from voirdire.store import _lock
 from voirdire_judges.classifiers._cells import (
     GRID,
@@ -22,7 +23,6 @@ from voirdire_judges.classifiers._cells import (
     card_of,
     cells_of,
     classify_part,
-    write_whole,
 )
 from voirdire_judges.classifiers._data import read_dataset
 from voirdire_judges.classifiers._train import prepared, train_cell
@@ -98,7 +98,7 @@ def fit_grid(
     machine = {**(machine or {}), "folder": study.folder}
     for cell in todo:
         prepared(cell, data[cell.data], factories[cell.use], machine)
-    write_whole(out / GRID, [card_of(cell) for cell in cells_of(study)])
+    write_json(out / GRID, [card_of(cell) for cell in cells_of(study)])
     failed: list[str] = []
     counts: dict[Outcome, int] = {
         "trained": 0, "skipped": len(cells) - len(todo), "elsewhere": 0,

@@ -11,7 +11,7 @@ import polars as pl
 from voirdire._errors import InputError, SessionError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.protocols import Trainable
-from voirdire_judges.classifiers._cells import MODEL, RESULT, read_whole
+from voirdire_judges.classifiers._cells import MODEL, RESULT, read_json
 from voirdire_judges.classifiers._checked import scores_of
 from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import finished_cells
@@ -84,7 +84,7 @@ def _loaded(
     cell: Cell, folder: Path, machine: Mapping[str, Any], known: Plugins
 ) -> tuple[Classifier, dict[str, Any]]:
     """The trained classifier of a cell, and its result."""
-    result: dict[str, Any] = read_whole(folder / RESULT)
+    result: dict[str, Any] = read_json(folder / RESULT)
     if not (folder / MODEL).exists():
         raise InputError(
             f"{cell.name}: its model was not kept (classify.keep_models = false, or a classifier "

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import InputError
+from voirdire.files import write_json
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import (
     CARD,
@@ -20,7 +21,6 @@ from voirdire_judges.classifiers._cells import (
     TESTED,
     TRAINING,
     card_of,
-    write_whole,
 )
 from voirdire_judges.classifiers._checked import checked_classifier, scores_of
 from voirdire_judges.classifiers._decide import MIDDLE, choose_thresholds, decide, weighted_f1
@@ -89,7 +89,7 @@ def train_cell(
     """
     made, parts = prepared(cell, data, factory, machine)
     target, folder = data.targets[cell.label_set, cell.task], cell.folder(out)
-    write_whole(folder / CARD, card_of(cell))
+    write_json(folder / CARD, card_of(cell))
     trained = _fitted(made, parts, folder / TRAINING, progress)
     thresholds, on_dev = _tuned(trained, parts["dev"], target.task, spec)
     tested = _predicted(trained, parts["test"], target, thresholds)
@@ -105,7 +105,7 @@ def train_cell(
         "data_notes": list(data.notes),
         "notes": [*getattr(trained, "notes", ()), *cuts(trained, texts)],
     }
-    write_whole(folder / RESULT, result)
+    write_json(folder / RESULT, result)
     if not getattr(trained, "decides", False):  # what was asked and paid for stays
         shutil.rmtree(folder / TRAINING, ignore_errors=True)
     return result

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from difflib import get_close_matches
 from pathlib import Path
 
 import polars as pl
 
 from voirdire._errors import TableError
+from voirdire.files import near
 from voirdire.tables._files._csv import read_csv
 from voirdire.tables._files._excel import read_excel
 from voirdire.tables._files._json import read_json, read_jsonl
@@ -41,31 +40,11 @@ def read_raw(
     """
     path = Path(path)
     if not path.exists():
-        raise TableError(f"{path}: there is no such file{_near(path)}")
+        raise TableError(f"{path}: there is no such file{near(path)}")
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
         return _by_suffix(path, sheet, skip_bad_lines)
-    except OSError as error:
-        raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
-
-
-def _near(path: Path) -> str:
-    """What may be meant by a path where nothing lies."""
-    if "\\" in str(path):
-        return " (write '/' between folders)"
-    beside = {file.name.casefold(): file.name for file in path.parent.glob("*") if file.is_file()}
-    near = get_close_matches(path.name.casefold(), beside, 1, 0.8)
-    return f" (did you mean {beside[near[0]]!r}?)" if near else ""
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file{_near(path)}") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
 

@@ -1,0 +1,107 @@
+"""Files: written beside and moved into place, and hashed; every room does it here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What a file is called until it is whole.
+DRAFT = ".draft"
+
+
+@contextmanager
+def whole(path: str | Path, *, mode: int | None = None) -> Iterator[Path]:
+    """Write a file so that it is there whole or not at all.
+
+    The block gets the path of a draft in the same folder, which may not exist yet. When the block
+    ends the draft is moved to `path`, over what lay there; when it raises, the draft goes and what
+    lay there stays. A kill leaves at most a draft, over which the next writer writes.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the file is to lie; its folder is made where there is none.
+    mode : int, optional
+        Permissions that the file has from the first byte, such as ``0o600`` for a secret.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with whole(Path(folder) / "a.txt") as draft:
+    ...         _ = draft.write_text("calm")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(path.name + DRAFT)
+    if mode is not None:
+        # A draft that a kill left may have other permissions, which O_CREAT would keep.
+        draft.unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    try:
+        yield draft
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | Path, text: str, *, mode: int | None = None) -> None:
+    """Write a text as UTF-8 with the line ends that it has, whole or not at all (see `whole`)."""
+    with whole(path, mode=mode) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
+
+
+def write_json(
+    path: str | Path, value: Any, *, indent: int | None = 1, mode: int | None = None
+) -> None:
+    """Write a value as JSON, whole or not at all; what JSON cannot hold is written as text."""
+    text = json.dumps(value, indent=indent, default=str)  # in ASCII: half a surrogate pair is kept
+    write_text(path, text + "\n", mode=mode)
+
+
+def file_hash(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises
+    ------
+    TableError
+        There is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_text(Path(folder) / "a.txt", "calm")
+    ...     file_hash(Path(folder) / "a.txt")[:8]
+    '2b4b2ead'
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise TableError(f"{path}: there is no such file{near(path)}") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def near(path: Path) -> str:
+    """What may be meant by a path where nothing lies, in brackets; empty where nothing is near."""
+    if "\\" in str(path):
+        return " (write '/' between folders)"
+    beside = {file.name.casefold(): file.name for file in path.parent.glob("*") if file.is_file()}
+    found = get_close_matches(path.name.casefold(), beside, 1, 0.8)
+    return f" (did you mean {beside[found[0]]!r}?)" if found else ""

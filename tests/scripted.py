@@ -14,7 +14,7 @@ from voirdire._errors import ModelError
 from voirdire._registry import Plugins
 from voirdire.protocols import costs_nothing
 from voirdire.running import run
-from voirdire.schema import Message, Parsed, Reply, Request, Response, Usage
+from voirdire.schema import Message, Parsed, Reply, Request, Response, Sampling, Usage
 from voirdire.store import ratings_frame
 from voirdire.study import build_study
 
@@ -27,12 +27,12 @@ class Digit:
 
     task = "rating"
 
-    def __init__(self, rubric, *, prompt="Rate:", max_tokens=None, temperature=None):
-        self.prompt, self.max_tokens, self.temperature = prompt, max_tokens, temperature
+    def __init__(self, rubric, *, prompt="Rate:", sampling=Sampling()):
+        self.prompt, self.sampling = prompt, sampling
 
     def requests(self, task):
         messages = (Message("system", self.prompt), Message("user", task.response.text))
-        return [Request(messages, temperature=self.temperature, max_tokens=self.max_tokens)]
+        return [self.sampling.request(messages)]
 
     def parse(self, replies):
         reply = replies[0]
@@ -96,11 +96,11 @@ class PerAttribute(Digit):
 class Labels:
     """Labels an item: every known word in the reply is a label."""
 
-    def __init__(self, *, labels=("calm", "tense"), temperature=None):
-        self.labels, self.temperature = labels, temperature
+    def __init__(self, *, labels=("calm", "tense"), sampling=Sampling()):
+        self.labels, self.sampling = labels, sampling
 
     def requests(self, task):
-        return [Request((Message("user", task.text),), temperature=self.temperature)]
+        return [self.sampling.request((Message("user", task.text),))]
 
     def parse(self, replies):
         if replies[0].finish_reason == "error":
@@ -113,11 +113,11 @@ class Labels:
 class Writer:
     """Generates a response: the reply's text."""
 
-    def __init__(self, *, max_tokens=None, temperature=None):
-        self.sampling = {"max_tokens": max_tokens, "temperature": temperature}
+    def __init__(self, *, sampling=Sampling()):
+        self.sampling = sampling
 
     def requests(self, task):
-        return [Request((Message("user", f"Answer: {task.text}"),), **self.sampling)]
+        return [self.sampling.request((Message("user", f"Answer: {task.text}"),))]
 
     def parse(self, replies, item=""):
         return Response(item, "", replies[-1].text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.protocols import Annotator
-from voirdire.schema import Item, Reply
+from voirdire.schema import Item, Reply, Sampling
 from voirdire.store import askers
 from voirdire.study import build_study
 from voirdire_judges.annotators.labels import make
@@ -96,7 +96,7 @@ def test_what_lies_outside_the_set_is_listed():
 
 
 def test_the_prompt_offers_labels_and_guards_the_text():
-    request = kinds(temperature=0.5, max_tokens=50).requests(ITEM)[0]
+    request = kinds(sampling=Sampling(temperature=0.5, max_tokens=50)).requests(ITEM)[0]
     system, user = (message.content for message in request.messages)
     assert "[Grief, loss, Anger, Magnification (Catastrophizing)]" in system
     assert "answer None" in system

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
+    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric, Sampling
 
 Make = TypeVar("Make", bound="Callable[..., Any]")
 
@@ -83,13 +83,14 @@ class JudgeFactory(Protocol):
         self,
         rubric: Rubric | str,
         *,
-        temperature: float | None = None,
-        top_p: float | None = None,
-        max_tokens: int | None = None,
-        seed: int | None = None,
+        sampling: Sampling = ...,
         **options: Any,
     ) -> Judge:
-        """The judge; a rubric given as text is the name of a built-in one or a TOML file."""
+        """The judge; a rubric given as text is the name of a built-in one or a TOML file.
+
+        A study's temperature, top_p, max_tokens and seed come in `sampling`, over those that stand
+        as its default.
+        """
         ...
 
 

@@ -173,6 +173,40 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model is to draw its answer; what is None is left to the model.
+
+    Examples
+    --------
+    >>> Sampling(temperature=0.0).request((Message("user", "Hello"),)).temperature
+    0.0
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+    def request(
+        self,
+        messages: tuple[Message, ...],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        options: tuple[str, ...] = (),
+    ) -> Request:
+        """A request that is sampled so; `schema` and `options` as in `Request`."""
+        return Request(
+            messages,
+            self.temperature,
+            self.top_p,
+            self.max_tokens,
+            self.seed,
+            schema=schema,
+            options=options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call to a model, complete and pure: equal requests ask the same thing.
 

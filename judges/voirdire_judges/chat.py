@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
-from voirdire.schema import Message, Request, Response
+from voirdire.schema import Message, Request, Response, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +33,7 @@ class ChatGenerator:
     """Produces a system's response to an item. Pure."""
 
     system_prompt: str
-    temperature: float | None = 0.7
-    top_p: float | None = None
-    max_tokens: int | None = 512
-    seed: int | None = None
+    sampling: Sampling = Sampling(temperature=0.7, max_tokens=512)
     task: str = "item"
 
     def requests(self, task: Item) -> list[Request]:
@@ -45,12 +42,8 @@ class ChatGenerator:
             return []
         system = (Message("system", self.system_prompt),) if self.system_prompt else ()
         return [
-            Request(
+            self.sampling.request(
                 (*system, Message("user", task.text)),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
             )
         ]
 
@@ -63,10 +56,7 @@ def make(
     *,
     prompt: str = "psychiatrist",
     system_prompt: str | None = None,
-    temperature: float | None = 0.7,
-    top_p: float | None = None,
-    max_tokens: int | None = 512,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.7, max_tokens=512),
 ) -> ChatGenerator:
     """A generator of responses (`use = "chat"`); temperature and limit as in Badawi et al. (2025).
 
@@ -77,8 +67,8 @@ def make(
         does not print its own) or `none`.
     system_prompt : str, optional
         A system prompt of your own, in place of a built-in one.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -100,4 +90,4 @@ def make(
             known = ", ".join(SYSTEM_PROMPTS)
             raise InputError(f"chat generator: there is no prompt {prompt!r} (known: {known})")
         system_prompt = SYSTEM_PROMPTS[prompt]
-    return ChatGenerator(system_prompt, temperature, top_p, max_tokens, seed)
+    return ChatGenerator(system_prompt, sampling)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError
 from voirdire._options import read_options
 from voirdire.parsing import parse_choice
-from voirdire.schema import Message, Parsed, Reply, Request
+from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,10 +64,7 @@ class ChoiceJudge:
     at_most: int | None = None
     examples: ExampleSelector | None = None
     k: int = 0
-    temperature: float | None = 0.0
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling(temperature=0.0)
     task: str = "item"
 
     def requests(self, task: Item) -> list[Request]:
@@ -84,12 +81,8 @@ class ChoiceJudge:
         messages = [part for shot in shots for part in self._shot(shot, task.id)]
         messages.append(Message("user", self._asked({**task.extra, "text": task.text}, task.id)))
         return [
-            Request(
+            self.sampling.request(
                 tuple(messages),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
             )
         ]
 
@@ -211,7 +204,7 @@ def _is_true(value: Any) -> bool:
     return value is True or str(value).casefold() in ("true", "1", "yes")
 
 
-def make(  # noqa: PLR0913 - each is an option that a study may give
+def make(
     *,
     options: Sequence[str] = (),
     prompt: str | None = None,
@@ -219,10 +212,7 @@ def make(  # noqa: PLR0913 - each is an option that a study may give
     several: bool = False,
     at_most: int | None = None,
     examples: Sequence[Mapping[str, Any]] = (),
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> ChoiceJudge:
     """An annotator that answers multiple-choice questions (`kind = "annotator", use = "choice"`).
 
@@ -238,8 +228,8 @@ def make(  # noqa: PLR0913 - each is an option that a study may give
         Whether several may be right, and how many; more are flagged.
     examples : sequence of mapping
         The same examples for every item, each with the fields of the prompt and `answer`.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -273,10 +263,7 @@ def make(  # noqa: PLR0913 - each is an option that a study may give
         at_most=at_most,
         examples=_Fixed(tuple(examples)) if examples else None,
         k=len(examples),
-        temperature=temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        seed=seed,
+        sampling=sampling,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError
 from voirdire.parsing import LEVELS, parse_preferences
-from voirdire.schema import Message, Parsed, Reply, Request
+from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._flags import echo_flags, flagged
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
 from voirdire_judges.prompts._rubric import attribute_text
@@ -42,10 +42,7 @@ class PairwiseJudge:
     """
 
     rubric: Rubric
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
     task: str = "comparison"
 
     def requests(self, task: Comparison) -> list[Request]:
@@ -55,15 +52,11 @@ class PairwiseJudge:
         context = [delimited(task.item.text, "CONTEXT")] if task.item.text.strip() else []
         shown = (delimited(task.first.text, "A"), delimited(task.second.text, "B"))
         return [
-            Request(
+            self.sampling.request(
                 (
                     Message("system", self._instructions()),
                     Message("user", "\n\n".join([*context, *shown])),
                 ),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
                 schema=self._schema(),
             )
         ]
@@ -95,10 +88,7 @@ class PairwiseJudge:
 def make(
     rubric: Rubric | str,
     *,
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> PairwiseJudge:
     """A pairwise judge (`use = "pairwise"`).
 
@@ -106,8 +96,8 @@ def make(
     ----------
     rubric : Rubric or str
         The attributes to compare on: a rubric, the name of a built-in one, or a TOML file.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -124,4 +114,4 @@ def make(
     found = load_rubric(rubric) if isinstance(rubric, str) else rubric
     if not found.attributes:
         raise InputError(f"pairwise judge: rubric {found.name!r} has no attributes")
-    return PairwiseJudge(found, temperature, top_p, max_tokens, seed)
+    return PairwiseJudge(found, sampling)

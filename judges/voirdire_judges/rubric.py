@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire._errors import InputError
 from voirdire.parsing import parse_scores, parse_scores_column
-from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric
+from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import combined, missing_reply
 from voirdire_judges._flags import echo_flags, echoing, flagged
 from voirdire_judges._levels import level_names, weighted_score
@@ -52,10 +52,7 @@ class RubricJudge:
     ask: Ask = "together"
     score: Score = "number"
     reference: bool = False
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
     task: str = "rating"
 
     def requests(self, task: Rating) -> list[Request]:
@@ -105,15 +102,11 @@ class RubricJudge:
         levels = self.score == "levels"
         output = output_text(self.rubric, attributes)
         schema = scores_schema(output_fields(output), self.rubric.scale)
-        return Request(
+        return self.sampling.request(
             (
                 Message("system", self._instructions(attributes, output)),
                 Message("user", self._material(task)),
             ),
-            temperature=self.temperature,
-            top_p=self.top_p,
-            max_tokens=self.max_tokens,
-            seed=self.seed,
             schema=None if levels else schema,
             options=level_names(self.rubric.scale) if levels else (),
         )
@@ -157,10 +150,7 @@ def make(
     ask: Ask = "together",
     score: Score = "number",
     reference: bool = False,
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> RubricJudge:
     """A rubric judge (`use = "rubric"`).
 
@@ -170,8 +160,8 @@ def make(
         The rubric, the name of a built-in one, or the path of a TOML file.
     ask, score, reference
         See `RubricJudge`.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -199,4 +189,4 @@ def make(
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
     if not found.attributes:
         raise InputError(f"rubric judge: rubric {found.name!r} has no attributes")
-    return RubricJudge(found, ask, score, reference, temperature, top_p, max_tokens, seed)
+    return RubricJudge(found, ask, score, reference, sampling)

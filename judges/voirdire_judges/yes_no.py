@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
 from voirdire.parsing import parse_yes_no, said_yes
-from voirdire.schema import Item, Message, Parsed, Reply, Request
+from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._combine import missing_reply
 from voirdire_judges._few_shot import Example, FewShot, few_shot
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
@@ -52,10 +52,7 @@ class YesNoAnnotator:
     labels: tuple[str, ...]
     wording: Wording
     examples: FewShot | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
 
     @property
     def shots(self) -> str:
@@ -67,12 +64,8 @@ class YesNoAnnotator:
         if not task.text.strip():
             return []
         return [
-            Request(
+            self.sampling.request(
                 (Message("user", self._prompt(task)),),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
                 schema=object_schema(
                     {label: {"type": "string", "enum": ["yes", "no"]} for label in self.labels}
                 ),
@@ -133,16 +126,13 @@ def fenced(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-def make(  # noqa: PLR0913 - one a key of the study
+def make(
     *,
     labels: Sequence[str],
     question: str = "",
     wording: Wording | None = None,
     examples: Mapping[str, Any] | None = None,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(),
     study: Study | None = None,
     plugins: Plugins | None = None,
 ) -> YesNoAnnotator:
@@ -159,8 +149,8 @@ def make(  # noqa: PLR0913 - one a key of the study
     examples : mapping, optional
         ``{selector = "nearest", pool = "silver.jsonl", k = 2, embedder = "all-mpnet-base-v2"}``:
         few-shot examples. The pool's label columns are those of `labels` unless it says others.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
     study, plugins
         Handed over by the runner: the study's items are the test split of the examples.
 
@@ -186,8 +176,5 @@ def make(  # noqa: PLR0913 - one a key of the study
         names,
         wording or Wording(asked, f"{asked} Here are texts that have been assessed already."),
         shots,
-        temperature,
-        top_p,
-        max_tokens,
-        seed,
+        sampling,
     )

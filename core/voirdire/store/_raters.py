@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,7 @@ from voirdire.schema import (
     Reply,
     Response,
     Rubric,
+    Sampling,
     Scale,
 )
 from voirdire.store._checked import checked_mind, checked_parsed, checked_requests
@@ -36,6 +37,8 @@ TaskKind = Literal["rating", "comparison", "item"]
 _REACHED_BY = frozenset({"timeout", "api_key_env", "threads", "local_files_only"})
 #: Characters of an exception's sentence that are kept: it may hold the reply.
 _SENTENCE = 160
+#: A study may also name these among a rater's `options`.
+_SAMPLED = tuple(field.name for field in fields(Sampling))
 _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 
@@ -234,14 +237,15 @@ def _made(
         raise PluginError(f"{spec.name!r}, key 'use': {error}") from error
     takes = inspect.signature(factory).parameters
     around = {"study": study, "plugins": plugins}
-    handed = {name: value for name, value in around.items() if name in takes}
-    sampling = {
-        name: value
-        for name in ("temperature", "top_p", "max_tokens")
-        if (value := getattr(spec, name)) is not None
-    }
+    handed: dict[str, Any] = {name: value for name, value in around.items() if name in takes}
+    options = dict(spec.options)
+    sampled = {name: options.pop(name) for name in _SAMPLED if name in options}
+    sampled |= {name: value for name in _SAMPLED if (value := getattr(spec, name)) is not None}
+    if sampled:
+        default = takes["sampling"].default if "sampling" in takes else Sampling()
+        handed["sampling"] = replace(default, **sampled)
     try:
-        made = factory(*given, **sampling, **spec.options, **handed)
+        made = factory(*given, **options, **handed)
     except TypeError as error:
         raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
     except VoirdireError:

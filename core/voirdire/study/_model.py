@@ -142,6 +142,7 @@ class Rater(Part):
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
+    seed: int | None = None
     runs: Annotated[int, Field(ge=1)] = 1
     options: dict[str, Any] = Field(default_factory=dict)
 

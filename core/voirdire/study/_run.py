@@ -88,6 +88,7 @@ class GeneratorSpec(_Part):
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: Count | None = None
+    seed: int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
     _no_keys = field_validator("model_options", "options")(no_secrets)

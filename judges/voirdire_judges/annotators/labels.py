@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire._errors import InputError
 from voirdire.parsing import LabelSet, parse_labels
-from voirdire.schema import Message, Parsed, Reply, Request
+from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._combine import missing_reply
 from voirdire_judges._flags import echo_flags, flagged
 from voirdire_judges.annotators._prompts import built_in, filled
@@ -54,10 +54,7 @@ class LabelAnnotator:
     at_most: int | None = None
     contradiction: Contradiction = "missing"
     guard: bool = True
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
     unsure: tuple[str, str] = ("not sure if any", "not sure which")
     task: str = "item"
     runs: int = RUNS
@@ -69,12 +66,8 @@ class LabelAnnotator:
         prompt = f"{self.prompt}\n\n{MARKS_NOTE}" if self.guard else self.prompt
         text = delimited(task.text, "TEXT") if self.guard else task.text
         return [
-            Request(
+            self.sampling.request(
                 (Message("system", prompt), Message("user", text)),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
             )
         ]
 
@@ -102,10 +95,7 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     at_most: int | None = None,
     contradiction: Contradiction = "missing",
     guard: bool = True,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(),
 ) -> LabelAnnotator:
     """An annotator with a label set of your own (`use = "labels"`).
 
@@ -125,8 +115,8 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
         More labels are flagged; 2 for ranked labels by default.
     contradiction, guard
         See `LabelAnnotator`.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -153,14 +143,4 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     found = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
     most = RANKED_MOST if at_most is None and kind == "ranked" else at_most
     asked = built_in(kind, found, most) if prompt is None else prompt
-    return LabelAnnotator(
-        found,
-        filled(asked, found),
-        most,
-        contradiction,
-        guard,
-        temperature,
-        top_p,
-        max_tokens,
-        seed,
-    )
+    return LabelAnnotator(found, filled(asked, found), most, contradiction, guard, sampling)

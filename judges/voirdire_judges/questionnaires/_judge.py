@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
 from voirdire.parsing import parse_questionnaire, worst_status
-from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric
+from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import missing_reply
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
 from voirdire_judges.prompts._schema import object_schema
@@ -36,10 +36,7 @@ class QuestionnaireJudge:
 
     questionnaire: Questionnaire
     threshold: float | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
     task: str = "item"
 
     @property
@@ -52,15 +49,11 @@ class QuestionnaireJudge:
         if not task.text.strip():
             return []
         return [
-            Request(
+            self.sampling.request(
                 (
                     Message("system", self._instructions()),
                     Message("user", delimited(task.text, "TEXT")),
                 ),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
                 schema=object_schema(
                     {str(n): self._form(n) for n in range(1, len(self._questions) + 1)}
                 ),
@@ -167,16 +160,13 @@ def _levels(known: Questionnaire) -> str:
     return "one of " + json.dumps(list(scale.levels))
 
 
-def make(  # noqa: PLR0913 - one a key of the study
+def make(
     rubric: Rubric | str = "",
     *,
     scale: str = "",
     variant: str = STANDARD,
     threshold: float | None = None,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(),
     study: Study | None = None,
 ) -> QuestionnaireJudge:
     """A questionnaire judge (`use = "questionnaire"`), as a judge or an annotator of items.
@@ -193,8 +183,8 @@ def make(  # noqa: PLR0913 - one a key of the study
     threshold : float, optional
         Totals of as much or more count as the construct. Without one no label is derived, for
         none is a fact of nature: declare it.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
     study : Study, optional
         Handed over by the runner; files are relative to its folder.
 
@@ -222,4 +212,4 @@ def make(  # noqa: PLR0913 - one a key of the study
             f"questionnaire {known.name} ({variant}): threshold {threshold:g} decides nothing, "
             f"its total lies in {total.low:g} to {total.high:g}"
         )
-    return QuestionnaireJudge(known, threshold, temperature, top_p, max_tokens, seed)
+    return QuestionnaireJudge(known, threshold, sampling)

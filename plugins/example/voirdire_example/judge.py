@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire.parsing import parse_yes_no
-from voirdire.schema import Message, Parsed, Request, Scale
+from voirdire.schema import Message, Parsed, Request, Sampling, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +25,12 @@ class NextStepJudge:
     """Scores the attribute `next_step` at the ends of the scale. Pure: it never calls a model."""
 
     scale: Scale = Scale()
-    temperature: float | None = None
+    sampling: Sampling = Sampling()
 
     def requests(self, task: Rating) -> list[Request]:
         """One question about one response."""
         text = task.response.text.replace("----------", "- - - - -")
-        return [Request((Message("user", QUESTION % text),), temperature=self.temperature)]
+        return [self.sampling.request((Message("user", QUESTION % text),))]
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """Yes is the scale's high end, no its low end, anything else is missing."""
@@ -40,7 +40,7 @@ class NextStepJudge:
         return Parsed({"next_step": score}, found.status, {"next_step": found.status})
 
 
-def make(rubric: Rubric | str = "", *, temperature: float | None = None, **_: Any) -> NextStepJudge:
+def make(rubric: Rubric | str = "", *, sampling: Sampling = Sampling()) -> NextStepJudge:
     """Make the judge for a study; a rubric given as an object brings its scale."""
-    scale = getattr(rubric, "scale", Scale())
-    return NextStepJudge(scale, temperature)
+    scale = Scale() if isinstance(rubric, str) else rubric.scale
+    return NextStepJudge(scale, sampling)

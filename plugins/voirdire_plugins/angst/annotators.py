@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire import InputError
+from voirdire.schema import Sampling
 from voirdire_judges.yes_no import Wording, YesNoAnnotator
 from voirdire_judges.yes_no import make as make_yes_no
 from voirdire_plugins.angst.labels import LABELS
@@ -69,10 +70,7 @@ def make(
     *,
     task: str,
     examples: Mapping[str, Any] | None = None,
-    temperature: float | None = None,
-    top_p: float | None = TOP_P,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(top_p=TOP_P),
     study: Study | None = None,
     plugins: Plugins | None = None,
 ) -> YesNoAnnotator:
@@ -84,7 +82,7 @@ def make(
     examples : mapping, optional
         Few-shot: ``{selector = "nearest", pool = "silver.jsonl", k = 2, embedder = ...}``, as in
         the `yes-no` annotator. Zero-shot without it.
-    temperature, top_p, max_tokens, seed
+    sampling : Sampling
         Sent with every request; top-p is the paper's 0.95.
     study, plugins
         Handed over by the runner.
@@ -109,10 +107,7 @@ def make(
         labels=TASKS[task],
         wording=wording(task),
         examples=None if examples is None else examples_of(examples),
-        temperature=temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        seed=seed,
+        sampling=sampling,
         study=study,
         plugins=plugins,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.parsing import parse_fields, said_yes
-from voirdire.schema import Item, Message, Parsed, Reply, Request
+from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
 from voirdire_judges.yes_no import fenced
 from voirdire_plugins.angst.labels import LABELS, labels_named, with_class
 
@@ -57,10 +57,7 @@ _WITHHELD: dict[FinishReason, Status] = {
 class SilverAnnotator:
     """Asks openly and maps the disorders named to labels. Pure."""
 
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling()
 
     def requests(self, task: Item) -> list[Request]:
         """One request; none for a post without text."""
@@ -68,12 +65,8 @@ class SilverAnnotator:
             return []
         message = Message("user", _PROMPT.format(post=fenced(task.text)))
         return [
-            Request(
+            self.sampling.request(
                 (message,),
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
             )
         ]
 
@@ -121,10 +114,7 @@ def _nothing(status: Status, reason: str = "") -> Parsed:
 
 def make(
     *,
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> SilverAnnotator:
     r"""The annotator that makes silver labels (`use = "angst-silver"`).
 
@@ -134,7 +124,7 @@ def make(
     >>> make().parse([Reply(text + "DSM5 Rationale: sudden fear")]).scores
     {'disorder': 1.0, 'depression': 0.0, 'anxiety': 1.0}
     """
-    return SilverAnnotator(temperature, top_p, max_tokens, seed)
+    return SilverAnnotator(sampling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import InputError
+from voirdire.schema import Sampling
 from voirdire_judges.choice import ChoiceJudge
 from voirdire_plugins.cbt_bench import prompts
 from voirdire_plugins.cbt_bench.data import read_examples
@@ -23,10 +24,7 @@ def make_qa(
     *,
     letters: int = 5,
     several: bool = False,
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> ChoiceJudge:
     """Level I (`use = "cbt-qa"`): the item's text is the question, `extra["choices"]` its options.
 
@@ -36,7 +34,7 @@ def make_qa(
         The most options that a question has; ratings are keyed by the letters A, B, ...
     several : bool
         Whether some questions have several right choices (`extra["several"]` says which).
-    temperature, top_p, max_tokens, seed
+    sampling : Sampling
         Sent with every request; the paper asks at temperature 0.
     """
     return ChoiceJudge(
@@ -44,10 +42,7 @@ def make_qa(
         several_prompt=prompts.QA_SEVERAL if several else "",
         letters=letters,
         several=several,
-        temperature=temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        seed=seed,
+        sampling=sampling,
     )
 
 
@@ -66,17 +61,14 @@ def make_fc(**options: Any) -> ChoiceJudge:
     return make_task(TASKS["fc"], **options)
 
 
-def make_task(  # noqa: PLR0913 - each is an option that a study may give
+def make_task(
     task: LabelTask,
     *,
     data: str = "",
     k: int = 0,
     examples: Literal["fixed", "nearest"] = "fixed",
     embedder: str | Embedder = "all-mpnet-base-v2",
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> ChoiceJudge:
     """The annotator of one task of level II.
 
@@ -91,7 +83,7 @@ def make_task(  # noqa: PLR0913 - each is an option that a study may give
         The first k for every item, or the k nearest to it through retrieval.
     embedder : str
         For ``"nearest"``; see `voirdire_retrieval.open_embedder`.
-    temperature, top_p, max_tokens, seed
+    sampling : Sampling
         Sent with every request; the paper asks at temperature 0.
 
     Raises
@@ -108,10 +100,7 @@ def make_task(  # noqa: PLR0913 - each is an option that a study may give
         at_most=task.at_most,
         examples=_selector(task, data, k, examples, embedder) if k else None,
         k=k,
-        temperature=temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        seed=seed,
+        sampling=sampling,
     )
 
 

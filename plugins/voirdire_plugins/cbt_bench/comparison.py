@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.schema import Attribute, Parsed, Request, Rubric, Scale
+from voirdire.schema import Attribute, Parsed, Request, Rubric, Sampling, Scale
 from voirdire_judges.pairwise import PairwiseJudge
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
 
@@ -24,10 +24,7 @@ class ExerciseJudge:
     """A pairwise judge whose criteria are those of the exercise's category. Pure and blind."""
 
     criteria: Mapping[str, Sequence[str]] = field(default_factory=lambda: CRITERIA)
-    temperature: float | None = 0.0
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling(temperature=0.0)
     task: str = "comparison"
 
     def requests(self, task: Comparison) -> list[Request]:
@@ -54,17 +51,14 @@ class ExerciseJudge:
         texts = (*criteria, _OVERALL)
         attributes = tuple(Attribute(n, t) for n, t in zip(ATTRIBUTES, texts, strict=True))
         rubric = Rubric("cbt-dp", attributes, _SCALE)
-        return PairwiseJudge(rubric, self.temperature, self.top_p, self.max_tokens, self.seed)
+        return PairwiseJudge(rubric, self.sampling)
 
 
 def make(
     rubric: Rubric | str = "",  # noqa: ARG001 - judges are made with the study's rubric
     *,
     criteria: Mapping[str, Sequence[str]] | None = None,
-    temperature: float | None = 0.0,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
 ) -> ExerciseJudge:
     """A judge of level III (`use = "cbt-dp"`).
 
@@ -72,7 +66,7 @@ def make(
     ----------
     criteria : mapping of str to sequence of four str, optional
         In place of Table 13's.
-    temperature, top_p, max_tokens, seed
+    sampling : Sampling
         Sent with every request.
 
     Raises
@@ -84,4 +78,4 @@ def make(
     for category, texts in found.items():
         if len(texts) != len(ATTRIBUTES) - 1:
             raise InputError(f"cbt-dp: category {category!r} needs four criteria, got {texts!r}")
-    return ExerciseJudge(found, temperature, top_p, max_tokens, seed)
+    return ExerciseJudge(found, sampling)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.schema import Message, Request, Response
+from voirdire.schema import Message, Request, Response, Sampling
 from voirdire_plugins.cbt_bench.prompts import DP
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 class TherapistGenerator:
     """Answers a client's statement; the reference's length stands in the prompt, not its words."""
 
-    temperature: float | None = 0.7
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = Sampling(temperature=0.7)
     task: str = "item"
 
     def requests(self, task: Item) -> list[Request]:
@@ -41,12 +38,8 @@ class TherapistGenerator:
             Message("user", task.text),
         )
         return [
-            Request(
+            self.sampling.request(
                 messages,
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_tokens,
-                seed=self.seed,
             )
         ]
 
@@ -66,10 +59,7 @@ def word_count(text: str) -> int:
 
 def make(
     *,
-    temperature: float | None = 0.7,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(temperature=0.7),
 ) -> TherapistGenerator:
     """A generator of level III (`use = "cbt-dp"`); the paper's temperature is 0.7."""
-    return TherapistGenerator(temperature, top_p, max_tokens, seed)
+    return TherapistGenerator(sampling)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from voirdire import InputError
+from voirdire.schema import Sampling
 from voirdire_judges.annotators.labels import Contradiction, LabelAnnotator
 from voirdire_plugins.distortions.labels import LABELS, UNSURE
 from voirdire_plugins.distortions.prompts import AT_MOST, PROMPTS
@@ -15,10 +16,7 @@ def make(
     prompt: Literal["ranked", "multi"] = "ranked",
     contradiction: Contradiction = "missing",
     guard: bool = False,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
+    sampling: Sampling = Sampling(),
 ) -> LabelAnnotator:
     """An annotator of cognitive distortions (`use = "distortions"`).
 
@@ -31,8 +29,8 @@ def make(
         A reply that names No Distortion beside a distortion is missing, or the distortion stands.
     guard : bool
         Put the text between marks, and say so in the prompt. The paper's prompts do not.
-    temperature, top_p, max_tokens, seed
-        Sent with every request; None leaves it to the model.
+    sampling : Sampling
+        Sent with every request; what is None is left to the model.
 
     Raises
     ------
@@ -53,9 +51,6 @@ def make(
         AT_MOST[prompt],
         contradiction,
         guard,
-        temperature,
-        top_p,
-        max_tokens,
-        seed,
+        sampling,
         UNSURE,
     )

@@ -20,8 +20,7 @@ import polars as pl
 from _timing import machine, table, versions
 
 from voirdire.examining.choices import label_matrices, label_scores
-from voirdire.examining.preference_sections import preference_sections
-from voirdire.examining.preferences import examine_preferences
+from voirdire.examining.preferences import examine_preferences, preference_sections
 from voirdire.schema import Reply
 from voirdire_plugins.cbt_bench.annotators import make_pc
 from voirdire_plugins.cbt_bench.comparison import make as make_judge

@@ -57,7 +57,7 @@ def job(path: str) -> None:
     """Examine the file; prints the figures as JSON."""
     start = time.perf_counter()
     from voirdire import examine
-    from voirdire.examining._source import adjust
+    from voirdire.examining.source import adjust
 
     study = adjust(large_study(Path(path)), {"analysis": {"measures": ("icc", "alpha")}})
     found = examine(study)

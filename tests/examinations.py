@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.examining import FormInterval, PairResult, SystemPair
-from voirdire.examining._classes import band_of, reliability_class
+from voirdire.examining.ratings.classes import band_of, reliability_class
 from voirdire.stats import Interval, icc
 
 NAN = float("nan")

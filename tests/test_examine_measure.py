@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import voirdire
-from voirdire.examining._measures import MEASURES, PAIRWISE
+from voirdire.examining.measures import MEASURES, PAIRWISE
 
 RATERS = ("anna", "ben", "cy")
 ANALYTIC = {"f", "t", "wald", "fisher_z", "percentile"}

@@ -12,7 +12,7 @@ import pytest
 import voirdire
 from voirdire import InputError, PluginError
 from voirdire._manager import GROUP, load
-from voirdire.examining import _benchmark, _source, examine
+from voirdire.examining import _benchmark, examine, source
 from voirdire.examining._panel import reference_of
 from voirdire.examining.comparing import compare
 from voirdire.study import Rater, build_study
@@ -37,7 +37,7 @@ def gardens(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
     found = load([EntryPoint("haiku", "plugin_haiku", GROUP)])
-    for place in (_source, _benchmark):
+    for place in (source, _benchmark):
         monkeypatch.setattr(place, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gardens").mkdir()

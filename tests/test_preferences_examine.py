@@ -13,9 +13,10 @@ import pytest
 
 from voirdire import TableError
 from voirdire.examining import audit_source, examine
-from voirdire.examining.preference_sections import preference_findings, preference_sections
 from voirdire.examining.preferences import (
     examine_preferences,
+    preference_findings,
+    preference_sections,
     preference_table,
     settle,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voirdire import TableError
-from voirdire.examining._preference_source import preferences_alone
+from voirdire.examining.preferences import preferences_alone
 
 HEADER = "item,system_a,system_b,rater,attribute,score\n"
 ROWS = "1.0,m ,ref,ann,Warmth,1\n2.0,m,ref,ann,Warmth,n.a.\n3.0,m,ref,ann,Warmth,-2\n"

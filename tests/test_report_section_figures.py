@@ -14,8 +14,7 @@ import pytest
 
 from voirdire import PluginError
 from voirdire.examining import Section, SectionFigure, examine
-from voirdire.examining._preference_figures import means_figure, shares_figure
-from voirdire.examining.preferences import examine_preferences
+from voirdire.examining.preferences import examine_preferences, means_figure, shares_figure
 from voirdire.report import write_outputs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._sections import draw

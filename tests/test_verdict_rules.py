@@ -11,7 +11,6 @@ from examinations import NAN, matrix, pair_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voirdire.examining._agreement import levels_of
 from voirdire.examining.ladder._components import side
 from voirdire.examining.ladder._known import Known, winning_range
 from voirdire.examining.ladder._settle import (
@@ -24,6 +23,7 @@ from voirdire.examining.ladder._settle import (
 from voirdire.examining.ladder._stability import stability
 from voirdire.examining.ladder.multiplicity import consistency_p, state_multiplicity
 from voirdire.examining.ladder.verdict import judge_verdicts, scope_sentence
+from voirdire.examining.ratings.agreement import levels_of
 from voirdire.schema import Finding, Scale
 from voirdire.stats import Estimate, Interval, alt_test, icc
 from voirdire.study import build_study

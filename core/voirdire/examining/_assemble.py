@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire import __version__, tables
 from voirdire.examining import _notes
 from voirdire.examining._context import Context
-from voirdire.examining._examination import Examination
 from voirdire.examining._labels_beside import all_labels
-from voirdire.examining._measures import measures_of
-from voirdire.examining._pairing import pairings
 from voirdire.examining._panel import (
     context_of,
     judges_of,
@@ -22,16 +19,19 @@ from voirdire.examining._panel import (
     references_of,
     scale_of,
 )
-from voirdire.examining._results import pair_results
-from voirdire.examining._systems import judge_mean_tests, system_means, system_tests
+from voirdire.examining.examination import Examination
 from voirdire.examining.ladder._facts import known_facts
 from voirdire.examining.ladder.verdict import judge_verdicts
+from voirdire.examining.measures import measures_of
+from voirdire.examining.ratings.pairing import pairings
+from voirdire.examining.ratings.results import pair_results
+from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._cube import Cube
-    from voirdire.examining._examination import PairResult, SystemTest
+    from voirdire.examining.examination import PairResult, SystemTest
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Finding
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables

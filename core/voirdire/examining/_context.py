@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from voirdire.examining._cube import Cube
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Scale
     from voirdire.study import Study
 

@@ -14,10 +14,10 @@ from voirdire.examining._preference_part import (
     without_ratings,
     worst_first,
 )
-from voirdire.examining._preference_source import preferences_alone, split_preferences
 from voirdire.examining._session_findings import session_findings
-from voirdire.examining._source import adjust, is_benchmark, resolve
-from voirdire.examining.preference_sections import preference_findings
+from voirdire.examining.preferences.sections import preference_findings
+from voirdire.examining.preferences.source import preferences_alone, split_preferences
+from voirdire.examining.source import adjust, is_benchmark, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining._benchmark import Benchmark
-    from voirdire.examining._examination import Examination
-    from voirdire.examining._preference_source import Compared
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.preferences.source import Compared
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables

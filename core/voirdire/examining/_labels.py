@@ -23,8 +23,8 @@ from voirdire.store import is_session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._examination import Section
     from voirdire.examining.consistency import LabelRuns
+    from voirdire.examining.examination import Section
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
 

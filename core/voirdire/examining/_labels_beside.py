@@ -24,7 +24,7 @@ from voirdire.schema import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from voirdire.examining._examination import Section
+    from voirdire.examining.examination import Section
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
 

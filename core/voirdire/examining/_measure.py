@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from voirdire import tables
 from voirdire.examining._labels import label_scale
-from voirdire.examining._measures import frame_of, measures_of
 from voirdire.examining._panel import context_of, raters_of, scale_of
-from voirdire.examining._source import adjust, resolve
+from voirdire.examining.measures import frame_of, measures_of
+from voirdire.examining.source import adjust, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._examination import PairResult
+    from voirdire.examining.examination import PairResult
     from voirdire.study import Study
 
 ONE_COLUMN = (

@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire._errors import InputError
 from voirdire.examining._context import Context
-from voirdire.examining._cube import build_cube
+from voirdire.examining.ratings.cube import build_cube
 from voirdire.schema import Scale
 from voirdire.study import Rater
 

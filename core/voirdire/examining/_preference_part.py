@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining._examination import Examination
-from voirdire.examining.preference_sections import preference_findings, preference_sections
-from voirdire.examining.preferences import examine_preferences
+from voirdire.examining.examination import Examination
+from voirdire.examining.preferences.results import examine_preferences
+from voirdire.examining.preferences.sections import preference_findings, preference_sections
 from voirdire.schema import SEVERITIES
 from voirdire.tables import RATERS, RATINGS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from voirdire.examining._preference_source import Compared
+    from voirdire.examining.preferences.source import Compared
     from voirdire.schema import Finding
     from voirdire.study import Study
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining._examination import Section, SectionFigure
+from voirdire.examining.examination import Section, SectionFigure
 from voirdire.stats import kappa_f1
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining._examination import Section
+from voirdire.examining.examination import Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

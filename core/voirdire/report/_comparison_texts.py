@@ -10,7 +10,7 @@ from voirdire.examining.preferences import OVERALL, settle
 from voirdire.report._texts import Text, cut
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _SHOWN = 12
 

@@ -12,7 +12,7 @@ from voirdire.report._comparison_texts import lost_comparisons
 from voirdire.report._texts import Text, allowed, cut, disagreements
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _SHOWN = 12
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.report.figures._style import Drawing
 
 

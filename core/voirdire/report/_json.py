@@ -10,7 +10,7 @@ from voirdire.report._records import examination_record, finding_records
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 
 def write_json(examination: Examination, folder: Path) -> list[Path]:

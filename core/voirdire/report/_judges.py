@@ -15,7 +15,7 @@ from voirdire.report._tables import Table
 from voirdire.report._words import STATES, VERDICTS, plural
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Component, Examination, PairResult, Verdict
+    from voirdire.examining.examination import Component, Examination, PairResult, Verdict
 
 
 @dataclass(frozen=True, slots=True)

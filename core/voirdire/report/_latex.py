@@ -9,7 +9,7 @@ from voirdire.report._tables import Table, evidence_tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _HEAD = (
     "% Needs \\usepackage{booktabs,graphicx} and, for long tables, \\usepackage{longtable}.\n"

@@ -9,7 +9,7 @@ from voirdire.report._tables import Table, evidence_tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 
 def write_markdown(examination: Examination, folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from voirdire.report._tables import Table
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 REFERENCES = (
     (

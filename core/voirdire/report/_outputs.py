@@ -14,7 +14,7 @@ from voirdire.report.figures import begin_figures, save_figures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.report.figures._painter import Painter
 
 #: Format -> the module and function that writes it, imported when it is asked for.

@@ -20,7 +20,7 @@ from voirdire.schema import SEVERITIES as WORST_FIRST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _PLACES = 12
 _NO_TEXTS = (

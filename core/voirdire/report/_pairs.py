@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 KEYS = ("item", "system", "attribute")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining._examination import SCHEMA_VERSION, PairResult, SystemTest
+from voirdire.examining.examination import SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.report._plain import plain
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.stats._results import Interval
 
 #: The keys every result has, in this order; further ones follow.

@@ -11,7 +11,7 @@ from voirdire.report._plain import number, share, signed, span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.examining._examination import Examination, PairResult, SystemTest
+    from voirdire.examining.examination import Examination, PairResult, SystemTest
     from voirdire.stats._results import Interval
 
 

@@ -9,7 +9,7 @@ from voirdire.report._records import icc_frame, tests_frame
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 
 def write_csv(examination: Examination, folder: Path) -> list[Path]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination, PairResult, Section
+    from voirdire.examining.examination import Examination, PairResult, Section
     from voirdire.schema import Finding
     from voirdire.stats._results import Interval
 

@@ -10,7 +10,7 @@ import polars as pl
 from voirdire.report._pairs import pairs_frame
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.study import Study
 
 _SHOWN = 12

@@ -10,8 +10,7 @@ import polars as pl
 
 from voirdire._errors import TableError
 from voirdire.examining import Section
-from voirdire.examining.preference_sections import preference_sections
-from voirdire.examining.preferences import OVERALL, examine_preferences
+from voirdire.examining.preferences import OVERALL, examine_preferences, preference_sections
 from voirdire.store import responses_frame
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.responses import word_count

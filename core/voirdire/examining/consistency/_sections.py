@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from voirdire.examining._examination import Section, SectionFigure
 from voirdire.examining.consistency._agreement import (
     agreement_frame,
     joint_agreement_frame,
@@ -22,6 +21,7 @@ from voirdire.examining.consistency._final import (
     threshold_of,
 )
 from voirdire.examining.consistency._replies import reply_states, unknown_labels
+from voirdire.examining.examination import Section, SectionFigure
 from voirdire.stats._results import REASONS
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining._classes import band_of, bands_spanned
-from voirdire.examining._examination import Component
+from voirdire.examining.examination import Component
 from voirdire.examining.ladder._settle import units_for_bias, units_for_icc, units_for_interval
+from voirdire.examining.ratings.classes import band_of, bands_spanned
 from voirdire.stats._results import REASONS, Estimate, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._examination import PairResult, State
+    from voirdire.examining.examination import PairResult, State
     from voirdire.schema import Finding
     from voirdire.study import Thresholds
 

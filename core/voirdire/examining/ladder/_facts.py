@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._pairing import excluded_systems, kept_responses
 from voirdire.examining.ladder._known import Known
 from voirdire.examining.ladder._stability import stability
+from voirdire.examining.ratings.pairing import excluded_systems, kept_responses
 from voirdire.stats import alt_test
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining._context import Context
-    from voirdire.examining._cube import Cube
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.stats import Estimate
     from voirdire.study import Rater
 

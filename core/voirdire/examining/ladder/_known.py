@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._examination import Component
+from voirdire.examining.examination import Component
 from voirdire.examining.ladder._components import side
 from voirdire.examining.ladder._settle import (
     ALPHA,
@@ -23,7 +23,7 @@ from voirdire.stats.multiplicity import adjust_p
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.examining._examination import State
+    from voirdire.examining.examination import State
     from voirdire.stats._results import Estimate
     from voirdire.study import Thresholds
 

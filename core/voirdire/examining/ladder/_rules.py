@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.examining._examination import Component, VerdictName
+    from voirdire.examining.examination import Component, VerdictName
 
 _NEXT: Mapping[str, str] = {
     "no verdict": "Mend the data that the audit names, then examine again.",

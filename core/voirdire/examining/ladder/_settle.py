@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._classes import bands_spanned
+from voirdire.examining.ratings.classes import bands_spanned
 from voirdire.stats._forms import f_interval
 from voirdire.stats._results import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from voirdire.examining._examination import PairResult
+    from voirdire.examining.examination import PairResult
     from voirdire.stats._results import Estimate
 
 #: Beyond this many units an estimate lies at the threshold for all purposes.

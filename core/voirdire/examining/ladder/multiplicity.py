@@ -13,7 +13,7 @@ from voirdire.stats.multiplicity import adjust_p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._examination import PairResult, Verdict
+    from voirdire.examining.examination import PairResult, Verdict
     from voirdire.study import Study, Thresholds
 
 

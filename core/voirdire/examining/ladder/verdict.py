@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from voirdire.examining._examination import Verdict
+from voirdire.examining.examination import Verdict
 from voirdire.examining.ladder._components import (
     agreement_component,
     bias_component,
@@ -19,7 +19,7 @@ from voirdire.examining.ladder._rules import decide, next_step, what_is_needed
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from voirdire.examining._examination import Component, PairResult, VerdictName
+    from voirdire.examining.examination import Component, PairResult, VerdictName
     from voirdire.schema import Finding
     from voirdire.study import Study
 

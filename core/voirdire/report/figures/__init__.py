@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.report.figures._style import Drawing
 
 __all__ = ["begin_figures", "draw_figures", "draw_named", "painter", "save_figures"]

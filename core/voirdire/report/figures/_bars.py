@@ -24,7 +24,7 @@ from voirdire.report.figures._style import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 #: More judges than this make bars too thin to see.
 _MOST = 24

@@ -20,7 +20,7 @@ from voirdire.report.figures._style import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 
 def draw(examination: Examination) -> Drawing:

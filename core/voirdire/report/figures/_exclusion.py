@@ -20,7 +20,7 @@ from voirdire.report.figures._style import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining.examination import Examination, PairResult
 
 _FORMS = (("icc_c1", "ICC(C,1)"), ("icc_a1", "ICC(A,1)"))
 

@@ -24,7 +24,7 @@ from voirdire.report.figures._style import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _SAID = {
     "f": "F",

@@ -24,7 +24,7 @@ from voirdire.report.figures._style import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining.examination import Examination, PairResult
 
 _BLUES = ("#f3f7fb", "#a9cce3", "#2e86c1", "#0b3c66")
 _BROWNS = ("#fbf6ee", "#f0cf9b", "#cf7f2a", "#6e3305")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
     from voirdire.report.figures._style import Drawing
 
 #: Loaded while there is nothing to draw yet; the last two are for reading what is handed over.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.figures._style import INK, MUTED, RULE, label_width, shorten
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination, PairResult
+    from voirdire.examining.examination import Examination, PairResult
 
 ROW_HEIGHT = 0.22
 #: More would make a picture of many pages.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._examination import Section, SectionFigure
+    from voirdire.examining.examination import Section, SectionFigure
 
 _PLAIN = 4  # characters up to which labels stand upright
 _SLANT = math.radians(35)

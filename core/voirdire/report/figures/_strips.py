@@ -19,7 +19,7 @@ from voirdire.report.figures._style import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 #: A system is named where leaving it out moves the ICC by this much.
 _NAMED = 0.05

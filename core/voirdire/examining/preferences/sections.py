@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining._examination import Section
-from voirdire.examining._preference_figures import means_figure, overall_cells, shares_figure
-from voirdire.examining._preference_table import settle
+from voirdire.examining.examination import Section, SectionFigure
+from voirdire.examining.preferences.table import settle
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from voirdire.examining.preferences import PreferenceCell, Preferences
+    from voirdire.examining.preferences.results import PreferenceCell, Preferences
     from voirdire.schema import Severity
     from voirdire.stats import Estimate
 
 _SHOWN = 20
 #: The share of a rater's comparisons without a score that is no longer a mere note.
 _MOST_MISSING = 0.05
+#: Beyond this many bars a page shows none legibly; the table stands alone then.
+_MOST_BARS = 40
+_OUTCOMES = ("win", "tie", "loss")
 _MARK = " An asterisk: under 20 items, or resamples in which nothing could be estimated."
 _CELL = (
     "Rater",
@@ -269,3 +271,63 @@ def _span(estimate: Estimate) -> str:
     mark = "*" if interval.flags or interval.n_undefined else ""
     # 0.0 is added so that a bound a hair below 0 is printed as 0.
     return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]{mark}"
+
+
+def overall_cells(cells: Sequence[PreferenceCell]) -> list[PreferenceCell]:
+    """The cells of the overall attribute where there is one, else all."""
+    return [cell for cell in cells if cell.attribute.casefold() == "overall"] or list(cells)
+
+
+def means_figure(cells: Sequence[PreferenceCell]) -> SectionFigure:
+    """Mean preference of each pair of systems by part, as figure 2 of Zhang et al."""
+    names = _series_names(cells)
+    parts = list(dict.fromkeys(cell.part for cell in cells))
+    means = {(name, cell.part): cell.mean.value for name, cell in zip(names, cells, strict=True)}
+    series = dict.fromkeys(names)
+    return SectionFigure(
+        kind="grouped_bars",
+        labels=tuple(parts),
+        series=tuple((n, tuple(means.get((n, p), math.nan) for p in parts)) for n in series),
+        y="Mean preference",
+        caption=f"Above 0 {_sides(cells)} is preferred, below 0 the other.",
+    )
+
+
+def shares_figure(cells: Sequence[PreferenceCell]) -> SectionFigure | None:
+    """Shares won, tied and lost, one stacked bar a pair and part, as figure 5 of Zhang et al."""
+    if len(cells) > _MOST_BARS:
+        return None
+    named = zip(_series_names(cells), cells, strict=True)
+    return SectionFigure(
+        kind="bars",
+        labels=tuple(": ".join(filter(None, (cell.part, name))) for name, cell in named),
+        series=tuple(
+            (outcome, tuple(getattr(cell.outcome, outcome).value for cell in cells))
+            for outcome in _OUTCOMES
+        ),
+        y="Share of comparisons",
+        caption=f"Won, tied and lost by {_sides(cells)}.",
+    )
+
+
+def _sides(cells: Sequence[PreferenceCell]) -> str:
+    against = {cell.system_b for cell in cells}
+    return f"the system named, against {against.pop()}," if len(against) == 1 else "the first named"
+
+
+def _series_names(cells: Sequence[PreferenceCell]) -> list[str]:
+    """What tells the cells apart: systems, and raters and attributes where there are several."""
+    against, raters, attributes = (
+        len({getattr(cell, name) for cell in cells}) > 1
+        for name in ("system_b", "rater", "attribute")
+    )
+    return [
+        ", ".join(
+            (
+                f"{cell.system_a} vs {cell.system_b}" if against else cell.system_a,
+                *((cell.rater,) if raters else ()),
+                *((cell.attribute,) if attributes else ()),
+            )
+        )
+        for cell in cells
+    ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining._preference_table import holds_preferences, preference_table
+from voirdire.examining.preferences.table import holds_preferences, preference_table
 from voirdire.files import file_hash
 from voirdire.study import Data, Source, Study
 from voirdire.tables import read_raw

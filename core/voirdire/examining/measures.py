@@ -9,15 +9,15 @@ import polars as pl
 
 from voirdire import stats
 from voirdire._errors import InputError
-from voirdire.examining._agreement import levels_of
-from voirdire.examining._examination import Measure
+from voirdire.examining.examination import Measure
+from voirdire.examining.ratings.agreement import levels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._cube import Cube
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
     from voirdire.study import Analysis, Study

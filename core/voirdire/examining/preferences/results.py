@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.examining._preference_table import (
+from voirdire.examining.preferences.table import (
     MOST,
-    holds_preferences,
     preference_table,
     settle,
 )
@@ -27,19 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.stats import BradleyTerry, Estimate, WinTieLoss
-
-__all__ = [
-    "OVERALL",
-    "PositionBias",
-    "PreferenceCell",
-    "Preferences",
-    "RaterPair",
-    "Strengths",
-    "examine_preferences",
-    "holds_preferences",
-    "preference_table",
-    "settle",
-]
 
 #: The attribute that says which response is better in all.
 OVERALL = "Overall"

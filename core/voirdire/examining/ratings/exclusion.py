@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining._context import FORMS
-from voirdire.examining._examination import SystemPair
-from voirdire.examining._pairing import Pairing, family_systems, pair_up
+from voirdire.examining.examination import SystemPair
+from voirdire.examining.ratings.pairing import Pairing, family_systems, pair_up
 from voirdire.stats import icc_batch
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, RequirementUnmetError
-from voirdire.examining._examination import PairResult
+from voirdire.examining.examination import PairResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from voirdire.examining._examination import Examination
+    from voirdire.examining.examination import Examination
 
 _GATE = re.compile(r"^\s*(\w+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<)\s*([-+\d.eE]+)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {

@@ -21,7 +21,7 @@ from voirdire.stats import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining._pairing import Pairing
+    from voirdire.examining.ratings.pairing import Pairing
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
 

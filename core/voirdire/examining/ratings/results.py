@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining._agreement import label_alpha, response_level, system_level
-from voirdire.examining._classes import FEWEST_SYSTEMS, band_of, is_borderline, reliability_class
 from voirdire.examining._context import FORMS, Context
-from voirdire.examining._examination import FormInterval, PairResult
-from voirdire.examining._exclusion import Before, system_pairs, under_other_rules
+from voirdire.examining.examination import FormInterval, PairResult
+from voirdire.examining.ratings.agreement import label_alpha, response_level, system_level
+from voirdire.examining.ratings.classes import (
+    FEWEST_SYSTEMS,
+    band_of,
+    is_borderline,
+    reliability_class,
+)
+from voirdire.examining.ratings.exclusion import Before, system_pairs, under_other_rules
 from voirdire.stats import icc_batch, icc_systems_batch
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._pairing import Pairing
+    from voirdire.examining.ratings.pairing import Pairing
     from voirdire.stats import Estimate
     from voirdire.study import Study
 

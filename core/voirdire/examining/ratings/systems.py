@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining._examination import SystemMean, SystemTest
+from voirdire.examining.examination import SystemMean, SystemTest
 from voirdire.stats import compare_systems
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._cube import Cube
+    from voirdire.examining.ratings.cube import Cube
 
 
 def system_means(cube: Cube, composites: Mapping[str, Sequence[str]]) -> tuple[SystemMean, ...]:

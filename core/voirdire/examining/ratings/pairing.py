@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining._cube import Cube
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.study import Rater, Study
 
 

@@ -1,0 +1,15 @@
+from voirdire.examining.preferences.results import OVERALL as OVERALL
+from voirdire.examining.preferences.results import PositionBias as PositionBias
+from voirdire.examining.preferences.results import PreferenceCell as PreferenceCell
+from voirdire.examining.preferences.results import Preferences as Preferences
+from voirdire.examining.preferences.results import RaterPair as RaterPair
+from voirdire.examining.preferences.results import Strengths as Strengths
+from voirdire.examining.preferences.results import examine_preferences as examine_preferences
+from voirdire.examining.preferences.sections import means_figure as means_figure
+from voirdire.examining.preferences.sections import preference_findings as preference_findings
+from voirdire.examining.preferences.sections import preference_sections as preference_sections
+from voirdire.examining.preferences.sections import shares_figure as shares_figure
+from voirdire.examining.preferences.source import preferences_alone as preferences_alone
+from voirdire.examining.preferences.table import holds_preferences as holds_preferences
+from voirdire.examining.preferences.table import preference_table as preference_table
+from voirdire.examining.preferences.table import settle as settle

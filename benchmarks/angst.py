@@ -37,21 +37,25 @@ def main() -> None:
         model = ("--model", "compatible:m", "--model-option", f"base_url={server.openai}")
         steps = {
             f"silver labels of {silver + 1} posts": (
-                "angst", "silver", folder / "posts.csv", *model, "--out", folder / "silver",
+                "paper", "angst", "silver", folder / "posts.csv", *model,
+                "--out", folder / "silver",
             ),
             "study": (
-                "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
+                "paper", "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
                 "--silver", folder / "silver" / "silver.jsonl", "--embedder", embedder, "--runs",
                 runs, "--scale", "phq9=5", "--scale", "madrs=20", "--scale", "hamilton",
                 "--scale", "bai=30",
             ),
             "embedding, index, examples, leaks": (
-                "angst", "examples", folder / "angst" / "study.toml",
+                "paper", "angst", "examples", folder / "angst" / "study.toml",
             ),
             f"run: {gold} posts x {runs} runs x 10 raters": (
                 "run", folder / "angst" / "study.toml", "--out", folder / "session",
             ),
-            "report": ("angst", "report", folder / "session", "--out", folder / "out", "--no-text"),
+            "report": (
+                "paper", "angst", "report", folder / "session", "--out", folder / "out",
+                "--no-text",
+            ),
         }  # fmt: skip
         rows = [(name, seconds(_timed(step))) for name, step in steps.items()]
     print(f"{machine()}; {versions('sentence-transformers', 'torch', 'faiss-cpu')}; "

@@ -1,4 +1,4 @@
-"""`voirdire angst` as a user calls it: corpus, annotators, analyse, study, and its errors."""
+"""`voirdire paper angst` as a user calls it: corpus, annotators, analyse, study, and its errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voirdire_plugins.angst.benchmark import BENCHMARK
 
 
 def call(*arguments):
-    return CliRunner().invoke(build_app(), ["angst", *map(str, arguments)])
+    return CliRunner().invoke(build_app(), ["paper", "angst", *map(str, arguments)])
 
 
 def voirdire(*arguments):
@@ -33,7 +33,7 @@ def voirdire(*arguments):
 def test_every_command_has_help_with_examples(name):
     said = voirdire(name, "--help")
     assert "Examples" in said
-    assert f"voirdire angst {name}" in said
+    assert f"voirdire paper angst {name}" in said
 
 
 def test_a_corpus_is_written_with_its_counts(tmp_path):

@@ -51,10 +51,17 @@ def whole(folder, minilm, *, silver, gold, runs):
         option = f"base_url={server.openai}"
         model = ("--model", "compatible:m", "--model-option", option)
         said = voirdire(
-            "angst", "silver", folder / "posts.csv", *model, "--out", folder / "silver", "-q"
+            "paper",
+            "angst",
+            "silver",
+            folder / "posts.csv",
+            *model,
+            "--out",
+            folder / "silver",
+            "-q",
         )
         voirdire(
-            "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
+            "paper", "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
             "--silver", folder / "silver" / "silver.jsonl", "--embedder", minilm,
             "--scale", "phq9=5", "--scale", "madrs=20", "--scale", "hamilton", "--scale", "bai=30",
             "--runs", runs,
@@ -114,7 +121,7 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
     study.write_text(study_to_toml(allowed), encoding="utf-8")
     for option, most in ((("--no-text",), 0), (("--excerpt", "20"), 20), ((), 30)):
         out = tmp_path / f"report{most}"
-        voirdire("angst", "report", tmp_path / "session", "--out", out, "--resamples", 0,
+        voirdire("paper", "angst", "report", tmp_path / "session", "--out", out, "--resamples", 0,
                  "--format", "md,html,json,csv", *option)  # fmt: skip
         printed = "".join(p.read_text(encoding="utf-8") for p in out.rglob("*") if p.is_file())
         assert "As Table 6" in printed or "as Table 6" in printed
@@ -126,7 +133,9 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
     assert "attribute_missing" not in kinds
     said = voirdire("examine", "angst", "--data", tmp_path / "session", "--resamples", 0)
     assert "Depression and anxiety in posts" in said
-    leaks = json.loads(voirdire("angst", "examples", tmp_path / "angst" / "study.toml", "--json"))
+    leaks = json.loads(
+        voirdire("paper", "angst", "examples", tmp_path / "angst" / "study.toml", "--json")
+    )
     assert {row["Finding"] for row in leaks[0]["rows"]} >= {"pool_test_overlap", "leak_same_text"}
 
 
@@ -136,7 +145,7 @@ def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):
     with WireServer(answer, keep=False) as server:
         for selector in ("nearest", "random"):
             voirdire(
-                "angst", "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv",
+                "paper", "angst", "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv",
                 "--model", "compatible:m", "--model-option", f"base_url={server.openai}",
                 "--selector", selector, "--embedder", minilm, "--runs", 1,
                 "--out", tmp_path / selector,

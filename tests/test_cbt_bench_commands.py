@@ -75,7 +75,7 @@ def test_commands_write_studies(tmp_path):
         ["exercises", str(tmp_path / "practice.csv"), *model, "--judge", "simulated:two"],
     ):
         out = tmp_path / given[0]
-        result = CliRunner().invoke(app, ["cbt-bench", *given, "--out", str(out)])
+        result = CliRunner().invoke(app, ["paper", "cbt_bench", *given, "--out", str(out)])
         assert result.exit_code == 0, result.output
         assert "voirdire run" in result.output
         assert (out / "study.toml").is_file()

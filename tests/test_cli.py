@@ -342,3 +342,31 @@ def test_a_full_disk_is_one_sentence(ratings):
 def test_resamples_and_seed_are_checked_by_the_command_line(ratings):
     for option in ("--resamples", "--seed"):
         assert voirdire("examine", "ratings.csv", option, "-1", cwd=ratings).returncode == 2
+
+
+def test_help_lists_the_products_own_verbs_first_and_papers_in_a_group_of_their_own(tmp_path):
+    from typer.testing import CliRunner
+
+    names = list(get_command(build_app()).list_commands(None))
+    assert names[:4] == ["demo", "init", "audit", "examine"]
+    assert names[-2:] == ["paper", "plugins"]
+    assert {"classify", "index", "humans"} <= set(names)
+    assert not {"angst", "cbt-bench", "distortions"} & set(names)
+    said = CliRunner().invoke(build_app(), ["paper", "--help"]).output
+    assert all(f" {name} " in said for name in ("angst", "cbt_bench", "distortions"))
+    assert "voirdire examine NAME --data SESSION" in " ".join(said.split())
+
+
+def test_a_group_of_papers_takes_a_name_once_and_is_hidden_where_it_is_empty():
+    from voirdire import PluginError
+    from voirdire.cli._application import Application
+
+    app = Application()
+    app.command("run")(lambda: None)
+    app.show_papers()
+    assert not app.registered_groups
+    app.papers.command("mine")(lambda: None)
+    with pytest.raises(PluginError, match="command 'mine' is there already"):
+        app.papers.command("mine")(lambda: None)
+    app.show_papers()
+    assert [group.typer_instance.info.name for group in app.registered_groups] == ["paper"]

@@ -50,6 +50,7 @@ def assemble() -> tuple[typer.Typer, Plugins]:
     for module in COMMANDS:
         module.register(app)
     found = load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    app.show_papers()
     lay_out_help(app)
     return app, found
 

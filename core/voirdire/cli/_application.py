@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
-class Application(typer.Typer):
-    """The application that commands and plugins add to.
+PAPERS = """
+Prepare the studies of published papers, to be run and examined like any other.
+
+A study that a command writes is run by "voirdire run", and its session is examined by
+"voirdire examine NAME --data SESSION", which adds the tables of the paper.
+"""
+
+
+class NamedOnce(typer.Typer):
+    """A group of commands.
 
     Raises
     ------
@@ -29,7 +37,7 @@ class Application(typer.Typer):
 
         def once(function: Function) -> Function:
             self._refuse_taken(name or get_command_name(function.__name__))
-            return super(Application, self).command(name, **options)(function)
+            return super(NamedOnce, self).command(name, **options)(function)
 
         return once
 
@@ -50,3 +58,24 @@ class Application(typer.Typer):
         )
         if isinstance(name, str) and name in (*commands, *groups):
             raise PluginError(f"command {name!r} is there already: register it by another name")
+
+
+class Application(NamedOnce):
+    """The application that commands and plugins add to.
+
+    Attributes
+    ----------
+    papers : NamedOnce
+        The group `voirdire paper`. A plugin that reproduces a paper adds its command here, by
+        ``app.papers.command("NAME")(function)`` or ``app.papers.add_typer(group)``; commands that
+        serve any data are added to the application itself.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.papers = NamedOnce(name="paper", help=PAPERS, no_args_is_help=True)
+
+    def show_papers(self) -> None:
+        """Add the group of papers, where a plugin has added to it."""
+        if self.papers.registered_commands or self.papers.registered_groups:
+            self.add_typer(self.papers)

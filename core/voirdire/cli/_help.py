@@ -14,6 +14,12 @@ from typer.core import TyperCommand, TyperGroup
 if TYPE_CHECKING:
     import typer
 
+#: Commands that a help lists first, from the first look at data to what is done with a panel. typer
+#: lists commands before groups, which would put `humans` and `classify` behind those of papers.
+FIRST = (
+    "demo", "init", "audit", "examine", "run", "session", "compare", "humans", "classify", "index",
+)  # fmt: skip
+LAST = ("paper", "plugins")
 #: What stands around a line of help: two spaces at the left, two columns kept free at the right.
 MARGIN = 4
 #: An example is broken before an option or a redirection, never within one.
@@ -43,7 +49,13 @@ class Command(_PlainFlags, TyperCommand):
 
 
 class Group(_PlainFlags, TyperGroup):
-    """A group of commands."""
+    """A group of commands, in the order in which their users need them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of commands: those of `FIRST`, then others as they were added, then `LAST`."""
+        place = {name: number for number, name in enumerate(FIRST)}
+        place |= {name: len(FIRST) + 1 + number for number, name in enumerate(LAST)}
+        return sorted(super().list_commands(ctx), key=lambda name: place.get(name, len(FIRST)))
 
 
 def lay_out_help(app: typer.Typer) -> None:

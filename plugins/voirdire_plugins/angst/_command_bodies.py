@@ -1,4 +1,4 @@
-"""What `voirdire angst` does, apart from its flags."""
+"""What `voirdire paper angst` does, apart from its flags."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""`voirdire angst`: study, silver, corpus, annotators, analyse, examples, report."""
+"""`voirdire paper angst`: study, silver, corpus, annotators, analyse, examples, report."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 STUDY = """
 Examples:
 
-  voirdire angst study gold.csv --model openai:gpt-4o-mini --out angst
+  voirdire paper angst study gold.csv --model openai:gpt-4o-mini --out angst
 
-  voirdire angst study gold.csv --silver silver.jsonl --model compatible:llama --scale phq9
+  voirdire paper angst study gold.csv --silver silver.jsonl --model compatible:llama --scale phq9
   --scale madrs=20 --out angst
 
   voirdire run angst/study.toml --out session
@@ -20,45 +20,45 @@ Examples:
 SILVER = """
 Examples:
 
-  voirdire angst silver posts.csv --model openai:gpt-4o-mini --out silver
+  voirdire paper angst silver posts.csv --model openai:gpt-4o-mini --out silver
 
-  voirdire angst silver posts.jsonl --text body --model compatible:llama
+  voirdire paper angst silver posts.jsonl --text body --model compatible:llama
   --model-option base_url=http://localhost:11434/v1 --out silver
 """
 CORPUS = """
 Examples:
 
-  voirdire angst corpus posts.parquet --lexicon fear --lexicon sadness --out corpus
+  voirdire paper angst corpus posts.parquet --lexicon fear --lexicon sadness --out corpus
 
-  voirdire angst corpus posts.csv --patterns mine.txt --min-words 40 --top 500 --sample 100
+  voirdire paper angst corpus posts.csv --patterns mine.txt --min-words 40 --top 500 --sample 100
   --out corpus
 """
 ANNOTATORS = """
 Examples:
 
-  voirdire angst annotators labels.csv --primary anna --primary ben
+  voirdire paper angst annotators labels.csv --primary anna --primary ben
 
-  voirdire angst annotators labels.csv --primary anna --primary ben --secondary cleo
+  voirdire paper angst annotators labels.csv --primary anna --primary ben --secondary cleo
   --posts posts.csv --out gold.csv
 """
 ANALYSE = """
 Examples:
 
-  voirdire angst analyse gold.csv
+  voirdire paper angst analyse gold.csv
 
-  voirdire angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv --json
+  voirdire paper angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv --json
 """
 EXAMPLES = """
 Examples:
 
-  voirdire angst examples angst/study.toml
+  voirdire paper angst examples angst/study.toml
 """
 REPORT = """
 Examples:
 
-  voirdire angst report session --out report --no-text
+  voirdire paper angst report session --out report --no-text
 
-  voirdire angst report session --out report --excerpt 80 --format html,md
+  voirdire paper angst report session --out report --excerpt 80 --format html,md
 """
 
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="Folder.", show_default=False)]
@@ -75,7 +75,7 @@ ModelOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def register(app: typer.Typer) -> None:
+def register(app: Any) -> None:
     """Add the commands."""
     group = typer.Typer(
         name="angst",
@@ -89,7 +89,7 @@ def register(app: typer.Typer) -> None:
     group.command("analyse", epilog=ANALYSE)(analyse)
     group.command("examples", epilog=EXAMPLES)(examples)
     group.command("report", epilog=REPORT)(report)
-    app.add_typer(group)
+    app.papers.add_typer(group)
 
 
 def study(  # noqa: PLR0913, PLR0917 - one a flag

@@ -33,7 +33,7 @@ class Angst:
         """
         if data is None or not is_session(data) or not (data / RATINGS).is_file():
             raise InputError(
-                "angst needs --data SESSION: write a study by `voirdire angst study`, run it by "
+                "angst needs --data SESSION: write a study by `voirdire paper angst study`, run it by "
                 "`voirdire run STUDY --out SESSION`"
             )
         study = session_study(data)

@@ -38,7 +38,7 @@ def voirdire_register_judges(register: Any) -> None:
 
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
-    """`voirdire cbt-bench`: studies to run."""
+    """`voirdire paper cbt_bench`: studies to run."""
     from voirdire_plugins.cbt_bench.command import register  # noqa: PLC0415 - typer is there
 
     register(app)

@@ -1,16 +1,16 @@
-"""`voirdire cbt-bench`: write the studies of the three levels, to be run and examined."""
+"""`voirdire paper cbt_bench`: write the studies of the three levels, to be run and examined."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 LABELS = """
 Examples:
 
-  voirdire cbt-bench labels pc --data cbt_bench --model openai:gpt-4o --out pc
+  voirdire paper cbt_bench labels pc --data cbt_bench --model openai:gpt-4o --out pc
 
   voirdire run pc/study.toml --out pc-session
 
@@ -19,15 +19,15 @@ Examples:
 QUESTIONS = """
 Examples:
 
-  voirdire cbt-bench questions exam.jsonl --model openai:gpt-4o --out qa
+  voirdire paper cbt_bench questions exam.jsonl --model openai:gpt-4o --out qa
 
-  voirdire cbt-bench questions exam.csv --text stem --choice A --choice B --choice C --answer key
+  voirdire paper cbt_bench questions exam.csv --text stem --choice A --choice B --choice C --answer key
   --type topic --model compatible:mine --out qa
 """
 EXERCISES = """
 Examples:
 
-  voirdire cbt-bench exercises practice.csv --model openai:gpt-4o --judge google:gemini-2.5-pro
+  voirdire paper cbt_bench exercises practice.csv --model openai:gpt-4o --judge google:gemini-2.5-pro
   --out dp
 """
 
@@ -35,13 +35,13 @@ OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder of the stud
 ModelOption = Annotated[list[str], typer.Option("--model", help="A model; may be repeated.")]
 
 
-def register(app: typer.Typer) -> None:
+def register(app: Any) -> None:
     """Add the commands."""
     found = typer.Typer(help="Write the studies of CBT-Bench, to be run and examined.")
     found.command("labels", epilog=LABELS)(labels)
     found.command("questions", epilog=QUESTIONS)(questions)
     found.command("exercises", epilog=EXERCISES)(exercises)
-    app.add_typer(found, name="cbt-bench", no_args_is_help=True)
+    app.papers.add_typer(found, name="cbt_bench", no_args_is_help=True)
 
 
 def labels(

@@ -23,7 +23,7 @@ def voirdire_register_benchmarks(register: Any) -> None:
 
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
-    """`voirdire distortions`: data sets from a session."""
+    """`voirdire paper distortions`: data sets from a session."""
     from voirdire_plugins.distortions.command import register  # noqa: PLC0415 - typer is there
 
     register(app)

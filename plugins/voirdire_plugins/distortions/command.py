@@ -1,10 +1,10 @@
-"""`voirdire distortions`: the data sets of a session as files for classifiers."""
+"""`voirdire paper distortions`: the data sets of a session as files for classifiers."""
 
 from __future__ import annotations
 
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 EPILOG = """
 Examples:
 
-  voirdire distortions a --out datasets
+  voirdire paper distortions a --out datasets
 """
 
 
-def register(app: typer.Typer) -> None:
+def register(app: Any) -> None:
     """Add the command."""
-    app.command("distortions", epilog=EPILOG)(distortions)
+    app.papers.command("distortions", epilog=EPILOG)(distortions)
 
 
 def distortions(

@@ -46,7 +46,8 @@ Examples:
 
   voirdire paper angst analyse gold.csv
 
-  voirdire paper angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv --json
+  voirdire paper angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv
+  --json
 """
 EXAMPLES = """
 Examples:

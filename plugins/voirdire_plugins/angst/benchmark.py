@@ -33,8 +33,8 @@ class Angst:
         """
         if data is None or not is_session(data) or not (data / RATINGS).is_file():
             raise InputError(
-                "angst needs --data SESSION: write a study by `voirdire paper angst study`, run it by "
-                "`voirdire run STUDY --out SESSION`"
+                "angst needs --data SESSION: write a study by `voirdire paper angst study`, run it "
+                "by `voirdire run STUDY --out SESSION`"
             )
         study = session_study(data)
         if not study.data.reference:

@@ -21,14 +21,14 @@ Examples:
 
   voirdire paper cbt_bench questions exam.jsonl --model openai:gpt-4o --out qa
 
-  voirdire paper cbt_bench questions exam.csv --text stem --choice A --choice B --choice C --answer key
-  --type topic --model compatible:mine --out qa
+  voirdire paper cbt_bench questions exam.csv --text stem --choice A --choice B --choice C
+  --answer key --type topic --model compatible:mine --out qa
 """
 EXERCISES = """
 Examples:
 
-  voirdire paper cbt_bench exercises practice.csv --model openai:gpt-4o --judge google:gemini-2.5-pro
-  --out dp
+  voirdire paper cbt_bench exercises practice.csv --model openai:gpt-4o
+  --judge google:gemini-2.5-pro --out dp
 """
 
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder of the study.")]

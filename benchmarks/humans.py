@@ -3,9 +3,9 @@
     python benchmarks/humans.py          # prints the tables and writes results/humans.md
 
 3 models x 156 exercises against a reference, on four criteria and overall, as `voirdire paper
-cbt_bench exercises --expert` declares them. Each command is a process of its own, imports and all; then the
-three run in one process, by Python. Figures are drawn by a second process, so that CPU is more than
-wall time. Sheets are filled between export and import, which is in no figure.
+cbt_bench exercises --expert` declares them. Each command is a process of its own, imports and all;
+then the three run in one process, by Python. Figures are drawn by a second process, so that CPU is
+more than wall time. Sheets are filled between export and import, which is in no figure.
 """
 
 from __future__ import annotations

@@ -61,8 +61,14 @@ from voirdire.stats.preference_agreement import PreferenceAgreement as Preferenc
 from voirdire.stats.preference_agreement import preference_agreement as preference_agreement
 from voirdire.stats.ranking import roc_auc as roc_auc
 from voirdire.stats.reml import icc_reml as icc_reml
+from voirdire.stats.responses import ResponseAgreement as ResponseAgreement
+from voirdire.stats.responses import human_agreement as human_agreement
+from voirdire.stats.responses import response_agreement as response_agreement
 from voirdire.stats.subjects import SubjectsNeeded as SubjectsNeeded
 from voirdire.stats.subjects import subjects_needed as subjects_needed
+from voirdire.stats.sums import ClusterSums as ClusterSums
+from voirdire.stats.sums import Jackknifed as Jackknifed
+from voirdire.stats.sums import cluster_jackknife as cluster_jackknife
 from voirdire.stats.systems import icc_systems as icc_systems
 from voirdire.stats.systems import icc_systems_batch as icc_systems_batch
 from voirdire.stats.tails import tail_misses as tail_misses

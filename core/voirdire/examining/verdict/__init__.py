@@ -1,0 +1,35 @@
+"""A verdict for each use of a judge: components from sums by cluster, uses, next steps."""
+
+from voirdire.examining.verdict.facts import (
+    THESE,
+    TO_COME,
+    USES,
+    Action,
+    Careless,
+    Component,
+    ComponentName,
+    Evidence,
+    Next,
+    Reason,
+    State,
+    Target,
+    Use,
+    Verdict,
+)
+
+__all__ = [
+    "THESE",
+    "TO_COME",
+    "USES",
+    "Action",
+    "Careless",
+    "Component",
+    "ComponentName",
+    "Evidence",
+    "Next",
+    "Reason",
+    "State",
+    "Target",
+    "Use",
+    "Verdict",
+]

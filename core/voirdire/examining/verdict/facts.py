@@ -1,0 +1,233 @@
+"""What an examination says of a judge's uses, as typed facts; `report` makes the sentences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from voirdire.stats import ResponseAgreement
+
+State = Literal["yes", "no", "open", "not tested"]
+Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
+Target = Literal["these systems", "systems to come"]
+
+#: In the order in which a reader sees them.
+USES: tuple[Use, ...] = ("order", "score", "single", "gate", "estimate", "repeat")
+THESE: Target = "these systems"
+TO_COME: Target = "systems to come"
+
+ComponentName = Literal[
+    "COVER", "HUMANS", "READ", "ITEM", "SLOPE", "BIAS", "BIAS1", "ORDER", "REVERSE", "AGREE",
+    "LEVEL", "SYS", "FAM", "SUB", "SUBITEM", "GREAD", "GITEM", "SENS", "SPEC", "ORDER+", "LEVEL+",
+    "GAIN", "RUN",
+]  # fmt: skip
+
+#: Why a component or a verdict is not tested or open, or what is special about it.
+Reason = Literal[
+    "",
+    "one human",  # needs a second human beside the judge
+    "few shared",  # two humans share fewer than 50 responses
+    "few clusters",  # fewer than 20 items or clusters
+    "one system",  # one system or none: a right mean cannot be told from a lucky constant
+    "two systems",  # say which is better instead
+    "few systems",  # fewer than 8, for systems to come
+    "humans alike",  # the humans do not separate these systems
+    "humans unclear",  # the humans are not shown to agree on single responses
+    "humans disagree",  # the humans do not agree on single responses
+    "constant",  # the judge gives one score whatever it is shown
+    "no variance",  # its scores do not vary within a system
+    "few such",  # fewer than 20 responses that humans pass (fail)
+    "no minima",  # one column of labels and graded scores, without declared minima
+    "no gate",  # no threshold is declared for graded scores
+    "one run",
+    "temperature 0",
+    "not random",  # the labelled responses were not drawn at random
+    "no interval",
+    "few in subgroup",
+    "safety-critical",  # the study declares the attribute so, and caps the verdict
+    "blocked",  # a finding of the audit forbids a verdict
+    "nominal",  # labels without an order have no such statistic
+    "not computed",
+]
+
+#: What to do next; the fields of `Next` that belong to each stand behind it.
+Action = Literal[
+    "use it",
+    "trust it with nothing",
+    "rate more",  # needed, now, unit; needed None: no realistic number
+    "calibrate",  # after: the state of SCORE after cross-fitted calibration
+    "two humans",  # needed: shared responses; below: pass only if they correlate below it
+    "label twice",  # needed: labels by a second human
+    "label instead",  # share: labels that the judge saves
+    "average runs",  # needed: runs whose mean is reliable
+    "run twice",
+    "more systems",  # needed, now
+    "estimate instead",  # use the labels and the judge together
+    "declare a gate",
+    "declare minima",
+    "draw at random",
+    "rate the rest",  # the judge left responses unanswered
+    "settle the rubric",  # the humans have to agree first
+    "keep humans",
+    "mend the data",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One thing that a use needs, and whether the data show it.
+
+    Attributes
+    ----------
+    estimate : float
+        On the natural scale: a correlation, points of the scale, a share. NaN where there is none.
+        Where several systems, pairs or subgroups are tested, the one farthest beyond its margin.
+    low, high : float
+        One-sided 95 % bounds, which together are a 90 % interval; READ and GREAD at 99.5 %.
+    margin : float or (float, float) or None
+        What the estimate is held against: a floor, a symmetric ± margin, or two ends (SLOPE).
+    se, df : float
+        Standard error and degrees of freedom on the scale of the test: Fisher's z for READ, GREAD,
+        HUMANS, ORDER, AGREE, ORDER+, RUN and GAIN; the log for SLOPE; else the natural scale.
+    p : float
+        One-sided p-value of "inside the margin"; 1 where not tested.
+    at : tuple of str
+        Where the estimate was found: a system, the two systems of a pair, a subgroup, a label.
+    judge, human : float
+        SENS and SPEC: the judge's share, and that of a held-out human (NaN with one column of
+        labels). ITEM, GITEM and SUBITEM: worth of one run in humans, and reliability of one human.
+    count : int
+        SENS and SPEC: the responses behind them. REVERSE: pairs reversed. RUN: runs whose mean
+        is reliable. GAIN: the labels that there are, or would be.
+    """
+
+    name: ComponentName
+    state: State
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    margin: float | tuple[float, float] | None = None
+    se: float = math.nan
+    df: float = math.nan
+    p: float = 1.0
+    reason: Reason = ""
+    at: tuple[str, ...] = ()
+    judge: float = math.nan
+    human: float = math.nan
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The cheapest next step: `action`, and the numbers that belong to it (see `Action`)."""
+
+    action: Action
+    needed: int | None = None
+    now: int | None = None
+    unit: str = ""
+    below: float = math.nan
+    share: float = math.nan
+    after: State | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a judge may be put to a use on an attribute.
+
+    Attributes
+    ----------
+    reference : tuple of str
+        The humans that the judge was held against.
+    deciding : tuple of str
+        Names of the components that made it what it is; empty for a plain yes.
+    reason : str
+        Why, where no component alone says it: "humans disagree", "one system",
+        "safety-critical", "constant" ...
+    p, p_holm : float
+        The largest p-value of the components; the same after Holm's method over the grid of
+        judges and attributes of this use and target. A yes remains where `p_holm` <= 0.05.
+    components : tuple of Component
+        Those that the use requires and that were computed.
+    """
+
+    judge: str
+    attribute: str
+    use: Use
+    target: Target
+    state: State
+    deciding: tuple[ComponentName, ...]
+    reason: Reason
+    next: Next
+    p: float
+    components: tuple[Component, ...]
+    reference: tuple[str, ...] = ()
+    p_holm: float = 1.0
+
+    def component(self, name: str) -> Component:
+        """The component of that name; KeyError where this use does not have it."""
+        for found in self.components:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Careless:
+    """A human whose single scores do not follow the others', and who was left out."""
+
+    human: str
+    attribute: str
+    correlation: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was seen of one judge on one attribute, for all uses.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Those with paired responses.
+    n_responses, n_labelled, n_judged : int
+        Responses with a human and a judge's score; with a human's; with the judge's.
+    clusters : int
+        What was resampled, and `clustered` whether a cluster was declared (else: items).
+    constant : float
+        The score that the judge always gives; NaN for a judge whose scores vary.
+    humans_below : float
+        With one human column: it could stand in for one only if two humans correlate below this
+        within systems; else NaN.
+    components : tuple of Component
+        All that were computed, those that no use required included.
+    responses : ResponseAgreement or None
+        Confusion matrix, accuracy, sensitivity and the like at the gate; None without a gate.
+    humans_responses : ResponseAgreement or None
+        The same of a held-out human, where there are two.
+    """
+
+    judge: str
+    attribute: str
+    reference: tuple[str, ...]
+    systems: tuple[str, ...]
+    n_responses: int
+    n_labelled: int
+    n_judged: int
+    clusters: int
+    clustered: bool
+    runs: int
+    width: float
+    gate: float
+    constant: float
+    humans_below: float
+    careless: tuple[Careless, ...]
+    components: tuple[Component, ...]
+    responses: ResponseAgreement | None = None
+    humans_responses: ResponseAgreement | None = None
+    graded: ResponseAgreement | None = None
+
+    def component(self, name: str) -> Component | None:
+        """The component of that name, if it was computed."""
+        return next((found for found in self.components if found.name == name), None)

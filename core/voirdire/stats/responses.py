@@ -1,0 +1,451 @@
+"""A judge beside humans on single responses: confusion, agreement and rates, by cluster."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._intervals import check_level
+from voirdire.stats._results import Estimate, Interval, Result, plain
+from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out, quantile, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+#: More different scores than this are measured, not counted: no confusion matrix, no plain kappa.
+MOST_LEVELS = 200
+
+_SHARES = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "prevalence")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResponseAgreement(Result):
+    """How predictions agree with truths, response by response.
+
+    Attributes
+    ----------
+    labels : tuple of float
+        The scores that occur, or 0 (fail) and 1 (pass) at a gate.
+    confusion : tuple of tuple of float
+        Truth (rows) by prediction (columns). Where several humans or runs stand behind a response,
+        each pair of them counts its share, so that a judge's response counts once a human.
+    scores : mapping of str to Estimate
+        At a gate or for 0/1 scores: accuracy, sensitivity, specificity, ppv, npv, prevalence,
+        kappa, alpha, mcc and, where the judge's scores are graded, roc_auc. For graded scores:
+        accuracy, kappa, quadratic_kappa, alpha, mcc. `alpha` is Krippendorff's with the interval
+        metric, which is the nominal one for 0/1.
+    n, clusters, left_out : int
+        Responses with truth and prediction, what was resampled, responses without either.
+    gate : float or None
+        Scores at or above it pass.
+    """
+
+    labels: tuple[float, ...]
+    confusion: tuple[tuple[float, ...], ...]
+    scores: Mapping[str, Estimate]
+    n: int
+    clusters: int
+    left_out: int
+    gate: float | None = None
+
+    def __getitem__(self, name: str) -> Estimate:
+        """A score by its name."""
+        return self.scores[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        scores = {name: score.to_dict() for name, score in self.scores.items()}
+        return {**Result.to_dict(self), "scores": plain(scores)}
+
+    def __str__(self) -> str:
+        """A line a score."""
+        return "\n".join(map(str, self.scores.values()))
+
+
+def response_agreement(
+    judge: Any,
+    humans: Any,
+    *,
+    gate: float | None = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> ResponseAgreement:
+    """What a judge says of single responses beside what humans say of them.
+
+    Each pair of a human and a run of the judge is a truth and a prediction. Errors come from
+    leaving out one cluster at a time; shares have the interval of Korn and Graubard: Clopper and
+    Pearson's at the number of independent responses that the error corresponds to.
+
+    Parameters
+    ----------
+    judge : array-like, shape (n,) or (n, runs)
+        Scores; NaN or None is missing.
+    humans : array-like, shape (n,) or (n, humans)
+        What is taken as true.
+    gate : float, optional
+        Scores at or above it pass. Without it 0/1 scores are pass and fail, others are graded.
+    clusters : array-like, shape (n,), optional
+        What each response belongs to: its item or dialogue; by default each is its own.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    ResponseAgreement
+        A score is NaN with ``no_data`` where there is nothing to divide by, and with
+        ``zero_expected_disagreement`` where truths or predictions are all one.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match, are not numbers or are infinite; a row without a cluster.
+
+    Examples
+    --------
+    >>> found = response_agreement([1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1])
+    >>> found.confusion, round(found["sensitivity"].value, 3)
+    (((2.0, 1.0), (1.0, 2.0)), 0.667)
+
+    References
+    ----------
+    Korn and Graubard (1998), Survey Methodology 24, 193-201. Cohen (1968); Gorodkin (2004);
+    Krippendorff (2019), chapter 12; DeLong, DeLong and Clarke-Pearson (1988) for the area's error.
+    """
+    given, truth = _table(judge, "judge"), _table(humans, "humans")
+    if len(given) != len(truth):
+        raise StatisticsError(f"judge has {len(given)} responses, humans have {len(truth)}")
+    rows = _Rows.of(given, truth, gate, clusters, level)
+    return rows.result(_beside(rows))
+
+
+def human_agreement(
+    humans: Any, *, gate: float | None = None, clusters: Any = None, level: float = 0.95
+) -> ResponseAgreement:
+    """The same of a held-out human: every human is a prediction beside every other as the truth.
+
+    Parameters, errors and references are those of `response_agreement`; `humans` is (n, humans),
+    and responses with a single human are left out.
+
+    Examples
+    --------
+    >>> found = human_agreement([[1, 1], [0, 1], [0, 0], [1, 1]])
+    >>> round(found["accuracy"].value, 3), found.n
+    (0.75, 4)
+    """
+    truth = _table(humans, "humans")
+    alone = (~np.isnan(truth)).sum(axis=1) < 2
+    rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level)
+    return rows.result(_among(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Scores as counts: how often each response got each level, as truth and as prediction."""
+
+    judge: Floats
+    humans: Floats
+    levels: Floats
+    cluster: NDArray[np.intp]
+    n_clusters: int
+    left_out: int
+    gate: float | None
+    level: float
+    raw: Floats
+
+    @classmethod
+    def of(
+        cls, judge: Floats, humans: Floats, gate: float | None, clusters: Any, level: float
+    ) -> _Rows:
+        check_level(level, 1)
+        names = np.arange(len(judge)) if clusters is None else clusters
+        named = row_names(names, len(judge), "clusters")
+        kept = ~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1)
+        found, codes = np.unique(named[kept], return_inverse=True)
+        raw, judge, humans = judge[kept], judge[kept], humans[kept]
+        if gate is not None:
+            judge, humans = _passes(judge, gate), _passes(humans, gate)
+        both = np.concatenate([judge.ravel(), humans.ravel()])
+        levels = np.unique(both[~np.isnan(both)])
+        if gate is not None or (len(levels) and np.isin(levels, (0, 1)).all()):
+            levels = np.array([0.0, 1.0])
+        if not len(levels):
+            levels = np.zeros(1)
+        return cls(judge, humans, levels, codes, len(found), int((~kept).sum()), gate, level, raw)
+
+    @property
+    def binary(self) -> bool:
+        return self.levels.tolist() == [0.0, 1.0]
+
+    def counts(self, scores: Floats) -> Floats:
+        """(n, levels) how many of the raters gave each level."""
+        found = np.empty((len(scores), len(self.levels)))
+        for place, level in enumerate(self.levels):
+            found[:, place] = (scores == level).sum(axis=1)
+        return found
+
+    def result(self, columns: Floats) -> ResponseAgreement:
+        """Every score, from the columns that are summed by cluster."""
+        table = summed(columns, self.cluster, self.n_clusters)
+        names = _BINARY if self.binary else _GRADED
+        scores = {name: self._estimate(name, table) for name in names}
+        if self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2:
+            scores["roc_auc"] = self._area()
+        q = len(self.levels)
+        joint = columns[:, _FIXED + 2 * q :].sum(axis=0).reshape(-1, q)
+        return ResponseAgreement(
+            tuple(self.levels.tolist()) if len(self.judge) else (),
+            tuple(tuple(row) for row in joint.tolist()),
+            scores,
+            len(self.judge),
+            self.n_clusters,
+            self.left_out,
+            self.gate,
+        )
+
+    def _estimate(self, name: str, table: Floats) -> Estimate:
+        statistic = _STATISTICS[name]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = float(statistic(table.sum(axis=0), len(self.levels)))
+            out = statistic(leave_one_out(table), len(self.levels))
+        scale = "plain" if name in _SHARES else "fisher"
+        out = out[np.isfinite(out)]
+        return self._with_interval(name, value, jackknife(value, out, scale))  # type: ignore[arg-type]
+
+    def _with_interval(self, name: str, value: float, found: Jackknifed) -> Estimate:
+        if math.isnan(value):
+            empty = name in _SHARES or not len(self.judge)
+            reason = "no_data" if empty else "zero_expected_disagreement"
+            return Estimate(name, value, n=len(self.judge), k=2, reason=reason)
+        if name in _SHARES:
+            interval = share_interval(value, found.se, found.df, len(self.judge), self.level)
+        elif found.se > 0:
+            interval = found.interval(self.level)
+        else:  # nothing moves it: a spread that is not seen is unknown
+            interval = Interval("cluster_jackknife", self.level, math.nan, math.nan)
+        return Estimate(
+            name,
+            value,
+            (interval,),
+            len(self.judge),
+            2,
+            self.left_out,
+            details={"se": found.se, "df": found.df, "clusters": self.n_clusters},
+        )
+
+    def _area(self) -> Estimate:
+        """Area under the ROC curve of the graded scores for the humans' passes."""
+        value, out = _areas(self)
+        if math.isnan(value):
+            reason = "zero_expected_disagreement"
+            return Estimate("roc_auc", value, n=len(self.judge), k=2, reason=reason)
+        found = jackknife(2 * value - 1, 2 * out - 1, "fisher")
+        low, high = ((1 + float(found.bound(share))) / 2 for share in self._tails)
+        interval = Interval("cluster_jackknife", self.level, low, high)
+        return Estimate("roc_auc", value, (interval,), len(self.judge), 2, self.left_out)
+
+    @property
+    def _tails(self) -> tuple[float, float]:
+        return (1 - self.level) / 2, (1 + self.level) / 2
+
+
+#: Columns before the margins: pairs, hits, x, y, xx, yy, xy.
+_FIXED = 7
+
+
+def _beside(rows: _Rows) -> Floats:
+    """One row a response: sums over pairs of a human (truth) and a run (prediction)."""
+    judge = rows.counts(rows.judge)
+    judge /= judge.sum(axis=1, keepdims=True)  # runs share one response
+    humans = rows.counts(rows.humans)
+    n = humans.sum(axis=1)
+    v = rows.levels
+    x, y = humans @ v, judge @ v
+    fixed = [n, (humans * judge).sum(axis=1), x, y * n, humans @ v**2, (judge @ v**2) * n, x * y]
+    joint = humans[:, :, None] * judge[:, None, :] if _counted(rows) else None
+    return _columns(fixed, humans, judge * n[:, None], joint)
+
+
+def _among(rows: _Rows) -> Floats:
+    """The same over ordered pairs of two humans."""
+    humans = rows.counts(rows.humans)
+    n = humans.sum(axis=1)
+    v = rows.levels
+    x, xx = humans @ v, humans @ v**2
+    others = n - 1
+    fixed = [
+        n * others, (humans * (humans - 1)).sum(axis=1), x * others, x * others, xx * others,
+        xx * others, x**2 - xx,
+    ]  # fmt: skip
+    margin = humans * others[:, None]
+    if not _counted(rows):
+        return _columns(fixed, margin, margin, None)
+    joint = humans[:, :, None] * (humans[:, None, :] - np.eye(len(v)))
+    return _columns(fixed, margin, margin, joint)
+
+
+def _counted(rows: _Rows) -> bool:
+    return len(rows.levels) <= MOST_LEVELS
+
+
+def _columns(fixed: list[Floats], true: Floats, said: Floats, joint: Floats | None) -> Floats:
+    parts = [np.stack(fixed, axis=1), true, said]
+    if joint is not None:
+        parts.append(joint.reshape(len(true), true.shape[1] ** 2))
+    return np.concatenate(parts, axis=1)
+
+
+def _rate(hit: int, of: tuple[int, ...]) -> Callable[[Floats, int], Floats]:
+    """A share of the 2 x 2 table: cells tn, fp, fn, tp."""
+
+    def rate(sums: Floats, q: int) -> Floats:
+        cells = sums[..., _FIXED + 2 * q :]
+        return cells[..., hit] / sum(cells[..., cell] for cell in of)
+
+    return rate
+
+
+def _accuracy(sums: Floats, q: int) -> Floats:  # noqa: ARG001 - all statistics are called alike
+    return sums[..., 1] / sums[..., 0]
+
+
+def _prevalence(sums: Floats, q: int) -> Floats:
+    return sums[..., _FIXED + q - 1] / sums[..., 0]
+
+
+def _kappa(sums: Floats, q: int) -> Floats:
+    n = sums[..., 0]
+    true, said = _margins(sums, q)
+    expected = (true * said).sum(axis=-1) / n**2
+    return _defined(sums[..., 1] / n - expected, 1 - expected)
+
+
+def _mcc(sums: Floats, q: int) -> Floats:
+    n = sums[..., 0]
+    true, said = _margins(sums, q)
+    spread = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (said**2).sum(axis=-1))
+    return _defined(
+        (sums[..., 1] * n - (true * said).sum(axis=-1)) / n**2,
+        np.sqrt(np.maximum(spread, 0)) / n**2,
+    )
+
+
+def _quadratic(sums: Floats, q: int) -> Floats:  # noqa: ARG001 - all statistics are called alike
+    n, _, x, y, xx, yy, xy = (sums[..., place] for place in range(_FIXED))
+    x, y = x / n, y / n
+    return _defined(2 * (xy / n - x * y), xx / n - x**2 + yy / n - y**2 + (x - y) ** 2)
+
+
+def _alpha(sums: Floats, q: int) -> Floats:  # noqa: ARG001 - all statistics are called alike
+    n, _, x, y, xx, yy, xy = (sums[..., place] for place in range(_FIXED))
+    pooled = (xx + yy) / (2 * n) - ((x + y) / (2 * n)) ** 2
+    expected = 2 * pooled * 2 * n / (2 * n - 1)
+    return 1 - (xx + yy - 2 * xy) / n / np.where(expected > 1e-12, expected, np.nan)
+
+
+def _margins(sums: Floats, q: int) -> tuple[Floats, Floats]:
+    return sums[..., _FIXED : _FIXED + q], sums[..., _FIXED + q : _FIXED + 2 * q]
+
+
+def _defined(part: Floats, whole: Floats) -> Floats:
+    return part / np.where(whole > 1e-12, whole, np.nan)
+
+
+_STATISTICS: Mapping[str, Callable[[Floats, int], Floats]] = {
+    "accuracy": _accuracy,
+    "sensitivity": _rate(3, (2, 3)),
+    "specificity": _rate(0, (0, 1)),
+    "ppv": _rate(3, (1, 3)),
+    "npv": _rate(0, (0, 2)),
+    "prevalence": _prevalence,
+    "kappa": _kappa,
+    "quadratic_kappa": _quadratic,
+    "alpha": _alpha,
+    "mcc": _mcc,
+}
+_BINARY = (*_SHARES, "kappa", "alpha", "mcc")
+_GRADED = ("accuracy", "kappa", "quadratic_kappa", "alpha", "mcc")
+
+
+def share_interval(value: float, se: float, df: float, n: int, level: float) -> Interval:
+    """Korn and Graubard's interval of a share: Clopper and Pearson's at the effective size.
+
+    The effective number of responses is value (1 - value) / se², at most n, shrunk by the degrees
+    of freedom. Where all or none are, there is no se and the clusters (df + 1) are what counts.
+
+    Source: Korn and Graubard (1998), Survey Methodology 24, 193-201.
+
+    >>> found = share_interval(1.0, 0.0, 19, 20, 0.9)
+    >>> print(f"{found.low:.3f} {found.high:.3f}")
+    0.861 1.000
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+
+    if not math.isfinite(value) or n < 1 or df < 1:
+        return Interval("korn_graubard", level, math.nan, math.nan)
+    tail = (1 - level) / 2
+    size = float(min(n, df + 1))
+    if se > 0 and 0 < value < 1:
+        size = min(float(n), value * (1 - value) / se**2)
+        size *= (quantile(1 - tail, max(n - 1, 1)) / quantile(1 - tail, df)) ** 2
+    hits = value * size
+    low = float(betaincinv(hits, size - hits + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, size - hits, 1 - tail)) if hits < size else 1.0
+    return Interval("korn_graubard", level, low, high)
+
+
+def _areas(rows: _Rows) -> tuple[float, Floats]:
+    """The area, and the area without each cluster: pairs inside a cluster are taken out once."""
+    n_runs, n_humans = rows.raw.shape[1], rows.humans.shape[1]
+    score = np.repeat(rows.raw, n_humans, axis=1).ravel()
+    passed = np.tile(rows.humans, (1, n_runs)).ravel()
+    cluster = np.repeat(rows.cluster, n_runs * n_humans)
+    kept = ~np.isnan(score) & ~np.isnan(passed)
+    rank = np.unique(score[kept], return_inverse=True)[1]
+    good, cluster = passed[kept] == 1, cluster[kept]
+    n_good, n_bad = (
+        np.bincount(cluster[part], minlength=rows.n_clusters) for part in (good, ~good)
+    )
+    if not n_good.any() or not n_bad.any():
+        return math.nan, np.array([])
+    below = _ties_halved(rank[good], rank[~good])
+    above = good.sum() - _ties_halved(rank[~good], rank[good])
+    # Inside its cluster a pair has a key that no other cluster's can be near.
+    key = cluster * (rank.max() + 1) + rank
+    inside = _ties_halved(key[good], key[~good]) - (np.cumsum(n_bad) - n_bad)[cluster[good]]
+    taken = np.bincount(cluster[good], below - inside, rows.n_clusters)
+    taken += np.bincount(cluster[~good], above, rows.n_clusters)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out = (below.sum() - taken) / (
+            (good.sum() - n_good) * ((~good).sum() - n_bad).astype(np.float64)
+        )
+    return float(below.sum() / (good.sum() * (~good).sum())), out[np.isfinite(out)]
+
+
+def _ties_halved(values: NDArray[np.intp], others: NDArray[np.intp]) -> Floats:
+    """For each value, how many of the others lie below it, ties counting half."""
+    ordered = np.sort(others)
+    left = np.searchsorted(ordered, values, "left")
+    return (left + np.searchsorted(ordered, values, "right")) / 2
+
+
+def _table(values: Any, name: str) -> Floats:
+    found = numbers(values, name)
+    if found.ndim not in {1, 2}:
+        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {found.shape}")
+    if np.isinf(found).any():
+        raise StatisticsError(f"{name} must be finite or missing (NaN)")
+    return found[:, None] if found.ndim == 1 else found
+
+
+def _passes(scores: Floats, gate: float) -> Floats:
+    return np.where(np.isnan(scores), np.nan, (scores >= gate).astype(np.float64))
+
+
+__all__ = ["ResponseAgreement", "human_agreement", "response_agreement", "share_interval"]

@@ -15,6 +15,7 @@ def test_public_names_are_those_of_all() -> None:
         "columns",
         "fields",
         "labels",
+        "numbers",
         "preferences",
         "questionnaires",
         "scores",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import Found, plain_key, scalars
-from voirdire.parsing._numbers import Number, read_number
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing.numbers import Number, read_number
 from voirdire.parsing.yesno import said_yes
 
 if TYPE_CHECKING:

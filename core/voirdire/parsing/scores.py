@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms, plain_key
-from voirdire.parsing._numbers import Number, rated_out_of, read_number
 from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._sentences import rated_out_of
 from voirdire.parsing._source import (
     Source,
     nothing_there,
@@ -19,6 +19,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._statements import statements
 from voirdire.parsing._tablerows import table_statements
+from voirdire.parsing.numbers import Number, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,364 @@
+"""Numbers as people and models write them: one grammar for replies and for the cells of a table.
+
+A text is read in two steps. `read_numeral` reads what is written, whatever the scale: ``3,5``,
+``85 %``, ``4 out of 5 stars``, ``Score: 4``. `on_scale` then places it: never joined, never
+rescaled but for per cent, and missing with a reason where the scale has no such value.
+`read_number` does both for a value of a reply.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.schema import Scale
+
+#: What people and programs write where there is no number, in lower case.
+MISSING_WORDS = (
+    *("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "n.a.", "undefined", "missing"),
+    *("-", "--", "\u2013", "\u2014", ".", "?"),
+    *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
+)
+#: A number so near the end of its scale, in widths of the scale, is that end but for round-off.
+ROUND_OFF = 1e-9
+
+_SIGNS = str.maketrans(
+    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":", "，": ",", "％": "%", "٪": "%"}
+    | dict.fromkeys("−－﹣‐‑–", "-")
+    | dict.fromkeys(
+        "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    )
+    | dict.fromkeys("\ufe0f\u20e3")  # the frame of a keycap such as 4️⃣
+)
+_WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’$#"
+# Digits with whatever points and commas join them, in one piece: "3,5" is never read as 3 or 5.
+_DIGITS = r"(?>\d{1,40}(?:[.,]\d{1,40})*+|\.\d{1,40})"
+_NUMBER = rf"[+-]?{_DIGITS}(?:e[+-]?\d{{1,3}}(?!\w))?"
+_PERCENT = r"(?:%|per\s?cent\b|pct\b)"
+_PREFIX = (
+    r"(?:(?:final\s+|overall\s+)?(?:score|rating|level|grade|rated)\s*(?:is|of|as)?\s*[:=]?\s*)?"
+)
+_LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*"
+# "/5", "out of 5", "of a maximum of 5", "(on a scale of 1 to 5)", "(1-5)"; "von 5", "sur 5".
+_OUT_OF = (
+    r"\s*(?:[(\[]?\s*(?:/|out\s+of|of|von|sur|de|su|van|sobre)\s*"
+    r"(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
+    rf"|(?:[(\[]\s*)?on\s+an?\s+(?:{_LEVELS})?|[(\[]\s*{_LEVELS.replace('low', 'least')})"
+    rf"(?P<top>{_NUMBER})(?:[-\s](?:point\s+)?scale)?[)\]]?"
+)
+_UNIT = (
+    r"(?:\s*(?:points?|pts?|stars?|sterne?n?|étoiles?|estrellas?|stelle|punkte?|[★⭐]|分|点|점))?"
+)
+# What follows a number and makes it one of several, or takes it back.
+_HEDGE = (
+    r"(?:or|to|and|but|maybe|possibly|perhaps|could|might|almost|nearly(?!\s+every)|close"
+    r"|between|until|through|actually|wait|hmm+|correction|on\s+(?:second|reflection))\b"
+)
+_ALTERNATIVE = rf"\s*\(\s*(?:{_HEDGE}|[-–—/]|\d)"
+# What may stand behind the number: nothing, a bracket, another sentence, or a remark.
+_TAIL = (
+    rf"(?:(?P<whole>\s*[.!]?\s*)|(?P<bracket>\s*[(\[].*)|(?P<sentence>[.!]\s+(?!{_HEDGE}|no[,.:;])[^\W\d].*"
+    rf"|\s+(?:because|since|due)\b.*)|(?P<comment>(?:\s*[-–—:,;|]\s*(?!{_HEDGE}|(?:if|unless)\b|no[,.:;])[^\W\d]"
+    rf"|\s+as\b).*))"
+)
+_WHOLE = re.compile(
+    rf"{_PREFIX}(?P<number>{_NUMBER})(?P<percent>\s?{_PERCENT})?{_UNIT}"
+    rf"(?:{_OUT_OF}{_UNIT}[)\]]?)?{_TAIL}",
+    re.IGNORECASE | re.DOTALL,
+)
+# "Good (4)", "High: 4/5": a level's name before its number.
+_NAMED = re.compile(
+    r"(?:not\s+(?:at\s+all|present)|more\s+than\s+half\s+the\s+days"
+    r"|(?!(?:not|no|at|above|below|over|under|less|more|max|min)\b)"
+    r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2})\s*"
+    r"(?:[(\[:]|-\s)\s*(?P<rest>[\d.,]{1,6}(?:\s*/\s*[\d.]{1,6})?)[)\]]?\.?",
+    re.IGNORECASE,
+)
+# "★★★★☆": as many as are filled, out of all.
+_STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
+# "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
+_GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
+_SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
+_DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
+_ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
+# "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
+_SHARE = re.compile(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*[)\]]")
+_SHARES = re.compile(rf"\d\s*{_PERCENT}", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_RANGE = re.compile(r"\d\s*(?:-|to|\.\.)\s*\d")
+_DIGIT = re.compile(r"\d")
+# "1,234": one thousand, or a little over one; "1,234,567.5" and "1.234.567,5" are clear.
+_EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+|[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_LONGEST = 2_000
+# Two steps of single precision at the end of a scale of width 1.
+_STEP = 2.0**-22
+_LARGEST_SINGLE = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value on the scale, or None with a reason; `off` keeps a number off the scale.
+
+    `between`: the value lies within the scale but is none of its levels, as a mean may.
+
+    Reasons: null, empty, nan, not_numeric, ambiguous, scale_mismatch, off_scale.
+    """
+
+    value: float | None
+    reason: str = ""
+    off: float | None = None
+    between: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A number as it is written, before any scale is asked.
+
+    Attributes
+    ----------
+    value : float
+        What the digits say; of ``85%`` 85.
+    other : float or None
+        The second reading of ``1,234`` (value 1.234, other 1234); None where there is one reading.
+    comma : bool
+        The digits have a decimal comma.
+    percent : bool
+        A sign or word for per cent stands behind the digits.
+    low, top : float or None
+        The ends of the scale where they are written beside the number: ``4/5``, ``4 (1-5)``.
+    share : float or None
+        The per cent that a bracket adds: ``4/5 (80%)``.
+    remark : bool
+        Words stand behind or before the number: ``4 - warm``, ``Good (4)``.
+    """
+
+    value: float
+    other: float | None = None
+    comma: bool = False
+    percent: bool = False
+    low: float | None = None
+    top: float | None = None
+    share: float | None = None
+    remark: bool = False
+
+
+def read_numeral(text: str) -> Numeral | None:
+    """The one number that a text states, whatever its scale; None where it states none or several.
+
+    Blank cells and words for *missing* are None too: compare with `MISSING_WORDS` first.
+
+    >>> read_numeral("3,5").value, read_numeral("85 %").percent, read_numeral("4 of 5 stars").top
+    (3.5, True, 5.0)
+    >>> read_numeral("3-4") is None, read_numeral("1,234").other
+    (True, 1234.0)
+    """
+    written = _written(_cleaned(text)) if len(text) <= _LONGEST else "not_numeric"
+    return written if isinstance(written, Numeral) else None
+
+
+def read_number(raw: Any, scale: Scale, words: Mapping[str, float] | None = None) -> Number:
+    """The one number that a JSON scalar or a piece of text states on this scale.
+
+    `words` maps a word to the number that the study declares for it.
+
+    >>> from voirdire.schema import Scale
+    >>> read_number("4 out of 5", Scale()).value, read_number("8/10", Scale()).reason
+    (4.0, 'scale_mismatch')
+    >>> read_number("85%", Scale(0, 1, 0)).value, read_number("85%", Scale(0, 100)).value
+    (0.85, 85.0)
+    >>> read_number("3,5/5", Scale(1, 5, 0.5)).value, read_number("3,5/5", Scale()).reason
+    (3.5, 'ambiguous')
+    """
+    if raw is None:
+        return Number(None, "null")
+    if isinstance(raw, bool):
+        return Number(None, "not_numeric")
+    if isinstance(raw, int | float):
+        return _placed(raw, scale)
+    if isinstance(raw, str):
+        return _from_text(raw, scale, words or {})
+    return Number(None, "not_numeric")
+
+
+def on_scale(numeral: Numeral, scale: Scale) -> Number:
+    """Where a written number lies on a scale.
+
+    Per cent is a value of the scales 0..100 and 0..1 (there divided by 100) and of no other. A
+    decimal comma counts only where the scale has that value as a level or is continuous: else the
+    comma may part two numbers. Of ``1,234`` the reading counts that the scale has.
+
+    >>> from voirdire.schema import Scale
+    >>> on_scale(read_numeral("1,234"), Scale(1000, 5000)).value
+    1234.0
+    """
+    if not _is_of(numeral, scale):
+        return Number(None, "scale_mismatch")
+    if numeral.percent:
+        if (scale.low, scale.high) not in ((0, 100), (0, 1)):
+            return Number(None, "scale_mismatch")
+        return _placed(numeral.value * scale.high / 100, scale)
+    if numeral.other is not None:
+        both = [_placed(value, scale) for value in (numeral.value, numeral.other)]
+        have = [number for number in both if number.value is not None and not number.between]
+        return have[0] if len(have) == 1 else Number(None, "ambiguous")
+    if numeral.comma and _between(numeral.value, scale):
+        return Number(None, "ambiguous")
+    return _placed(numeral.value, scale)
+
+
+def snapped(value: float, low: float, high: float) -> float:
+    """The end of a scale where a value is that end but for round-off, else the value itself.
+
+    Round-off is 1e-9 of the scale's width, or two steps of single precision (a number that
+    32-bit programs compute and print).
+
+    >>> snapped(1.0000000000000002, 0, 1), snapped(-1e-17, 0, 1), snapped(1.0001, 0, 1)
+    (1.0, 0.0, 1.0001)
+    >>> snapped(1.0000001192092896, 0, 1)
+    1.0
+    """
+    if low <= value <= high:
+        return value
+    end = float(high if value > high else low)
+    if abs(value - end) <= ROUND_OFF * (high - low):
+        return end
+    near = abs(value - end) <= _STEP * (high - low) and abs(end) < _LARGEST_SINGLE
+    return end if near and _is_single(value) else value
+
+
+def _is_single(value: float) -> bool:
+    """Whether a number is of single precision, in full or as such programs print it."""
+    single: float = struct.unpack("f", struct.pack("f", value))[0]
+    return value in (single, *(float(f"{single:.{digits}g}") for digits in (7, 8, 9)))
+
+
+def _cleaned(raw: str) -> str:
+    text = raw.translate(_SIGNS).strip(_WRAP)
+    return text.strip("[]()" + _WRAP) if text[:1] in ("[", "(") else text
+
+
+def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
+    if len(raw) > _LONGEST:
+        return Number(None, "not_numeric")
+    text = _cleaned(raw)
+    if text.casefold() in MISSING_WORDS:
+        return Number(None, "null" if text else "empty")
+    if words and (found := _word(text, words)) is not None:
+        return _placed(found, scale)
+    written = _written(text)
+    if isinstance(written, Numeral):
+        return on_scale(written, scale)
+    echo = written == "ambiguous" and _is_echo(text, scale)
+    return Number(None, "not_numeric" if echo else written)
+
+
+def _written(text: str) -> Numeral | str:
+    """The number that a cleaned text states, or the reason why it states none."""
+    if (whole := _WHOLE.fullmatch(text)) is not None:
+        return _of_match(whole)
+    if stars := _STARS.fullmatch(text):
+        full, hollow = len(stars["full"]), len(stars["hollow"])
+        return Numeral(full, top=full + hollow if hollow else None)
+    if (named := _NAMED.fullmatch(text)) is not None:
+        inner = _written(named["rest"])
+        return replace(inner, remark=True) if isinstance(inner, Numeral) else inner
+    return "scale_mismatch" if _SHARES.search(text) else "ambiguous"
+
+
+def _of_match(whole: re.Match[str]) -> Numeral | str:
+    """A number whose surroundings fit the grammar, unless another one stands beside it."""
+    bracket, comment, behind = whole["bracket"], whole["comment"], whole["sentence"]
+    share = _SHARE.match(bracket) if bracket else None
+    rest = bracket[share.end() :] if share and bracket else bracket or comment or behind or ""
+    if _SHARES.search(rest):
+        return "scale_mismatch"
+    if bracket and not share and (_ALTERNATIVES.match(bracket) or _GOES_ON.match(bracket)):
+        return "ambiguous"
+    if behind and whole["number"] == "1" and _SECOND_ITEM.search(behind):
+        return "not_numeric"  # the first item of a list
+    if (comment or (share and rest)) and _DIGIT.search(rest):
+        return "ambiguous"
+    read = _digits(whole["number"])
+    ends = [_digits(each) for each in (whole["low"] or whole["least"], whole["top"])]
+    if read is None or (ends[1] is None and whole["top"]):
+        return "ambiguous"
+    low, top = (None if end is None else end.value for end in ends)
+    said = float(share["share"]) if share else None
+    return replace(
+        read, percent=bool(whole["percent"]), low=low, top=top, share=said, remark=bool(rest)
+    )
+
+
+def _digits(written: str | None) -> Numeral | None:
+    """What digits with points and commas say; None where they are no one number: ``1.2.3``."""
+    if written is None:
+        return None
+    written = written.lower()
+    mantissa, _, power = written.partition("e")
+    power = f"e{power}" if power else ""
+    if _EITHER.fullmatch(mantissa):
+        decimal, thousands = (mantissa.replace(",", by) + power for by in (".", ""))
+        return Numeral(float(decimal), other=float(thousands), comma=True)
+    comma = _DECIMAL_COMMA.fullmatch(mantissa) is not None
+    if _BY_COMMA.fullmatch(mantissa):
+        mantissa = mantissa.replace(",", "")
+    elif _BY_POINT.fullmatch(mantissa):
+        mantissa = mantissa.replace(".", "")
+    plain = mantissa.replace(",", ".")
+    return None if plain.count(".") > 1 else Numeral(float(plain + power), comma=comma)
+
+
+def _is_of(numeral: Numeral, scale: Scale) -> bool:
+    """Whether what is written beside a number speaks of this scale."""
+    if numeral.top is not None and numeral.top != scale.high:
+        return False
+    if numeral.low is not None and numeral.low != scale.low:
+        return False
+    if numeral.share is None or scale.high <= 0:
+        return numeral.share is None
+    return round(100 * numeral.value / scale.high) == round(numeral.share)
+
+
+def _between(value: float, scale: Scale) -> bool:
+    """Whether a value is none of the scale's levels, as a mean may be."""
+    steps = 0.0 if scale.continuous else (value - scale.low) / scale.step
+    return math.isfinite(steps) and abs(steps - round(steps)) > 1e-9
+
+
+def _placed(number: float, scale: Scale) -> Number:
+    if number != number:  # noqa: PLR0124 - NaN; math.isnan overflows on a huge int
+        return Number(None, "nan")
+    if scale.low <= number <= scale.high:
+        return Number(float(number), between=_between(number, scale))
+    try:
+        off = float(number)
+    except OverflowError:
+        return Number(None, "off_scale")
+    if scale.holds(near := snapped(off, scale.low, scale.high)):
+        return Number(near)
+    return Number(None, "off_scale", off if math.isfinite(off) else None)
+
+
+def _is_echo(text: str, scale: Scale) -> bool:
+    """Whether the text states no number, or only repeats the ends of the scale: ``<1-5>``."""
+    numbers = _NUMBERS.findall(text)
+    return len(numbers) < 2 or (
+        len(numbers) == 2
+        and [float(each) for each in numbers] == [scale.low, scale.high]
+        and not _DENIED.search(text)
+        and _RANGE.search(text) is not None
+    )
+
+
+def _word(text: str, words: Mapping[str, float]) -> float | None:
+    wanted = text.casefold().rstrip(".! ")
+    return next((value for word, value in words.items() if word.casefold() == wanted), None)

@@ -74,7 +74,7 @@ def pair_result(
         "loa_high_ci": None,
         "excluded_systems": (),
         "reason": c.reason,
-        "reference": "human",
+        "reference": ("human",),
         "systems": tuple(SystemPair(f"s{i}", *map(float, row), 10) for i, row in enumerate(Y)),
     }
     return PairResult(**{**values, **changes})

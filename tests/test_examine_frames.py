@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import statistics
@@ -13,6 +14,7 @@ import pytest
 import voirdire
 from voirdire.examining import check_requirements
 from voirdire.examining import examine as run_examination
+from voirdire.examining.examination import RESULT_KINDS
 from voirdire.study import build_study
 
 ITEMS, SYSTEMS = [f"i{i}" for i in range(12)], ["a", "b", "c", "d"]
@@ -134,7 +136,7 @@ def test_exclusion_by_family_and_that_excludes_wins():
         frame(), systems=systems, panel=[{"name": "judge", "family": "x", "excludes": ["c"]}]
     )
     assert wins.results[0].excluded_systems == ("c",)
-    assert wins.results[0].extra["family_rule"]["n_systems"] == 2
+    assert wins.results[0].family_rule.n_systems == 2
     nothing = examine(
         frame(), systems=systems, panel=[{"name": "judge", "family": "x", "excludes": []}]
     )
@@ -208,9 +210,11 @@ def test_several_humans_give_a_ceiling_and_each_in_turn():
     reference = ["h1", "h2", "h3"]
     found = examine(ratings, data={"reference": reference})
     assert {result.judge for result in found.ceiling} == set(reference)
-    assert found.results[0].reference == "h1 and h2 and h3"
+    assert found.results[0].reference == ("h1", "h2", "h3")
     each = examine(ratings, data={"reference": reference, "reference_use": "each"})
-    assert [r.reference for r in each.results if r.attribute == "Empathy"] == reference
+    assert [r.reference for r in each.results if r.attribute == "Empathy"] == [
+        (name,) for name in reference
+    ]
 
 
 def test_a_quorum_of_humans_is_needed_for_their_mean():
@@ -396,3 +400,18 @@ def test_systems_are_held_to_icc_also_on_a_scale_of_two():
     two = frame().with_columns((pl.col("score") > 2).cast(pl.Float64))
     found = examine(two, rubric={"scale": [0, 1]})
     assert all("ICC(C,1)" in verdict.component("C").threshold for verdict in found.verdicts)
+
+
+def test_the_kinds_of_a_result_are_those_of_its_fields():
+    """A field that holds one value and is left out of the kinds would be lost from icc.csv."""
+    found = examine(frame()).results[0]
+    one_value = {
+        part.name
+        for part in dataclasses.fields(found)
+        if isinstance(getattr(found, part.name), str | int | float)
+    }
+    assert one_value | {"reason"} == set(RESULT_KINDS)
+    for name, kind in RESULT_KINDS.items():
+        assert isinstance(getattr(found, name), (kind, type(None)) if name == "reason" else kind), (
+            name
+        )

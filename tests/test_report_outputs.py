@@ -13,7 +13,7 @@ import pytest
 from examinations import NAN, matrix, pair_result
 
 import voirdire
-from voirdire.examining import Section, SectionFigure, examine
+from voirdire.examining import Section, SectionFigure, UnderRule, examine
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._judges import judge_pages
 from voirdire.report._latex import escape, latex_table
@@ -323,10 +323,13 @@ def test_captions_say_what_is_counted():
 
 def test_a_family_that_changes_nothing_has_a_dash(example):
     (first, *rest) = example.results
-    one = {"without_exclusion": {"icc_c1": 0.5, "icc_a1": 0.4}}
-    two = {"family_rule": {"icc_c1": 0.5, "icc_a1": 0.4}}
-    changed = [dataclasses.replace(first, extra=one), dataclasses.replace(first, extra=two)]
-    plain = [dataclasses.replace(result, extra={}) for result in rest]
+    rule = UnderRule((), 9, 0.5, 0.4, 0.0)
+    none = {"without_exclusion": None, "family_rule": None}
+    changed = [
+        dataclasses.replace(first, **none | {name: rule})
+        for name in ("without_exclusion", "family_rule")
+    ]
+    plain = [dataclasses.replace(result, **none) for result in rest]
     found = example.replace(results=(*changed, *plain), composites=())
     table = next(t for t in evidence_tables(found) if t.name == "exclusion")
     assert [row[5:] for row in table.rows] == [

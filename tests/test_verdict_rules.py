@@ -189,7 +189,7 @@ def test_other_findings_forbid_nothing():
 
 def test_labels_are_judged_on_alpha():
     alpha = Estimate("alpha", 0.9, (Interval("bootstrap", 0.95, 0.85, 0.94),))
-    result = pair_result(matrix(9, 0.5), extra={"label_alpha": alpha})
+    result = pair_result(matrix(9, 0.5), label_alpha=alpha)
     found = verdict_of(result)
     assert states(found)["C"] == states(found)["A"] == "pass"
     assert "0.80" in found.component("C").threshold
@@ -381,7 +381,7 @@ def test_a_test_that_leaves_too_few_humans_is_none():
 
 def test_a_component_without_an_interval_says_so():
     alpha = Estimate("alpha", 1.0, (Interval("jackknife", 0.95, NAN, NAN),))
-    found = verdict_of(pair_result(matrix(9, 0.5), extra={"label_alpha": alpha}))
+    found = verdict_of(pair_result(matrix(9, 0.5), label_alpha=alpha))
     assert (found.verdict, "nan" in found.why) == ("undecided", False)
     assert "there is no interval" in found.why
 
@@ -417,7 +417,7 @@ def test_tenths_are_levels_of_a_scale_of_tenths():
 def test_an_undecided_label_says_how_many_responses_would_settle_it():
     """The ends of the interval come nearer with the root of n: 0.85 - 0.08 / sqrt(n / 100)."""
     alpha = Estimate("alpha", 0.85, (Interval("jackknife", 0.95, 0.77, 0.93),))
-    label = {"level": "response", "n_pairs": 100, "extra": {"label_alpha": alpha}}
+    label = {"level": "response", "n_pairs": 100, "label_alpha": alpha}
     found = verdict_of(pair_result(matrix(9, 0.5), **label))
     assert found.component("C").note == "about 256 responses instead of 100 would settle it"
     assert found.component("A").note == found.component("C").note
@@ -426,7 +426,7 @@ def test_an_undecided_label_says_how_many_responses_would_settle_it():
 def test_labels_that_pass_by_alpha_are_corrected_by_alpha():
     def label(low):
         alpha = Estimate("alpha", 0.9, (Interval("jackknife", 0.95, low, 0.9 + (0.9 - low)),))
-        return pair_result(matrix(9, 0.2), level="response", extra={"label_alpha": alpha})
+        return pair_result(matrix(9, 0.2), level="response", label_alpha=alpha)
 
     results = [label(0.88), label(0.81), *(pair_result(matrix(9, 0.3)) for _ in range(18))]
     found = state_multiplicity(results, judge_verdicts(results, STUDY), STUDY)

@@ -12,6 +12,7 @@ from voirdire.examining.examination import SectionFigure as SectionFigure
 from voirdire.examining.examination import SystemMean as SystemMean
 from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest
+from voirdire.examining.examination import UnderRule as UnderRule
 from voirdire.examining.examination import Verdict as Verdict
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements

@@ -90,7 +90,7 @@ def _dropped(study: Study, results: Sequence[PairResult]) -> str:
     """What the published rule of dropping bootstrap values outside [0, 1] shifts."""
     if study.analysis.compat != "badawi2025":
         return ""
-    shifts = [shift for result in results for shift in result.extra.get("compat_shift", ())]
+    shifts = [shift for result in results for shift in result.compat_shift]
     if not shifts:
         return ""
     return (

@@ -58,6 +58,17 @@ class SystemPair:
 
 
 @dataclass(frozen=True, slots=True)
+class UnderRule:
+    """The same judge under another rule of leaving systems out."""
+
+    excluded_systems: tuple[str, ...]
+    n_systems: int
+    icc_c1: float
+    icc_a1: float
+    bias: float
+
+
+@dataclass(frozen=True, slots=True)
 class PairResult:
     """One judge and attribute against the reference.
 
@@ -66,7 +77,7 @@ class PairResult:
 
     Attributes
     ----------
-    reference : str
+    reference : tuple of str
         The human raters whose mean the judge is held against.
     n_pairs, n_expected : int
         Pairs where reference and judge both rated, and pairs there would be with nothing missing:
@@ -77,10 +88,14 @@ class PairResult:
         The systems that `excludes` leaves out, for before and after.
     loo_c1, loo_a1 : mapping
         System left out -> the ICC of the rest.
-    extra : mapping
-        The same judge under other rules of exclusion, where they differ: ``"without_exclusion"``
-        and ``"family_rule"``, each with excluded_systems, n_systems, icc_c1, icc_a1, bias. For a
-        label at response level ``"label_alpha"``, the Estimate that its verdict rests on.
+    without_exclusion, family_rule : UnderRule or None
+        The same with every system, and with every system of the judge's family left out; None
+        where that is the rule of this result already.
+    label_alpha : Estimate or None
+        Krippendorff's alpha of a label at response level.
+    compat_shift : tuple of float
+        By how much a published rule of dropping resamples moved each percentile bound; empty where
+        no such rule was followed.
     """
 
     judge: str
@@ -121,12 +136,15 @@ class PairResult:
     alpha_ordinal: float
     excluded_systems: tuple[str, ...]
     reason: str | None
-    reference: str = ""
+    reference: tuple[str, ...] = ()
     systems: tuple[SystemPair, ...] = ()
     left_out: tuple[SystemPair, ...] = ()
     loo_c1: Mapping[str, float] = field(default_factory=dict)
     loo_a1: Mapping[str, float] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    without_exclusion: UnderRule | None = None
+    family_rule: UnderRule | None = None
+    label_alpha: Estimate | None = None
+    compat_shift: tuple[float, ...] = ()
 
     @property
     def n_units(self) -> int:
@@ -144,6 +162,23 @@ class PairResult:
             if found.form == form and found.interval.method == method:
                 return found.interval
         return None
+
+
+#: The fields of a result that hold one value, with its type: the columns of a flat table, and
+#: (those that are numbers) what a requirement can name.
+RESULT_KINDS: Mapping[str, type] = {
+    **dict.fromkeys(("judge", "attribute", "level"), str),
+    **dict.fromkeys(("n_systems", "n_pairs", "n_expected"), int),
+    **dict.fromkeys(("icc_c1", "icc_a1"), float),
+    **dict.fromkeys(("reliability_class", "class_exact"), str),
+    "class_borderline": bool,
+    "band": str,
+    **dict.fromkeys(("bias", "bias_normalised", "human_mean", "judge_mean"), float),
+    **dict.fromkeys(("human_sd", "judge_sd", "mse", "mse_system", "mae", "rmse"), float),
+    **dict.fromkeys(("ms_rows", "ms_raters", "ms_error", "ccc", "pearson_r"), float),
+    **dict.fromkeys(("loa_low", "loa_high", "qwk", "alpha_ordinal"), float),
+    "reason": str,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import operator
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, RequirementUnmetError
-from voirdire.examining.examination import PairResult
+from voirdire.examining.examination import RESULT_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from voirdire.examining.examination import Examination
+    from voirdire.examining.examination import Examination, PairResult
 
 _GATE = re.compile(r"^\s*(\w+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<)\s*([-+\d.eE]+)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -104,7 +104,7 @@ def _read(gate: str) -> Gate:
 
 def _numbers() -> list[str]:
     """The fields of a result that hold one number."""
-    return [field.name for field in fields(PairResult) if field.type in ("int", "float", "bool")]
+    return [name for name, kind in RESULT_KINDS.items() if kind is not str]
 
 
 def _met(examination: Examination, gate: Gate) -> str:
@@ -120,7 +120,7 @@ def _met(examination: Examination, gate: Gate) -> str:
 def _where(examination: Examination, result: PairResult) -> str:
     """Judge and attribute, and the reference where there are several."""
     several = len({other.reference for other in examination.results}) > 1
-    against = f" against {result.reference}" if several else ""
+    against = f" against {' and '.join(result.reference)}" if several else ""
     return f"{result.judge} on {result.attribute}{against}"
 
 

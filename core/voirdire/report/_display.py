@@ -5,10 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from voirdire.examining import Examination, PairResult
+from voirdire.examining import PairResult
 
-_RATER = "rater"
+if TYPE_CHECKING:
+    from voirdire.examining import Examination
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Displayed(PairResult):
+    """A result under a display name, with the rater in the tables of ratings."""
+
+    rater: str = ""
 
 
 def for_display(examination: Examination) -> Examination:
@@ -31,19 +38,18 @@ def for_display(examination: Examination) -> Examination:
 
 def rater_of(result: PairResult) -> str:
     """The rater in the tables of ratings, whatever its result is displayed as."""
-    return str(result.extra.get(_RATER, result.judge))
+    return result.rater if isinstance(result, _Displayed) else result.judge
 
 
 def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
     """The raters whose mean stands beside the judge."""
-    names = tuple(examination.options.get("reference") or ())
-    return (result.reference,) if result.reference in names else names
+    return result.reference or tuple(examination.options.get("reference") or ())
 
 
 def _renamed(result: PairResult) -> PairResult:
-    extra = {**result.extra, _RATER: result.judge}
-    return dataclasses.replace(result, judge=_name(result), extra=extra)
+    values = {part.name: getattr(result, part.name) for part in dataclasses.fields(PairResult)}
+    return _Displayed(**{**values, "judge": _name(result)}, rater=result.judge)
 
 
 def _name(result: PairResult) -> str:
-    return f"{result.judge} vs {result.reference}"
+    return f"{result.judge} vs {' and '.join(result.reference)}"

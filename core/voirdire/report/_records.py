@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining.examination import SCHEMA_VERSION, PairResult, SystemTest
+from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.report._plain import plain
 
 if TYPE_CHECKING:
@@ -49,11 +49,7 @@ RESULT_KEYS = (
 )
 
 #: The fields of a result that hold one value, as a table's cell does.
-_SCALARS = tuple(
-    part.name
-    for part in dataclasses.fields(PairResult)
-    if part.type in ("str", "str | None", "int", "float", "bool")
-)
+_SCALARS = tuple(RESULT_KINDS)
 
 
 def result_record(result: PairResult) -> dict[str, Any]:
@@ -98,11 +94,12 @@ def icc_frame(examination: Examination) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
 
-    types = {"str": pl.String, "str | None": pl.String, "int": pl.Int64, "bool": pl.Boolean}
+    types = {str: pl.String, int: pl.Int64, bool: pl.Boolean, float: pl.Float64}
     rows = [_flat(result) for result in (*examination.results, *examination.composites)]
-    of_field = {part.name: types.get(str(part.type)) for part in dataclasses.fields(PairResult)}
-    schema = {name: of_field.get(name) or pl.Float64 for name in _flat_columns(rows)}
-    return pl.DataFrame(rows, schema=schema | {"excluded_systems": pl.String})
+    of_field = {name: types[kind] for name, kind in RESULT_KINDS.items()}
+    of_field |= dict.fromkeys(("excluded_systems", "reference"), pl.String)
+    schema = {name: of_field.get(name, pl.Float64) for name in _flat_columns(rows)}
+    return pl.DataFrame(rows, schema=schema)
 
 
 def tests_frame(examination: Examination) -> pl.DataFrame:
@@ -125,6 +122,7 @@ def _flat(result: PairResult) -> dict[str, Any]:
     record = result_record(result)
     row = {key: value for key, value in record.items() if key in _SCALARS}
     row["excluded_systems"] = ";".join(result.excluded_systems)
+    row["reference"] = ";".join(result.reference)
     intervals: list[tuple[str, Interval | None]] = [
         (f"icc_{found.form.replace(',', '').lower()}_{found.interval.method}", found.interval)
         for found in result.ci

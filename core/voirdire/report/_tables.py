@@ -11,7 +11,7 @@ from voirdire.report._plain import number, share, signed, span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.examining.examination import Examination, PairResult, SystemTest
+    from voirdire.examining.examination import Examination, PairResult, SystemTest, UnderRule
     from voirdire.stats._results import Interval
 
 
@@ -206,8 +206,7 @@ def ceiling_table(examination: Examination) -> Table:
 
 def exclusion_table(examination: Examination) -> Table:
     """The same coefficients under other rules of leaving systems out, where they differ."""
-    rules = ("without_exclusion", "family_rule")
-    kept = [result for result in _all(examination) if any(map(result.extra.get, rules))]
+    kept = [r for r in _all(examination) if r.without_exclusion or r.family_rule]
     rows = [
         (
             result.judge,
@@ -215,7 +214,7 @@ def exclusion_table(examination: Examination) -> Table:
             ", ".join(_label(examination, name) for name in result.excluded_systems) or "none",
             number(result.icc_c1),
             number(result.icc_a1),
-            *(cell for rule in rules for cell in _ruled(result, rule)),
+            *(c for rule in (result.without_exclusion, result.family_rule) for c in _ruled(rule)),
         )
         for result in kept
     ]
@@ -371,9 +370,8 @@ def _unit(examination: Examination) -> str:
     return "System level: the unit is a system, scored by its mean over items."
 
 
-def _ruled(result: PairResult, rule: str) -> tuple[str, str]:
-    found = result.extra.get(rule) or {}
-    return number(found.get("icc_c1")), number(found.get("icc_a1"))
+def _ruled(rule: UnderRule | None) -> tuple[str, str]:
+    return ("–", "–") if rule is None else (number(rule.icc_c1), number(rule.icc_a1))
 
 
 def _class(result: PairResult) -> str:

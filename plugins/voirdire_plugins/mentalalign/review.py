@@ -123,8 +123,8 @@ def _family(examination: Examination) -> Section:
 
 
 def _family_row(result: PairResult) -> Row | None:
-    other = result.extra.get("family_rule")
-    if not other:
+    other = result.family_rule
+    if other is None:
         return None
     return (
         result.judge,
@@ -132,8 +132,8 @@ def _family_row(result: PairResult) -> Row | None:
         result.n_systems,
         result.icc_c1,
         result.icc_a1,
-        other["n_systems"],
-        other["icc_c1"],
-        other["icc_a1"],
-        other["icc_a1"] - result.icc_a1,
+        other.n_systems,
+        other.icc_c1,
+        other.icc_a1,
+        other.icc_a1 - result.icc_a1,
     )

@@ -105,8 +105,7 @@ def leading_interval(result: PairResult, letter: str) -> Interval | None:
 
 def label_alpha_of(result: PairResult) -> Estimate | None:
     """What the verdict on a label rests on; None where it rests on the ICCs."""
-    alpha = result.extra.get("label_alpha")
-    return alpha if isinstance(alpha, Estimate) else None
+    return result.label_alpha
 
 
 def needed(result: PairResult, units: int | None, letter: str = "C") -> str:

@@ -64,20 +64,16 @@ def response_level(pairing: Pairing, scale: Scale) -> dict[str, Any]:
     }
 
 
-def label_alpha(pairing: Pairing, scale: Scale, level: float) -> dict[str, Estimate]:
-    """Alpha of a label, the key `label_alpha`: single pairs on a scale of two levels.
+def label_alpha(pairing: Pairing, scale: Scale, level: float) -> Estimate | None:
+    """Alpha of a label: single pairs on a scale of two levels.
 
-    Nothing where systems are compared by their means, or a reference lies between the levels.
+    None where systems are compared by their means, or a reference lies between the levels.
     """
     levels = levels_of(scale, pairing.reference, pairing.judge_scores)
     if pairing.level != "response" or scale.count != 2 or levels is None:
-        return {}
+        return None
     both = np.stack([pairing.reference, pairing.judge_scores], axis=1)
-    return {
-        "label_alpha": krippendorff_alpha(
-            both, "nominal", levels=levels, ci="jackknife", level=level
-        )
-    }
+    return krippendorff_alpha(both, "nominal", levels=levels, ci="jackknife", level=level)
 
 
 def levels_of(scale: Scale, *scores: NDArray[np.float64]) -> list[float] | None:

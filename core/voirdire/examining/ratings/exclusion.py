@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from voirdire.examining._context import FORMS
-from voirdire.examining.examination import SystemPair
+from voirdire.examining.examination import SystemPair, UnderRule
 from voirdire.examining.ratings.pairing import Pairing, family_systems, pair_up
 from voirdire.stats import icc_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from voirdire.examining._context import Context
     from voirdire.stats import Estimate
@@ -25,7 +25,8 @@ class Before:
     """What exclusion does to one pairing: the systems left out, and the ICCs by rule."""
 
     left_out: tuple[SystemPair, ...] = ()
-    rules: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    without_exclusion: UnderRule | None = None
+    family_rule: UnderRule | None = None
 
 
 def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before]:
@@ -39,14 +40,14 @@ def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before
         for name, left_out in _rules(pairing, context).items()
     ]
     estimates = icc_batch([other.matrix for _, _, other, _ in asked], FORMS, ci=None)
-    rules: list[dict[str, dict[str, Any]]] = [{} for _ in found]
+    rules: list[dict[str, UnderRule]] = [{} for _ in found]
     systems: list[tuple[SystemPair, ...]] = [() for _ in found]
     for (i, name, other, left_out), values in zip(asked, estimates, strict=True):
         rules[i][name] = _summary(other, values, left_out)
         if name == NO_EXCLUSION:
             excluded = found[i].excluded
             systems[i] = tuple(p for p in system_pairs(other) if p.system in excluded)
-    return [Before(pairs, by_name) for pairs, by_name in zip(systems, rules, strict=True)]
+    return [Before(pairs, **by_name) for pairs, by_name in zip(systems, rules, strict=True)]
 
 
 def _rules(pairing: Pairing, context: Context) -> dict[str, tuple[str, ...]]:
@@ -67,16 +68,16 @@ def _rules(pairing: Pairing, context: Context) -> dict[str, tuple[str, ...]]:
 
 def _summary(
     other: Pairing, estimates: tuple[Estimate, ...], left_out: tuple[str, ...]
-) -> dict[str, Any]:
+) -> UnderRule:
     consistency, agreement = estimates
     differences = other.matrix[:, 1] - other.matrix[:, 0]
-    return {
-        "excluded_systems": list(left_out),
-        "n_systems": len(other.systems),
-        "icc_c1": consistency.value,
-        "icc_a1": agreement.value,
-        "bias": float(differences.mean()) if len(differences) else math.nan,
-    }
+    return UnderRule(
+        excluded_systems=left_out,
+        n_systems=len(other.systems),
+        icc_c1=consistency.value,
+        icc_a1=agreement.value,
+        bias=float(differences.mean()) if len(differences) else math.nan,
+    )
 
 
 def pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -> Pairing:

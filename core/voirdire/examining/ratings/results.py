@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -179,12 +179,11 @@ def _result(
         left_out=before.left_out,
         loo_c1=without[0],
         loo_a1=without[1],
-        reference=" and ".join(pairing.against),
-        extra={
-            **before.rules,
-            **_compat_shift(estimates),
-            **label_alpha(pairing, context.scale, context.study.analysis.level),
-        },
+        reference=pairing.against,
+        without_exclusion=before.without_exclusion,
+        family_rule=before.family_rule,
+        label_alpha=label_alpha(pairing, context.scale, context.study.analysis.level),
+        compat_shift=_compat_shift(estimates),
         **system_level(pairing, context.scale, context.study.thresholds.bias_level),
         **response_level(pairing, context.scale),
     )
@@ -215,7 +214,7 @@ def _reason(pairing: Pairing, reason: str | None) -> str | None:
     return "no_pairs" if len(pairing.reference) == 0 else reason
 
 
-def _compat_shift(estimates: tuple[Estimate, ...]) -> dict[str, Any]:
+def _compat_shift(estimates: tuple[Estimate, ...]) -> tuple[float, ...]:
     """By how much the published rule of dropping values moved each percentile bound."""
     shifts = [e.details["shift_percentile"] for e in estimates if "shift_percentile" in e.details]
-    return {"compat_shift": [float(shift) for pair in shifts for shift in pair]} if shifts else {}
+    return tuple(float(shift) for pair in shifts for shift in pair)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figures._rows import Rows, label_rows, rows_of
@@ -64,6 +63,5 @@ def _draw_panel(axes: Any, rows: Rows, key: str) -> None:
 
 def _before(result: PairResult, key: str) -> float | None:
     """The value without exclusion, as the examination kept it."""
-    kept = result.extra.get("without_exclusion")
-    value = kept.get(key) if isinstance(kept, Mapping) else getattr(kept, key, None)
-    return float(value) if isinstance(value, int | float) else None
+    kept = result.without_exclusion
+    return None if kept is None else float(getattr(kept, key))

@@ -78,8 +78,8 @@ def fill(folder: Path, study: Study, responses: int) -> None:
         session.start(lambda group: None)
         for about, task in iterate_tasks(session.connection, "rating", study.comparisons):
             for asker in panel:
-                slot = Slot(asker.seat, *about)
-                call = make_call(slot, asker.mind.requests(task)[0])
+                slot = Slot(asker.id, *about)
+                call = make_call(slot, asker.rater.requests(task)[0])
                 session.put(Attempt(call, time.time(), texts.reply()))
                 session.put(Finish((call.key,), "ok", slot=slot))
             while session.backlog > 5_000:

@@ -131,9 +131,9 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
         folder=str(tmp_path),
     )  # fmt: skip
     (asker,) = askers(study, plugins())
-    shots = asker.mind.examples
+    shots = asker.rater.examples
     shots.options["embedder"] = WordEmbedder()
-    assert asker.seat.prompt == ""  # a post that does not exist has no nearest ones
+    assert asker.id.prompt == ""  # a post that does not exist has no nearest ones
     assert [one["id"] for one in shots.examples(Item("g1", "my red kite"))] == ["s1"]
     # s2 is an item of the test split: kept out of its own prompt and of every other
     assert [one["id"] for one in shots.examples(Item("s2", "a blue kite"))] == ["s1"]

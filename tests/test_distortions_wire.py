@@ -20,7 +20,7 @@ from wire_server import Answer, WireServer
 
 from voirdire.examining import examine
 from voirdire.running import run
-from voirdire.running._work import BEING_KEPT, IN_LINE
+from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.store import replies_frame
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_plugins.distortions.labels import DISTORTIONS, NO_DISTORTION
@@ -119,7 +119,7 @@ def test_from_prompts_to_table_7_killed_half_way_and_resumed(tmp_path):
         result = run(load_study(tmp_path / "study.toml"), tmp_path / "a", resume=True, quiet=True)
         assert result.complete
         assert server.count - calls <= 8 * (
-            32 + IN_LINE + BEING_KEPT
+            32 + WAITING + COMMITTING
         )  # in flight, or not yet committed
     replies = replies_frame(tmp_path / "a")
     assert replies.height == calls

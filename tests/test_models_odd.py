@@ -26,7 +26,7 @@ from test_models_faults import (
 from wire_server import WireServer
 
 from voirdire import ModelError
-from voirdire.running._retry import wait_before
+from voirdire.running.limits import wait_before
 from voirdire.schema import Message, Reply, Request, Usage
 from voirdire.study import RunSpec
 

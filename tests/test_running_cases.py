@@ -12,7 +12,7 @@ import pytest
 from scripted import RECEIVED, Digit, scripted_plugins
 
 from voirdire.running import run
-from voirdire.running._costs import cost_of
+from voirdire.running.budget import cost_of
 from voirdire.schema import Item, Rating, Reply, Response, Usage
 from voirdire.store import (
     Attempt,
@@ -60,8 +60,10 @@ def laid(folder, study, done=(), failed=()):
     with open_session(folder / "a", study, study_to_toml(study), resume=True) as session:
         session.start(lambda group: None)
         for item in (*done, *failed):
-            (request,) = asker.mind.requests(Rating(Item(item), Response(item, "x", f"to {item}.")))
-            call = make_call(Slot(asker.seat, item, "x"), request)
+            (request,) = asker.rater.requests(
+                Rating(Item(item), Response(item, "x", f"to {item}."))
+            )
+            call = make_call(Slot(asker.id, item, "x"), request)
             bad = item in failed
             session.put(
                 Attempt(call, time.time(), None if bad else Reply("3"), "timeout" if bad else "")
@@ -101,8 +103,8 @@ def test_f01_a_torn_tail_costs_what_was_torn_alone(cases, tmp_path):
     with open_session(folder, study, study_to_toml(study), resume=True) as session:
         session.start(lambda group: None)
         before = (folder / "session.sqlite-wal").stat().st_size
-        (request,) = asker.mind.requests(Rating(Item("i2"), Response("i2", "x", "to i2.")))
-        call = make_call(Slot(asker.seat, "i2", "x"), request)
+        (request,) = asker.rater.requests(Rating(Item("i2"), Response("i2", "x", "to i2.")))
+        call = make_call(Slot(asker.id, "i2", "x"), request)
         session.put(Attempt(call, time.time(), Reply("3")))
         session.put(Finish((call.key,), "ok"))
         while session.lookup(call.key) is None:

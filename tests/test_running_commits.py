@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from voirdire.running._commits import Commits
+from voirdire.running.workers import Commits
 
 
 def woken_by(*advances: int, put: int) -> list[bool]:

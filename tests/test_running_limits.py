@@ -8,8 +8,8 @@ import pytest
 from scripted import RECEIVED, go, judge, study_of
 
 from voirdire._errors import ModelError
-from voirdire.running._breaker import Breaker
-from voirdire.running._costs import Budget, cost_of
+from voirdire.running.budget import Budget, cost_of
+from voirdire.running.limits import Breaker
 from voirdire.schema import Usage
 from voirdire.study import Prices
 
@@ -64,7 +64,7 @@ def test_a_budget_is_used_up_only_when_no_call_is_under_way():
     assert budget.admit(0.7)
     assert not budget.admit(0.7)
     assert not budget.is_used_up
-    budget.settle(0.7, 0.9)
+    budget.book(0.7, 0.9)
     assert not budget.admit(0.2)
     assert budget.is_used_up
     assert budget.admit(0.05)

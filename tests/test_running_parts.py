@@ -19,10 +19,8 @@ from scripted import judge, scripted_plugins, study_of
 
 from voirdire._errors import ModelError, StudyError
 from voirdire.running import _progress, run
-from voirdire.running._breaker import Breaker
-from voirdire.running._costs import Budget, cost_of
-from voirdire.running._pace import Bucket, Lane
-from voirdire.running._retry import may_retry, wait_before
+from voirdire.running.budget import Budget, cost_of
+from voirdire.running.limits import Breaker, Bucket, RateLimiter, may_retry, wait_before
 from voirdire.schema import Usage
 from voirdire.study import ModelLimits, Prices, RunSpec, build_study, study_to_toml
 
@@ -49,33 +47,33 @@ def test_bucket_never_lets_more_through_than_the_allowance(amounts, a_minute):
 
 
 def lane_of(clock, most=16, start=4):
-    return Lane(ModelLimits(concurrency=most, start_concurrency=start), clock)
+    return RateLimiter(ModelLimits(concurrency=most, start_concurrency=start), clock)
 
 
 def test_lane_opens_quickly_gives_way_once_and_creeps_up():
     async def play():
         clock = Clock()
-        lane = lane_of(clock)
+        limiter = lane_of(clock)
         for _ in range(20):
-            lane.succeeded()
-        assert lane.limit == 16
+            limiter.succeeded()
+        assert limiter.limit == 16
         clock.now = 10.0
         for _ in range(16):
-            lane.setback(started=9.0)  # all were under way when the first came back
-        assert lane.limit == 8
+            limiter.setback(started=9.0)  # all were under way when the first came back
+        assert limiter.limit == 8
         clock.now = 11.0
-        lane.setback(started=10.5)
-        assert lane.limit == 4
+        limiter.setback(started=10.5)
+        assert limiter.limit == 4
         for _ in range(4):
-            lane.succeeded()
-        assert 4.5 < lane.limit < 5.1
+            limiter.succeeded()
+        assert 4.5 < limiter.limit < 5.1
         for _ in range(1000):
-            lane.succeeded()
-        assert lane.limit == 16
+            limiter.succeeded()
+        assert limiter.limit == 16
         for number in range(20):
             clock.now = 100.0 + number
-            lane.setback(started=clock.now)
-        assert lane.limit == 1
+            limiter.setback(started=clock.now)
+        assert limiter.limit == 1
 
     asyncio.run(play())
 
@@ -83,34 +81,34 @@ def test_lane_opens_quickly_gives_way_once_and_creeps_up():
 def test_a_lane_says_how_long_its_provider_asks_to_wait():
     async def play():
         now = [0.0]
-        lane = Lane(ModelLimits(concurrency=4), clock=lambda: now[0])
-        assert lane.paused == 0
-        lane.setback(0.0, 30.0)
+        limiter = RateLimiter(ModelLimits(concurrency=4), clock=lambda: now[0])
+        assert limiter.paused == 0
+        limiter.setback(0.0, 30.0)
         now[0] = 10.0
-        assert lane.paused == 20
+        assert limiter.paused == 20
         now[0] = 31.0
-        assert lane.paused == 0
+        assert limiter.paused == 0
 
     asyncio.run(play())
 
 
 def test_lane_never_holds_more_than_its_limit_and_a_pause_holds_all():
     async def play():
-        lane = Lane(ModelLimits(concurrency=3, start_concurrency=3))
+        limiter = RateLimiter(ModelLimits(concurrency=3, start_concurrency=3))
         peak, inside = 0, 0
 
         async def one():
             nonlocal peak, inside
-            await lane.enter()
+            await limiter.enter()
             inside += 1
             peak = max(peak, inside)
             await asyncio.sleep(0.001)
             inside -= 1
-            lane.leave()
+            limiter.leave()
 
         await asyncio.gather(*(one() for _ in range(50)))
-        assert (peak, lane.in_flight) == (3, 0)
-        lane.setback(time.monotonic(), pause=0.2)
+        assert (peak, limiter.in_flight) == (3, 0)
+        limiter.setback(time.monotonic(), pause=0.2)
         began = time.monotonic()
         await asyncio.gather(*(one() for _ in range(3)))
         assert time.monotonic() - began >= 0.2
@@ -120,16 +118,16 @@ def test_lane_never_holds_more_than_its_limit_and_a_pause_holds_all():
 
 def test_a_cancelled_wait_gives_its_place_back():
     async def play():
-        lane = Lane(ModelLimits(concurrency=1, start_concurrency=1))
-        await lane.enter()
-        waiting = [asyncio.create_task(lane.enter()) for _ in range(3)]
+        limiter = RateLimiter(ModelLimits(concurrency=1, start_concurrency=1))
+        await limiter.enter()
+        waiting = [asyncio.create_task(limiter.enter()) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
-        lane.leave()
+        limiter.leave()
         waiting[1].cancel()  # it has just been given the place
         await asyncio.gather(*waiting, return_exceptions=True)
         assert waiting[2].exception() is None
-        assert lane.in_flight == 1
+        assert limiter.in_flight == 1
 
     asyncio.run(play())
 
@@ -170,9 +168,9 @@ def test_budget_reserves_before_it_spends():
     budget = Budget(1.0, 3)
     assert budget.admit(0.6)
     assert not budget.admit(0.6)
-    budget.settle(0.6, 0.1)
+    budget.book(0.6, 0.1)
     assert budget.admit(0.6)
-    budget.settle(0.6, None)  # unknown: what was expected
+    budget.book(0.6, None)  # unknown: what was expected
     assert budget.cost == pytest.approx(0.7)
     assert budget.admit(0.0)
     assert not budget.admit(0.0)  # three calls

@@ -15,7 +15,7 @@ pytest.importorskip("openai")
 from wire_server import WireServer, rubric_text
 
 from voirdire.running import run, session_status
-from voirdire.running._work import BEING_KEPT, IN_LINE
+from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.store import ratings_frame, replies_frame, write_tables
 from voirdire.study import build_study, load_study, study_to_toml
 
@@ -94,7 +94,7 @@ def test_kill_at_any_moment_loses_at_most_what_was_in_flight(tmp_path, points):
         assert result.complete
         kept = replies_frame(tmp_path / "a")
         assert kept.height == kept["item"].n_unique() == 120
-        open_tasks = 8 + IN_LINE + BEING_KEPT  # what is in flight or not yet committed
+        open_tasks = 8 + WAITING + COMMITTING  # what is in flight or not yet committed
         assert before >= points[-1] - open_tasks * len(points)
         assert server.count - 120 <= open_tasks * len(points)
         assert result.cost == pytest.approx(120 * EACH, rel=1e-12)

@@ -15,8 +15,8 @@ from voirdire.store import (
     Asker,
     Attempt,
     Finish,
+    RaterId,
     Revival,
-    Seat,
     Slot,
     askers,
     make_call,
@@ -42,12 +42,12 @@ def study_of(tmp_path, **more):
     return build_study({"name": "calm", "panel": panel, **more}, folder=str(tmp_path))
 
 
-def seat_of(**more):
-    return askers(study_of(".", **more), scripted_plugins())[0].seat
+def rater_id_of(**more):
+    return askers(study_of(".", **more), scripted_plugins())[0].id
 
 
 PAIRWISE = [{"name": "ann", "model": "script:one", "use": "pair"}]
-SEAT, PAIR = seat_of(), seat_of(panel=PAIRWISE)
+RATER, PAIR = rater_id_of(), rater_id_of(panel=PAIRWISE)
 
 
 def opened(tmp_path, study=None, resume=False):
@@ -62,9 +62,9 @@ def fill(session, items=("i1", "i2"), systems=("x", "y")):
     )
 
 
-def call_of(item="i1", system="x", text="hello", run=1, step=0, seat=SEAT, second=""):
+def call_of(item="i1", system="x", text="hello", run=1, step=0, rater_id=RATER, second=""):
     request = Request((Message("system", "Rate."), Message("user", text)))
-    return make_call(Slot(seat, item, system, second, run, step), request)
+    return make_call(Slot(rater_id, item, system, second, run, step), request)
 
 
 def keep(session, call, text="4", finish="stop", status="ok", **more):
@@ -83,7 +83,7 @@ def test_a_record_counts_only_after_its_commit_and_survives_reopening(tmp_path):
     with opened(tmp_path, resume=True) as session:
         assert session.resumed
         stored = session.lookup(call.key)
-        assert stored.settled
+        assert stored.finished
         assert stored.replies[0].text == "4"
         assert stored.replies[0].usage == Usage(10, 2)
         assert session.lookup(call_of(text="other").key) is None
@@ -135,7 +135,7 @@ def test_key_depends_on_rater_model_params_prompt_run_and_task():
     base = call_of()
     others = [
         call_of(item="i2"), call_of(system="y"), call_of(text="hello!"), call_of(run=2), call_of(step=1),
-        call_of(seat=Seat("judge", "bob", "script:one")), call_of(seat=Seat("judge", "ann", "script:two")),
+        call_of(rater_id=RaterId("judge", "bob", "script:one")), call_of(rater_id=RaterId("judge", "ann", "script:two")),
         make_call(base.slot, Request(base.request.messages, temperature=0.0)),
         make_call(base.slot, Request(base.request.messages, params={"n": 1})),
         make_call(base.slot, Request((Message("user", "Rate."), Message("system", "hello")))),
@@ -212,8 +212,8 @@ def test_preferences_point_from_the_declared_first_system(tmp_path):
     with opened(tmp_path, study) as session:
         fill(session, ["i1"])
         session.start(lambda group: None)
-        keep(session, call_of("i1", "x", second="y", seat=PAIR), "2")
-        keep(session, call_of("i1", "y", second="x", seat=PAIR), "1")
+        keep(session, call_of("i1", "x", second="y", rater_id=PAIR), "2")
+        keep(session, call_of("i1", "y", second="x", rater_id=PAIR), "1")
     frame = preferences_frame(tmp_path / "s", scripted_plugins())
     assert frame.select("system_a", "system_b", "shown_first", "score").rows() == [
         ("x", "y", "x", 2.0), ("x", "y", "y", -1.0)
@@ -228,8 +228,8 @@ def test_reading_by_columns_gives_what_reading_one_by_one_gives(tmp_path):
         parse_column = None
 
     judge = rubric.make("mentalalign")
-    seat, spec = Seat("judge", "ann", "script:ann"), Rater(name="ann")
-    made, slow = (Asker(seat, mind, "rating", spec) for mind in (judge, OneByOne(judge.rubric)))
+    rater_id, spec = RaterId("judge", "ann", "script:ann"), Rater(name="ann")
+    made, slow = (Asker(rater_id, mind, "rating", spec) for mind in (judge, OneByOne(judge.rubric)))
     good = '{"Guidance": 4, "Informativeness": 3, "Relevance": 5, "Safety": 5, "Empathy": 2, "Helpfulness": 1, "Understanding": 4}'
     texts = [
         good,

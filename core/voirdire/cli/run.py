@@ -117,10 +117,10 @@ def print_result(result: RunResult) -> None:
 def _print_broken(result: RunResult) -> None:
     """Raters whose own parser broke: their replies are kept, and can be read again."""
     from voirdire._shown import visible
-    from voirdire.store import remarks_frame
+    from voirdire.store import reply_findings_frame
 
-    for row in remarks_frame(result.folder).iter_rows(named=True):
-        if row["remark"] == "parser_raised":
+    for row in reply_findings_frame(result.folder).iter_rows(named=True):
+        if row["kind"] == "parser_raised":
             typer.echo(
                 f"{row['rater']}: its own parser broke on {row['count']:,} replies "
                 f"({visible(row['detail'])}). They are kept: mend it, then "

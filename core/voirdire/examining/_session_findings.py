@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Finding
-from voirdire.store import kept_findings, remarks_frame
+from voirdire.store import kept_findings, reply_findings_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.schema import Severity
 
-#: Remark -> (severity, message, consequence).
+#: Kind -> (severity, message, consequence).
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "echoes_orders": (
         "serious",
@@ -57,18 +57,18 @@ def session_findings(source: object) -> tuple[Finding, ...]:
     """Findings of a session folder; none for any other source."""
     if not isinstance(source, str | Path) or not Path(source).is_dir():
         return ()
-    rows = list(remarks_frame(source).iter_rows(named=True))
-    played = [row for row in rows if row["remark"] == "simulated"]
+    rows = list(reply_findings_frame(source).iter_rows(named=True))
+    played = [row for row in rows if row["kind"] == "simulated"]
     said = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
     return (*said, *played_by, *(kept_findings(source) or ()))
 
 
 def _finding(row: dict[str, Any]) -> Finding:
-    severity, message, consequence = _WORDS[row["remark"]]
+    severity, message, consequence = _WORDS[row["kind"]]
     numbers = {name: f"{row[name]:,}" for name in ("count", "of") if row[name] is not None}
     return Finding(
-        kind=row["remark"],
+        kind=row["kind"],
         severity=severity,
         table=row["rater"],
         count=row["count"],

@@ -1,9 +1,8 @@
 """Running panels: the only room that awaits."""
 
 from voirdire.running._dry import DryRater, dry_run
-from voirdire.running._result import RaterResult, RunResult
+from voirdire.running._result import RaterResult, RunResult, session_status
 from voirdire.running._run import arun
-from voirdire.running._status import session_status
 from voirdire.running._sync import run
 
 __all__ = [

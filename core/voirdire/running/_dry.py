@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._costs import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
-from voirdire.running._inputs import read_inputs
 from voirdire.running._models import model_factory
-from voirdire.running._run import read_study
-from voirdire.running._staff import chosen, naming
+from voirdire.running._panel import chosen, naming
+from voirdire.running._run import read_inputs, read_study
+from voirdire.running.budget import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.schema import Response
 from voirdire.store import (
     Slot,
@@ -88,17 +87,17 @@ def _estimate(
     tasks = calls = given = out = 0
     sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
     for names, task in iterate_tasks(connection, asker.task, study.comparisons):
-        requests = asker.mind.requests(task)
+        requests = asker.rater.requests(task)
         tasks += asker.runs
         for run in range(1, asker.runs + 1):
             for step, request in enumerate(requests):
-                key = make_call(Slot(asker.seat, *names, run, step), for_run(request, run)).key
+                key = make_call(Slot(asker.id, *names, run, step), for_run(request, run)).key
                 if known.execute(sql, (key,)).fetchone() is None:
                     tokens = estimate_tokens(request)
                     calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
     cost = _cost(given, out, study.run.prices.get(asker.spec.model))
-    seat = asker.seat
-    return DryRater(seat.name, seat.stage, asker.spec.model, tasks, calls, given, out, cost)
+    rater_id = asker.id
+    return DryRater(rater_id.name, rater_id.stage, asker.spec.model, tasks, calls, given, out, cost)
 
 
 def _cost(given: int, out: int, prices: Prices | None) -> float | None:

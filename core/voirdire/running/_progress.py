@@ -10,77 +10,82 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.running._desk import Desk
+    from voirdire.running.workers import Worker
 
 LIVE_EVERY, LINE_EVERY = 0.25, 15.0
 
 
-async def show_progress(desks: Sequence[Desk], *, quiet: bool) -> None:
-    """Show how far the desks are until cancelled."""
+async def show_progress(workers: Sequence[Worker], *, quiet: bool) -> None:
+    """Show how far the workers are until cancelled."""
     if quiet:
         return
     if sys.stderr.isatty():
-        await _live(desks)
+        await _live(workers)
     else:
-        await _lines(desks)
+        await _lines(workers)
 
 
-def summary(desk: Desk, seconds: float) -> str:
+def summary(worker: Worker, seconds: float) -> str:
     """One line on one rater: done, failed by kind, rate, tokens, cost and time left."""
-    tally = desk.tally
-    parts = [f"{desk.asker.seat.name}: {tally.done}/{tally.tasks} done"]
+    tally = worker.tally
+    parts = [f"{worker.asker.id.name}: {tally.done}/{tally.tasks} done"]
     if tally.failed:
         parts.append(f"failed {_kinds(tally.faults)}")
-    parts += [f"{_rate(desk, seconds):.1f}/s", f"{tally.input + tally.output} tokens"]
-    parts += [cost_text(desk), f"{_left(desk, seconds)} left"]
-    if desk.lane.paused:
-        parts.append(f"waiting {desk.lane.paused:.0f} s as its provider asks")
-    if desk.breaker.reason:
-        parts.append(f"PARKED: {desk.breaker.reason}")
+    parts += [f"{_rate(worker, seconds):.1f}/s", f"{tally.input + tally.output} tokens"]
+    parts += [cost_text(worker), f"{_left(worker, seconds)} left"]
+    if worker.limiter.paused:
+        parts.append(f"waiting {worker.limiter.paused:.0f} s as its provider asks")
+    if worker.breaker.reason:
+        parts.append(f"PARKED: {worker.breaker.reason}")
     return ", ".join(parts)
 
 
-def cost_text(desk: Desk) -> str:
+def cost_text(worker: Worker) -> str:
     """What a rater has cost, or that it is not known."""
-    cost = desk.tally.cost(desk.prices)
+    cost = worker.tally.cost(worker.prices)
     if cost is None:
         return "cost unknown"
-    more = f" (and {desk.tally.blind} replies without token counts)" if desk.tally.blind else ""
-    return f"{cost:.4f} {desk.spec.currency}{more}"
+    more = f" (and {worker.tally.blind} replies without token counts)" if worker.tally.blind else ""
+    return f"{cost:.4f} {worker.spec.currency}{more}"
 
 
-async def _lines(desks: Sequence[Desk]) -> None:
+async def _lines(workers: Sequence[Worker]) -> None:
     started = time.monotonic()
     while True:
         await asyncio.sleep(LINE_EVERY)
-        for desk in desks:
-            sys.stderr.write(summary(desk, time.monotonic() - started) + "\n")
+        for worker in workers:
+            sys.stderr.write(summary(worker, time.monotonic() - started) + "\n")
         sys.stderr.flush()
 
 
-async def _live(desks: Sequence[Desk]) -> None:
+async def _live(workers: Sequence[Worker]) -> None:
     from rich.console import Console  # noqa: PLC0415 - a terminal alone needs it
     from rich.live import Live  # noqa: PLC0415
 
     started = time.monotonic()
     with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
         while True:
-            live.update(_table(desks, time.monotonic() - started))
+            live.update(_table(workers, time.monotonic() - started))
             await asyncio.sleep(LIVE_EVERY)
 
 
-def _table(desks: Sequence[Desk], seconds: float) -> Any:
+def _table(workers: Sequence[Worker], seconds: float) -> Any:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     table = Table("rater", "done", "failed", "a second", "tokens", "cost", "left", box=None)
-    for desk in desks:
-        tally = desk.tally
-        waits = f"waits {desk.lane.paused:.0f} s" if desk.lane.paused else _left(desk, seconds)
-        state = "parked" if desk.breaker.reason else waits
+    for worker in workers:
+        tally = worker.tally
+        waits = (
+            f"waits {worker.limiter.paused:.0f} s"
+            if worker.limiter.paused
+            else _left(worker, seconds)
+        )
+        state = "parked" if worker.breaker.reason else waits
         row = (
-            desk.asker.seat.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
-            f"{_rate(desk, seconds):.1f}", str(tally.input + tally.output), cost_text(desk), state,
+            worker.asker.id.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
+            f"{_rate(worker, seconds):.1f}", str(tally.input + tally.output), cost_text(worker),
+            state,
         )  # fmt: skip
         table.add_row(*map(Text, row))
     return table
@@ -90,15 +95,15 @@ def _kinds(faults: dict[str, int]) -> str:
     return " ".join(f"{kind} {count}" for kind, count in sorted(faults.items())) or "-"
 
 
-def _rate(desk: Desk, seconds: float) -> float:
-    return desk.tally.fresh / seconds if seconds > 0 else 0.0
+def _rate(worker: Worker, seconds: float) -> float:
+    return worker.tally.fresh / seconds if seconds > 0 else 0.0
 
 
-def _left(desk: Desk, seconds: float) -> str:
-    rate = _rate(desk, seconds)
+def _left(worker: Worker, seconds: float) -> str:
+    rate = _rate(worker, seconds)
     if rate == 0:
         return "?"
-    left = (desk.tally.tasks - desk.tally.done - desk.tally.failed) / rate
+    left = (worker.tally.tasks - worker.tally.done - worker.tally.failed) / rate
     return (
         f"{left / 3600:.1f} h"
         if left >= 3600

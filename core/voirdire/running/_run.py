@@ -8,34 +8,38 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voirdire._errors import StudyError
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._commits import Commits
-from voirdire.running._costs import with_free_models
-from voirdire.running._inputs import read_inputs
 from voirdire.running._models import close_model
+from voirdire.running._panel import chosen, make_workers
 from voirdire.running._progress import show_progress
-from voirdire.running._result import RunResult
-from voirdire.running._staff import chosen, staff
-from voirdire.running._status import rater_results
+from voirdire.running._result import RunResult, rater_results
 from voirdire.running._stop import GRACE, Stop
-from voirdire.running._work import work
+from voirdire.running.budget import with_free_models
+from voirdire.running.tasks import work
+from voirdire.running.workers import Commits
 from voirdire.store import (
     Finish,
     keep_findings,
     keep_generated,
+    lonely_responses,
     open_session,
+    take_items,
+    take_responses,
     usable,
     write_tables,
 )
 from voirdire.study import STAGES, Study, load_study, study_to_toml
+from voirdire.tables import read_items, read_responses
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.running._desk import Desk
-    from voirdire.store import Session
-    from voirdire.study import Stage
+    from voirdire.running.workers import Worker
+    from voirdire.store import Asker, Session
+    from voirdire.study import ItemsSpec, Stage
 
 
 #: Tasks whose tables are written even after Ctrl-C, since that takes no second.
@@ -79,17 +83,17 @@ async def execute(
     found = chosen(study, plugins, STAGES if only is None else (only,))
     with usable(out), open_session(out, declared, text, resume=resume) as session:
         read_inputs(session.connection, study, found)
-        desks, models = staff(study, found, session, stop, plugins)
+        workers, models = make_workers(study, found, session, stop, plugins)
         try:
-            await _stages(desks, study, session, stop, quiet=quiet)
+            await _stages(workers, study, session, stop, quiet=quiet)
         finally:
             for model in models:
                 await close_model(model)
             session.stop()
-        if stop.reason != "interrupted" or sum(desk.tally.tasks for desk in desks) <= AT_ONCE:
+        if stop.reason != "interrupted" or sum(worker.tally.tasks for worker in workers) <= AT_ONCE:
             write_tables(session.folder, plugins)
-        keep_findings(session.folder, ((d.asker.seat.name, d.asker.mind) for d in desks))
-        parked = {desk.asker.seat.name: desk.breaker.reason for desk in desks}
+        keep_findings(session.folder, ((d.asker.id.name, d.asker.rater) for d in workers))
+        parked = {worker.asker.id.name: worker.breaker.reason for worker in workers}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
@@ -111,60 +115,60 @@ def read_study(
 
 
 async def _stages(
-    desks: Sequence[Desk], study: Study, session: Session, stop: Stop, *, quiet: bool
+    workers: Sequence[Worker], study: Study, session: Session, stop: Stop, *, quiet: bool
 ) -> None:
     """Generate first; then everyone else at once."""
-    first = [desk for desk in desks if desk.asker.seat.stage == "generate"]
-    for group in (first, [desk for desk in desks if desk not in first]):
+    first = [worker for worker in workers if worker.asker.id.stage == "generate"]
+    for group in (first, [worker for worker in workers if worker not in first]):
         if group and not stop.reason:
             commits = Commits()
-            for desk in group:
-                desk.commits = commits
-            session.start(_counter(desks, commits))
+            for worker in group:
+                worker.commits = commits
+            session.start(_counter(workers, commits))
             await _together(group, study, stop, quiet=quiet)
             session.stop()
             await asyncio.sleep(0)  # what the last commit counted is counted now
-            keep_generated(session.connection, [desk.asker for desk in first])
+            keep_generated(session.connection, [worker.asker for worker in first])
 
 
-async def _together(desks: Sequence[Desk], study: Study, stop: Stop, *, quiet: bool) -> None:
-    """Let the desks work side by side; at an interruption end within the grace period."""
-    display = asyncio.create_task(show_progress(desks, quiet=quiet))
-    workers = [asyncio.create_task(work(desk, study)) for desk in desks]
-    watch = asyncio.create_task(_hurry(desks, stop))
+async def _together(workers: Sequence[Worker], study: Study, stop: Stop, *, quiet: bool) -> None:
+    """Let the workers work side by side; at an interruption end within the grace period."""
+    display = asyncio.create_task(show_progress(workers, quiet=quiet))
+    loops = [asyncio.create_task(work(worker, study)) for worker in workers]
+    watch = asyncio.create_task(_hurry(workers, stop))
     try:
-        await asyncio.gather(*workers)
+        await asyncio.gather(*loops)
     finally:
-        ending = (display, watch, *workers, *(task for desk in desks for task in desk.open))
+        ending = (display, watch, *loops, *(task for worker in workers for task in worker.open))
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
 
 
-async def _hurry(desks: Sequence[Desk], stop: Stop) -> None:
+async def _hurry(workers: Sequence[Worker], stop: Stop) -> None:
     """At the end of a run: no call is made that waits; after an interruption, cancel those late."""
     await stop.wait()
-    for desk in desks:
-        desk.dismiss()
+    for worker in workers:
+        worker.dismiss()
     if stop.reason == "budget":
         return  # calls under way are paid for, and end by their own timeout
     with suppress(TimeoutError):
         await asyncio.wait_for(stop.hurry.wait(), GRACE)
-    for desk in desks:
-        for task in desk.open:
+    for worker in workers:
+        for task in worker.open:
             task.cancel()
 
 
-def _counter(desks: Sequence[Desk], commits: Commits) -> Callable[[Sequence[object]], None]:
+def _counter(workers: Sequence[Worker], commits: Commits) -> Callable[[Sequence[object]], None]:
     """What hears of commits in the writer's thread, and counts tasks in the loop's."""
     loop = asyncio.get_running_loop()
-    tallies = {desk.asker.seat: desk.tally for desk in desks}
+    tallies = {worker.asker.id: worker.tally for worker in workers}
 
     def count(records: Sequence[object]) -> None:
         commits.advance(len(records))
         for finish in records:
             if isinstance(finish, Finish) and finish.slot is not None:
-                tally = tallies[finish.slot.seat]
+                tally = tallies[finish.slot.rater]
                 (tally.faults if finish.failed else tally.statuses)[
                     finish.fault or finish.status
                 ] += 1
@@ -174,3 +178,37 @@ def _counter(desks: Sequence[Desk], commits: Commits) -> Callable[[Sequence[obje
         loop.call_soon_threadsafe(count, records)
 
     return committed
+
+
+def read_inputs(connection: sqlite3.Connection, study: Study, found: Sequence[Asker]) -> None:
+    """Take the items and responses of a study into a session.
+
+    Raises
+    ------
+    StudyError
+        Items or responses are needed and not declared, or do not fit together.
+    """
+    if study.items is None:
+        raise StudyError(f"study {study.name!r}: key 'items' is required to run it")
+    if take_items(connection, read_items(study, study.items)) == 0:
+        raise StudyError(f"items.path: {study.items.path} holds no items")
+    for origin, spec in (("file", study.responses), ("generated", study.generators)):
+        if not spec:  # what an earlier version of the study brought
+            take_responses(connection, (), origin)
+    if study.responses is not None:
+        take_responses(connection, read_responses(study, study.responses), "file")
+        _check_known(connection, study.items)
+    elif not study.generators and any(asker.task != "item" for asker in found):
+        raise StudyError(
+            f"study {study.name!r}: judges need [responses] or [[generators]] to have something "
+            "to rate"
+        )
+
+
+def _check_known(connection: sqlite3.Connection, spec: ItemsSpec) -> None:
+    lonely = lonely_responses(connection)
+    if lonely:
+        item, system = lonely[0]
+        raise StudyError(
+            f"responses.path: {system!r} responds to item {item!r}, which {spec.path} does not hold"
+        )

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voirdire.running._costs import cost_of
+from voirdire.running.budget import cost_of
 from voirdire.schema import Usage
-from voirdire.store import count_settled, count_spent
+from voirdire.store import count_finished, count_spent
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,7 +66,7 @@ class Tally:
 def tally_of(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Tally:
     """What the store says of an asker; what failed is open again, since it will be asked."""
     counts, spent = (
-        count_settled(connection, asker, comparisons), count_spent(connection, asker.seat)
+        count_finished(connection, asker, comparisons), count_spent(connection, asker.id)
     )  # fmt: skip
     return Tally(
         tasks=counts.tasks, statuses=counts.statuses, calls=spent.calls, input=spent.input,

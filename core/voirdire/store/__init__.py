@@ -1,17 +1,18 @@
 """Replies kept as they came, and the tables derived from them, again and again."""
 
-from voirdire.store._checked import checked_requests
 from voirdire.store._counts import (
     Counts,
     Spent,
     blind_characters,
-    count_settled,
+    count_finished,
     count_spent,
     spent_by_model,
 )
 from voirdire.store._expected import Task, iterate_tasks, pairs_of
-from voirdire.store._findings import keep_findings, kept_findings
+from voirdire.store._findings import keep_findings, kept_findings, reply_findings_frame
 from voirdire.store._frames import (
+    ParsedTask,
+    iterate_parsed,
     preferences_frame,
     raters_frame,
     ratings_frame,
@@ -23,6 +24,7 @@ from voirdire.store._raters import (
     Asker,
     TaskKind,
     askers,
+    checked_requests,
     model_identity,
     read_replies,
     read_rubric,
@@ -32,16 +34,14 @@ from voirdire.store._records import (
     Attempt,
     Call,
     Finish,
+    RaterId,
     Revival,
-    Seat,
     Slot,
     Stored,
     for_run,
     make_call,
 )
-from voirdire.store._remarks import remarks_frame
 from voirdire.store._replies import replies_frame
-from voirdire.store._said import Said, iterate_parsed
 from voirdire.store._session import (
     Session,
     is_session,
@@ -60,9 +60,9 @@ __all__ = [
     "Call",
     "Counts",
     "Finish",
+    "ParsedTask",
+    "RaterId",
     "Revival",
-    "Said",
-    "Seat",
     "Session",
     "Slot",
     "Spent",
@@ -72,7 +72,7 @@ __all__ = [
     "askers",
     "blind_characters",
     "checked_requests",
-    "count_settled",
+    "count_finished",
     "count_spent",
     "for_run",
     "is_session",
@@ -95,8 +95,8 @@ __all__ = [
     "read_rubric",
     "read_session",
     "read_text",
-    "remarks_frame",
     "replies_frame",
+    "reply_findings_frame",
     "responses_frame",
     "scrub",
     "session_study",

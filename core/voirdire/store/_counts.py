@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from voirdire.store._expected import expect
-from voirdire.store._replies import seat_number
+from voirdire.store._replies import rater_number
 from voirdire.store._texts import unpack
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from voirdire.store._raters import Asker
-    from voirdire.store._records import Seat
+    from voirdire.store._records import RaterId
     from voirdire.study import Comparisons
 
-_SETTLED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
+_FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
     WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
     ORDER BY a.id DESC LIMIT 1) END, count(*)
@@ -41,7 +41,7 @@ WHERE r.model = ? AND a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS N
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Tasks of one rater: how many, the settled by status, those asked in vain by fault."""
+    """Tasks of one rater: how many, the finished by status, those asked in vain by fault."""
 
     tasks: int
     statuses: Counter[str] = field(default_factory=Counter)
@@ -62,13 +62,15 @@ class Spent:
     cached: int = 0
 
 
-def count_settled(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Counts:
+def count_finished(
+    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
+) -> Counts:
     """How far an asker is with what is expected of it."""
     expect(connection, asker.task, comparisons)
     tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
     found = Counts(tasks)
-    number = seat_number(connection, asker.seat)
-    for status, fault, count in connection.execute(_SETTLED, (number or -1, asker.runs)):
+    number = rater_number(connection, asker.id)
+    for status, fault, count in connection.execute(_FINISHED, (number or -1, asker.runs)):
         if status == "failed":
             found.faults[fault or "unknown"] += count
         else:
@@ -95,7 +97,7 @@ def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tup
         yield asked, len(unpack(text))
 
 
-def count_spent(connection: sqlite3.Connection, seat: Seat) -> Spent:
+def count_spent(connection: sqlite3.Connection, rater_id: RaterId) -> Spent:
     """Attempts and tokens of a rater with its model."""
-    row = connection.execute(_SPENT, (seat.stage, seat.name, seat.model)).fetchone()
+    row = connection.execute(_SPENT, (rater_id.stage, rater_id.name, rater_id.model)).fetchone()
     return Spent(*map(int, row))

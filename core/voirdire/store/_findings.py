@@ -1,33 +1,186 @@
-"""What raters themselves say of their work: findings kept beside a session's tables, by rater."""
+"""What a person should know of a session beside its scores: findings on replies, counted by rater,
+and what raters say of their own work.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.files import write_json
+import polars as pl
+
+from voirdire._manager import plugins as loaded_plugins
+from voirdire.files import whole, write_json
 from voirdire.schema import Finding
+from voirdire.store._counts import count_finished
+from voirdire.store._frames import session_study
+from voirdire.store._raters import askers
+from voirdire.store._replies import rater_number
+from voirdire.store._session import read_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import sqlite3
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Iterator
 
-FILE = "findings.json"
+    from voirdire._registry import Plugins
+    from voirdire.store._raters import Asker
+    from voirdire.study import Comparisons
 
 
-def keep_findings(folder: str | Path, minds: Iterable[tuple[str, Any]]) -> None:
+#: The findings on replies, as version 0.1 called them, and today.
+OLD_FILE, FILE = "remarks.parquet", "reply_findings.parquet"
+REPLY_FINDINGS: dict[str, Any] = {
+    "rater": pl.String, "kind": pl.String, "count": pl.Int64, "of": pl.Int64,
+    "detail": pl.String, "places": pl.List(pl.String),
+}  # fmt: skip
+#: Flags of parsers and judges that are findings; the others tell how a reply was read.
+FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
+_NOTED = """SELECT substr(n.value, 1, instr(n.value, ':') - 1) AS note, count(*)
+FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
+WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'dropped %:%'
+OR n.value LIKE 'simulated:%') GROUP BY note ORDER BY note"""
+_ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
+WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
+_PLACES = 20
+_TASK = ("rater", "item", "first", "second", "run")
+
+
+@dataclass
+class Flagged:
+    """Counts the flagged replies of pages of parsed replies."""
+
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    places: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    details: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def hear(self, page: pl.DataFrame) -> None:
+        """Count one page: one row a task and attribute, `flags` on the first row of each task."""
+        flags = page.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
+        parts = pl.col("flags").str.splitn(":", 2).struct
+        found = (
+            flags.explode("flags")
+            .with_columns(kind=parts.field("field_0"), detail=parts.field("field_1"))
+            .filter(pl.col("kind").is_in(FLAGS))
+            .unique((*_TASK, "kind"), keep="first", maintain_order=True)
+        )
+        for (rater, kind), block in found.group_by("rater", "kind", maintain_order=True):
+            self._add((str(rater), str(kind)), block)
+
+    def _add(self, key: tuple[str, str], block: pl.DataFrame) -> None:
+        self.counts[key] = self.counts.get(key, 0) + block.height
+        places = self.places.setdefault(key, [])
+        wanted = block.head(_PLACES - len(places)).select("item", "first", "second", "run")
+        places += [_place(*row) for row in wanted.iter_rows()]
+        self.details.setdefault(key, block["detail"][0] or "")
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Rows of `REPLY_FINDINGS`."""
+        return [
+            (*key, count, None, self.details[key], self.places[key])
+            for key, count in self.counts.items()
+        ]
+
+
+def _place(item: str, first: str, second: str, run: int) -> str:
+    systems = ", ".join(name for name in (first, second) if name)
+    return (
+        f"item {item}" + (f", {systems}" if systems else "") + (f", run {run}" if run > 1 else "")
+    )
+
+
+def _without_parsing(folder: str | Path, plugins: Plugins | None = None) -> list[tuple[Any, ...]]:
+    """Rows of `REPLY_FINDINGS` that need no parsing: on the raters of the study as it ran last."""
+    study = session_study(folder)
+    with closing(read_session(folder)) as connection:
+        found = [(asker, rater_number(connection, asker.id))
+                 for asker in askers(study, plugins or loaded_plugins())]  # fmt: skip
+        return [
+            *(row for a, number in found for row in _noted(connection, a.id.name, number or -1)),
+            *(row for a, number in found for row in _several(connection, a.id.name, number or -1)),
+            *(row for a, _ in found for row in _unanswered(connection, a, study.comparisons)),
+        ]
+
+
+def _unanswered(
+    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
+) -> Iterator[tuple[Any, ...]]:
+    """Tasks that failed, by kind of fault, and that were never asked."""
+    counts = count_finished(connection, asker, comparisons)
+    missing = counts.tasks - counts.statuses.total()
+    if missing:
+        detail = _why(counts.faults, missing)
+        yield asker.id.name, "unanswered", missing, counts.tasks, detail, []
+
+
+def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
+    """Replies of simulated models, and parameters that were dropped."""
+    for note, count in connection.execute(_NOTED, (number,)).fetchall():
+        kind, _, detail = note.partition(" ")
+        yield name, kind, count, None, detail, []
+
+
+def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
+    """Replies that came from another model than most, by the names that its provider gave."""
+    found = connection.execute(_ANSWERED_BY, (number,)).fetchall()
+    if len(found) > 1:
+        detail = ", ".join(f"{model} {count:,}" for model, count in found)
+        total = sum(count for _, count in found)
+        yield name, "several_models", total - found[0][1], total, detail, []
+
+
+def _why(faults: Counter[str], missing: int) -> str:
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(faults.items()))
+    parts = [f"{faults.total():,} given up ({kinds})"] if faults else []
+    never = missing - faults.total()
+    parts += [f"{never:,} never asked"] if never else []
+    return " and ".join(parts)
+
+
+def write_reply_findings(folder: Path, flagged: Flagged, plugins: Plugins | None) -> None:
+    """Write the findings on a session's replies beside its tables."""
+    rows = [*flagged.rows(), *_without_parsing(folder, plugins)]
+    with whole(folder / FILE) as draft:
+        pl.DataFrame(rows, schema=REPLY_FINDINGS, orient="row").write_parquet(draft)
+    (folder / OLD_FILE).unlink(missing_ok=True)
+
+
+def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
+    """What a person should know of a session's replies, as of when its tables were written.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``rater, kind, count, of`` (tasks in all, null where that is not the question),
+        ``detail`` (an example, or the kinds of fault), ``places`` (the first twenty). Kinds are
+        ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
+        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``. Empty
+        where the session has none on file.
+    """
+    path, old = Path(folder) / FILE, Path(folder) / OLD_FILE
+    if not path.is_file() and old.is_file():
+        return pl.read_parquet(old).rename({"remark": "kind"})
+    return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=REPLY_FINDINGS)
+
+
+OWN = "findings.json"
+
+
+def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None:
     """Keep what raters find, given as (name, rater); one that says None keeps what it said before.
 
     A rater says it by a method `findings() -> sequence of Finding or None`, which few have: one
     whose prompts hold examples tells of leaks.
     """
-    asked = ((name, getattr(mind, "findings", None)) for name, mind in minds)
+    asked = ((name, getattr(rater, "findings", None)) for name, rater in raters)
     said = {name: _said(name, found) for name, found in asked if found}
     new = {name: found for name, found in said.items() if found is not None}
     if not new:
         return
-    write_json(Path(folder) / FILE, {**_kept(folder), **new})
+    write_json(Path(folder) / OWN, {**_kept(folder), **new})
 
 
 def _said(name: str, findings: Callable[[], Any]) -> list[dict[str, Any]] | None:
@@ -55,7 +208,7 @@ def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:
 
 
 def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:
-    path = Path(folder) / FILE
+    path = Path(folder) / OWN
     if not path.is_file():
         return {}
     found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from voirdire._errors import SessionError
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.schema import Reply
 from voirdire.store._expected import expect, pairs_of
 from voirdire.store._parsed import (
     PAGE,
@@ -18,7 +19,7 @@ from voirdire.store._parsed import (
     as_ratings,
     parsed_pages,
 )
-from voirdire.store._raters import askers
+from voirdire.store._raters import askers, read_replies
 from voirdire.store._replies import answered, readable
 from voirdire.store._session import STUDY, read_session
 from voirdire.store._texts import unpack
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Reply, Status
+    from voirdire.schema import Parsed, Status
     from voirdire.store._raters import Asker
-    from voirdire.study import Study
+    from voirdire.study import Stage, Study
+
 
 RESPONSES: dict[str, Any] = {
     "item": pl.String, "system": pl.String, "text": pl.String, "origin": pl.String,
@@ -132,10 +134,10 @@ def _missing(
     connection: sqlite3.Connection, asker: Asker, study: Study
 ) -> Iterator[tuple[Any, ...]]:
     """What a generator was to write and did not."""
-    name = asker.seat.name
+    name = asker.id.name
     there = "SELECT 1 FROM responses WHERE (item, system, present) = (?, ?, 1)"
     expect(connection, "item", study.comparisons)
-    for item, _, _, _, replies in answered(connection, asker.seat, 1):
+    for item, _, _, _, replies in answered(connection, asker.id, 1):
         if connection.execute(there, (item, name)).fetchone() is None:
             yield item, name, None, "generated", _status(replies)
 
@@ -155,7 +157,7 @@ def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataF
     """
     study = session_study(folder)
     made = askers(study, plugins or loaded_plugins())
-    asked = {asker.seat.name: asker for asker in made if asker.seat.stage != "generate"}
+    asked = {asker.id.name: asker for asker in made if asker.id.stage != "generate"}
     with closing(read_session(folder)) as connection:
         sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
     rows = [
@@ -163,7 +165,7 @@ def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataF
             rater.name, rater.kind, rater.family,
             None if rater.excludes is None else list(rater.excludes), rater.model or None,
             sent.get(rater.name, rater.temperature),
-            asked[rater.name].seat.prompt if rater.name in asked else None,
+            asked[rater.name].id.prompt if rater.name in asked else None,
         )
         for rater in study.panel
     ]  # fmt: skip
@@ -172,8 +174,8 @@ def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataF
 
 def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
     """What a rater sends, unless its model refused it."""
-    seat = asker.seat
-    place = (seat.stage, seat.name, seat.model, seat.prompt)
+    rater_id = asker.id
+    place = (rater_id.stage, rater_id.name, rater_id.model, rater_id.prompt)
     dropped = connection.execute(_DROPPED, place).fetchone() is not None
     return None if dropped else asker.temperature
 
@@ -182,7 +184,7 @@ def _pages(
     folder: str | Path, plugins: Plugins | None, wanted: Callable[[Asker], bool]
 ) -> Iterator[tuple[sqlite3.Connection, Study, pl.DataFrame]]:
     study = session_study(folder)
-    panel = [a for a in askers(study, plugins or loaded_plugins()) if a.seat.stage != "generate"]
+    panel = [a for a in askers(study, plugins or loaded_plugins()) if a.id.stage != "generate"]
     with closing(read_session(folder)) as connection:
         for asker in filter(wanted, panel):
             expect(connection, asker.task, study.comparisons)
@@ -192,8 +194,43 @@ def _pages(
 
 def _generators(study: Study, plugins: Plugins | None) -> list[Asker]:
     made = askers(study, plugins or loaded_plugins()) if study.generators else []
-    return [asker for asker in made if asker.seat.stage == "generate"]
+    return [asker for asker in made if asker.id.stage == "generate"]
 
 
 def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *pages])
+
+
+_NOT_ASKED = [Reply("", "error", error="not asked")]
+
+
+class ParsedTask(NamedTuple):
+    """One task of one rater in one run, parsed."""
+
+    rater: str
+    item: str
+    first: str
+    second: str
+    run: int
+    parsed: Parsed
+
+
+def iterate_parsed(
+    folder: str | Path, stage: Stage, plugins: Plugins | None = None
+) -> Iterator[ParsedTask]:
+    """Everything that the raters of a stage said, with flags, reasons and extras.
+
+    Equal replies of a rater are parsed once; a run without a reply is there with status failed.
+    """
+    study = session_study(folder)
+    panel = askers(study, plugins or loaded_plugins())
+    with closing(read_session(folder)) as connection:
+        for asker in (each for each in panel if each.id.stage == stage):
+            expect(connection, asker.task, study.comparisons)
+            known: dict[Any, Parsed] = {}
+            for item, first, second, run, kept in answered(connection, asker.id, asker.runs):
+                replies = _NOT_ASKED if kept is None else kept
+                key = tuple((reply.text, reply.finish_reason) for reply in replies)
+                if key not in known:
+                    known[key] = read_replies(asker, replies)
+                yield ParsedTask(asker.id.name, item, first, second, run, known[key])

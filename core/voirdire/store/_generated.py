@@ -27,11 +27,11 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
     StudyError
         A generator has the name of a system whose responses come from the file.
     """
-    made = [asker for asker in generators if asker.seat.stage == "generate"]
+    made = [asker for asker in generators if asker.id.stage == "generate"]
     if not made:
         return
     sql = "SELECT DISTINCT system FROM responses WHERE present = 1 AND origin = 'file'"
-    taken = {row[0] for row in connection.execute(sql)} & {asker.seat.name for asker in made}
+    taken = {row[0] for row in connection.execute(sql)} & {asker.id.name for asker in made}
     if taken:
         raise StudyError(f"generators {sorted(taken)}: [responses] holds systems of these names")
     take_responses(connection, _responses(connection, made), "generated")
@@ -40,8 +40,8 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
 def _responses(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
     for asker in made:
         expect(connection, "item", Comparisons())
-        for item, _, _, _, replies in answered(connection, asker.seat, 1):
+        for item, _, _, _, replies in answered(connection, asker.id, 1):
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
-                text = read_text(asker.mind, replies, item)
+                text = read_text(asker.rater, replies, item)
                 if text and text.strip():
-                    yield Response(item, asker.seat.name, text)
+                    yield Response(item, asker.id.name, text)

@@ -44,7 +44,7 @@ def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.Da
     What has no reply stands there with status ``failed``. `flags` stand on the first row of each
     task alone.
     """
-    tasks = answered(connection, asker.seat, asker.runs)
+    tasks = answered(connection, asker.id, asker.runs)
     while page := list(islice(tasks, PAGE)):
         yield _page(page, asker)
 
@@ -64,7 +64,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
     return left.join(
         _read(distinct, asker), on="uid", how="inner", maintain_order="left_right"
-    ).with_columns(rater=pl.lit(asker.seat.name))
+    ).with_columns(rater=pl.lit(asker.id.name))
 
 
 def _read(distinct: Sequence[Sequence[Reply]], asker: Asker) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def _read(distinct: Sequence[Sequence[Reply]], asker: Asker) -> pl.DataFrame:
 
     A judge that can read many single replies at once, with the same results, has `parse_column`.
     """
-    in_columns = getattr(asker.mind, "parse_column", None)
+    in_columns = getattr(asker.rater, "parse_column", None)
     if in_columns is not None and all(len(replies) == 1 for replies in distinct):
         columns: ScoreColumns | None = in_columns([replies[0] for replies in distinct])
         if columns is not None:

@@ -1,36 +1,40 @@
-"""From the names in a study to the objects that ask and parse, and to their seats."""
+"""From the names in a study to the objects that ask and parse, and to their rater ids."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import MissingExtraError, PluginError, StudyError, VoirdireError
 from voirdire.parsing import LabelSet
 from voirdire.schema import (
+    STATUSES,
     Attribute,
     Comparison,
     Item,
+    Message,
     Parsed,
     Rating,
     Reply,
+    Request,
     Response,
     Rubric,
     Sampling,
     Scale,
 )
-from voirdire.store._checked import checked_mind, checked_parsed, checked_requests
-from voirdire.store._records import Seat, dumps, params_json
+from voirdire.store._records import RaterId, dumps, params_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Request
     from voirdire.study import GeneratorSpec, Rater, Stage, Study
+
 
 TaskKind = Literal["rating", "comparison", "item"]
 #: Options of a model that change how it is reached, and not what it says.
@@ -44,14 +48,14 @@ _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: the pure object, its seat, and what the study says of it.
+    """Who asks: the pure object, its id, and what the study says of it.
 
-    `mind` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
+    `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
     to score by the study, or the label set of its own.
     """
 
-    seat: Seat
-    mind: Any
+    id: RaterId
+    rater: Any
     task: TaskKind
     spec: Rater | GeneratorSpec
     runs: int = 1
@@ -60,7 +64,7 @@ class Asker:
     @property
     def temperature(self) -> float | None:
         """What it sends: the study's, else its own default."""
-        asked = _sample(self.mind, self.task)
+        asked = _sample(self.rater, self.task)
         return asked[0].temperature if asked else self.spec.temperature
 
 
@@ -74,16 +78,16 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
 def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
-        return checked_parsed(asker.mind.parse(replies))
+        return checked_parsed(asker.rater.parse(replies))
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
         scores = dict.fromkeys(_keys(asker))
         return Parsed(scores, "unparsable", flags=(f"parser_raised:{_sentence(error)}",))
 
 
-def read_text(mind: Any, replies: Sequence[Reply], item: str) -> str | None:
+def read_text(rater: Any, replies: Sequence[Reply], item: str) -> str | None:
     """The response that a generator reads out of replies; None where its parser fails."""
     try:
-        found = mind.parse(replies, item).text
+        found = rater.parse(replies, item).text
     except Exception:  # noqa: BLE001 - a plugin's parser may raise anything at all
         return None
     return found if isinstance(found, str) else None
@@ -102,7 +106,7 @@ def _sentence(error: Exception) -> str:
 def _keys(asker: Asker) -> list[str]:
     """What a rater scores: as it says itself without a reply, else as the study does."""
     try:
-        found = list(asker.mind.parse([Reply("", "error", error="not asked")]).scores)
+        found = list(asker.rater.parse([Reply("", "error", error="not asked")]).scores)
     except Exception:  # noqa: BLE001 - it fails on everything, which its status says
         found = []
     return found or list(asker.attributes)
@@ -159,19 +163,19 @@ def read_rubric(study: Study, plugins: Plugins) -> Rubric:
     return read
 
 
-def prompt_hash(mind: Any, task: TaskKind) -> str:
+def prompt_hash(rater: Any, task: TaskKind) -> str:
     """A short hash of what is asked and with which parameters, the subjects' own texts apart.
 
     Empty where the rater cannot ask about a subject that does not exist.
     """
-    requests = _sample(mind, task)
+    requests = _sample(rater, task)
     if requests is None:
         return ""
     parts = [[params_json(r), *((m.role, m.content) for m in r.messages)] for r in requests]
     return hashlib.blake2b(dumps(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _sample(mind: Any, task: TaskKind) -> list[Request] | None:
+def _sample(rater: Any, task: TaskKind) -> list[Request] | None:
     """What is asked about a subject that does not exist; None where it needs a real one."""
     item = Item("item", "{text}")
     first, second = Response("item", "a", "{first}"), Response("item", "b", "{second}")
@@ -180,7 +184,7 @@ def _sample(mind: Any, task: TaskKind) -> list[Request] | None:
         "comparison": Comparison(item, first, second),
     }
     try:
-        return checked_requests(mind.requests(subjects.get(task, item)))
+        return checked_requests(rater.requests(subjects.get(task, item)))
     except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples
         return None
 
@@ -190,16 +194,16 @@ def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
         raise StudyError(f"panel {spec.name!r}: key 'use' must name an annotator")
     use = spec.use or "rubric"
     given = () if spec.kind == "annotator" else (rubric_of(study),)
-    mind = _made(spec.kind, use, spec, given, study, plugins)
-    task: TaskKind = getattr(mind, "task", "item" if spec.kind == "annotator" else "rating")
-    runs = spec.runs if "runs" in spec.model_fields_set else getattr(mind, "runs", 1)
-    seat = _seat(_STAGE[spec.kind], spec, mind, task)
-    return Asker(seat, mind, task, spec, runs, _attributes(mind, study, plugins))
+    rater = _made(spec.kind, use, spec, given, study, plugins)
+    task: TaskKind = getattr(rater, "task", "item" if spec.kind == "annotator" else "rating")
+    runs = spec.runs if "runs" in spec.model_fields_set else getattr(rater, "runs", 1)
+    rater_id = _rater_id(_STAGE[spec.kind], spec, rater, task)
+    return Asker(rater_id, rater, task, spec, runs, _attributes(rater, study, plugins))
 
 
-def _attributes(mind: Any, study: Study, plugins: Plugins) -> tuple[str, ...]:
+def _attributes(rater: Any, study: Study, plugins: Plugins) -> tuple[str, ...]:
     """What is to be scored; nothing where neither a label set nor a rubric says it."""
-    labels = getattr(mind, "labels", None)
+    labels = getattr(rater, "labels", None)
     if isinstance(labels, LabelSet):
         return labels.labels
     if study.rubric.attributes:
@@ -211,13 +215,13 @@ def _attributes(mind: Any, study: Study, plugins: Plugins) -> tuple[str, ...]:
 
 
 def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
-    mind = _made("generator", spec.use, spec, (), study, plugins)
-    return Asker(_seat("generate", spec, mind, "item"), mind, "item", spec)
+    rater = _made("generator", spec.use, spec, (), study, plugins)
+    return Asker(_rater_id("generate", spec, rater, "item"), rater, "item", spec)
 
 
-def _seat(stage: Stage, spec: Rater | GeneratorSpec, mind: Any, task: TaskKind) -> Seat:
+def _rater_id(stage: Stage, spec: Rater | GeneratorSpec, rater: Any, task: TaskKind) -> RaterId:
     model = model_identity(spec.model, spec.model_options)
-    return Seat(stage, spec.name, model, prompt_hash(mind, task))
+    return RaterId(stage, spec.name, model, prompt_hash(rater, task))
 
 
 def _made(
@@ -253,7 +257,7 @@ def _made(
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{kind} {use!r} of {spec.name!r} cannot be made: {what}") from error
-    return checked_mind(made, f"{kind} {use!r} of {spec.name!r}")
+    return checked_rater(made, f"{kind} {use!r} of {spec.name!r}")
 
 
 def _levels(attribute: str, levels: Mapping[str, str]) -> dict[float, str]:
@@ -263,3 +267,78 @@ def _levels(attribute: str, levels: Mapping[str, str]) -> dict[float, str]:
         raise StudyError(
             f"rubric, attribute {attribute!r}: levels must be numbers, got {list(levels)}"
         ) from None
+
+
+_STATUSES: frozenset[str] = frozenset(STATUSES)
+
+
+def checked_rater(made: Any, whose: str) -> Any:
+    """A rater or generator that can ask and read.
+
+    Raises
+    ------
+    PluginError
+        It lacks `requests` or `parse`.
+    """
+    for name in ("requests", "parse"):
+        if not callable(getattr(made, name, None)):
+            raise PluginError(f"{whose} lacks the method {name!r} ({type(made).__name__})")
+    return made
+
+
+def checked_requests(asked: Iterable[Any]) -> list[Request]:
+    """The requests of a rater.
+
+    Raises
+    ------
+    PluginError
+        One is no `Request`, or a message or parameter in it is of another type than promised.
+    """
+    requests = list(asked)
+    for request in requests:
+        if not isinstance(request, Request):
+            raise PluginError(f"a request must be a Request, got {type(request).__name__}")
+        _check_messages(request.messages)
+        for name, kind in (
+            ("temperature", Real), ("top_p", Real), ("max_tokens", Integral), ("seed", Integral),
+        ):  # fmt: skip
+            value = getattr(request, name)
+            if value is not None and not isinstance(value, kind):
+                what = type(value).__name__
+                raise PluginError(f"{name} of a request must be a number or None, got a {what}")
+    return requests
+
+
+def _check_messages(messages: Sequence[Any]) -> None:
+    for message in messages:
+        if not isinstance(message, Message) or not isinstance(message.content, str):
+            raise PluginError(f"a request's message must be a Message of text, got {message!r:.80}")
+
+
+def checked_parsed(parsed: Any) -> Parsed:
+    """What a parser says, its scores as floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no `Parsed`, or holds a score that is no finite number, a status or a rank that there
+        is not.
+    """
+    if not isinstance(parsed, Parsed):
+        raise TypeError(f"a parser must return a Parsed, got {type(parsed).__name__}")
+    wrong = {parsed.status, *parsed.statuses.values()} - _STATUSES
+    if wrong:
+        raise ValueError(f"there is no status {wrong.pop()!r}")
+    if not all(isinstance(rank, Integral) for rank in parsed.ranks.values()):
+        raise TypeError("a rank must be a whole number")
+    if all(type(score) is float and math.isfinite(score) for score in parsed.scores.values()):
+        return parsed
+    return replace(parsed, scores={name: _score(score) for name, score in parsed.scores.items()})
+
+
+def _score(score: Any) -> float | None:
+    if score is None:
+        return None
+    if not isinstance(score, Real) or not math.isfinite(score):
+        raise ValueError(f"a score must be a finite number or None, got {score!r:.40}")
+    return float(score)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class RaterId:
     """A rater (or generator) as the store knows it.
 
     `model` names the model and its options, `prompt` is a hash of what it asks and with which
@@ -28,9 +28,9 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a reply belongs: which seat, about what, in which run, at which step."""
+    """Where a reply belongs: which rater, about what, in which run, at which step."""
 
-    seat: Seat
+    rater: RaterId
     item: str
     first: str = ""
     second: str = ""
@@ -77,19 +77,19 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Revival:
-    """A settled call is its slot's again: the study went back to an earlier prompt."""
+    """A finished call is its slot's again: the study went back to an earlier prompt."""
 
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the store holds on a call: whether it is settled, and the replies so far in order.
+    """What the store holds on a call: whether it is finished, and the replies so far in order.
 
     A call that is not `current` was made, and another prompt of the same slot after it.
     """
 
-    settled: bool
+    finished: bool
     current: bool
     status: str | None
     replies: tuple[Reply, ...] = field(default=())
@@ -97,8 +97,16 @@ class Stored:
 
 def call_key(slot: Slot, request: Request, params: str) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
-    seat = slot.seat
-    head = (seat.stage, seat.name, seat.model, seat.prompt, slot.item, slot.first, slot.second)
+    rater_id = slot.rater
+    head = (
+        rater_id.stage,
+        rater_id.name,
+        rater_id.model,
+        rater_id.prompt,
+        slot.item,
+        slot.first,
+        slot.second,
+    )
     digest = hashlib.blake2b(digest_size=16)
     digest.update(_framed((*head, str(slot.run), str(slot.step), params)))
     digest.update(_framed(part for m in request.messages for part in (m.role, m.content)))

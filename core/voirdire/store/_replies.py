@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from voirdire.store._records import Seat
+    from voirdire.store._records import RaterId
 
 PAGE = 20_000
 _FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
@@ -57,13 +57,13 @@ class Answered(NamedTuple):
     replies: list[Reply] | None
 
 
-def answered(connection: sqlite3.Connection, seat: Seat, runs: int) -> Iterator[Answered]:
+def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> Iterator[Answered]:
     """Every expected task in every run, with its final replies.
 
     The tasks are those of the temporary table `expected`, in its order. A call without a final
     reply gives one whose finish reason is ``"error"``.
     """
-    number = seat_number(connection, seat)
+    number = rater_number(connection, rater_id)
     rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
     for _, group in groupby(rows, key=itemgetter(0)):
         found: dict[int, list[Reply]] = {}
@@ -80,10 +80,10 @@ def _reply(row: Sequence[Any]) -> Reply:
     return Reply("", "error", error="no reply") if row[7] is None else reply_of(row[6:])
 
 
-def seat_number(connection: sqlite3.Connection, seat: Seat) -> int | None:
-    """The row of a seat; None where it has not asked yet."""
+def rater_number(connection: sqlite3.Connection, rater_id: RaterId) -> int | None:
+    """The row of a rater; None where it has not asked yet."""
     sql = "SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?)"
-    place = (seat.stage, seat.name, seat.model, seat.prompt)
+    place = (rater_id.stage, rater_id.name, rater_id.model, rater_id.prompt)
     row = connection.execute(sql, place).fetchone()
     return None if row is None else int(row[0])
 

@@ -30,7 +30,7 @@ DATABASE, STUDY = "session.sqlite", "study.toml"
 #: What a session writes into its folder.
 WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", "raters.parquet",
-    "remarks.parquet",
+    "reply_findings.parquet", "remarks.parquet",
 )  # fmt: skip
 _LOOKUP = """SELECT c.final, c.status, c.current, a.text, a.finish, a.input, a.output, a.cached,
 a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message FROM calls c
@@ -85,9 +85,9 @@ class Session:
         rows = self.connection.execute(_LOOKUP, (key,)).fetchall()
         if not rows:
             return None
-        settled, status, current = rows[0][0] is not None, rows[0][1], rows[0][2]
+        finished, status, current = rows[0][0] is not None, rows[0][1], rows[0][2]
         replies = tuple(reply_of(row[3:]) for row in rows if row[4] is not None)
-        return Stored(settled, bool(current), status, replies)
+        return Stored(finished, bool(current), status, replies)
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire._errors import SessionError
 from voirdire.files import whole
+from voirdire.store._findings import Flagged, write_reply_findings
 from voirdire.store._frames import (
     RESPONSES,
     preferences_pages,
@@ -18,7 +19,6 @@ from voirdire.store._frames import (
     responses_pages,
 )
 from voirdire.store._parsed import PREFERENCES
-from voirdire.store._remarks import Flagged, write_remarks
 from voirdire.store._session import usable
 from voirdire.tables import RATINGS
 
@@ -33,7 +33,7 @@ TABLES = ("ratings", "preferences", "responses", "raters")
 
 
 def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
-    """Derive ratings, preferences, responses, raters and remarks anew and write them as Parquet.
+    """Derive ratings, preferences, responses, raters and findings anew and write them as Parquet.
 
     Replies are parsed again, so a better parser or a mended rubric takes effect without asking any
     model. Tables are written page by page.
@@ -71,7 +71,7 @@ def _written(folder: Path, plugins: Plugins | None) -> dict[str, int]:
         ("preferences", PREFERENCES, partial(preferences_pages, folder, plugins, flagged.hear)),
     ):
         rows[name] = _sink(folder / f"{name}.parquet", schema, pages)
-    write_remarks(folder, flagged, plugins)
+    write_reply_findings(folder, flagged, plugins)
     return rows
 
 

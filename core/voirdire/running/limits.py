@@ -7,10 +7,15 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from voirdire.store import scrub
+
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
 
-    from voirdire.study import ModelLimits
+    from voirdire._errors import FaultKind, ModelError
+    from voirdire.study import ModelLimits, RunSpec
+
 
 #: Seconds' worth of allowance that may be used at once after a pause.
 BURST = 1.0
@@ -42,7 +47,7 @@ class Bucket:
         self._free_at += amount * self._each
 
 
-class Lane:
+class RateLimiter:
     """The calls to one model at once: a limit that gives way at throttling and creeps up again.
 
     Until the first setback every success raises the limit by one; after it, a round of successes
@@ -128,3 +133,81 @@ class Lane:
 
 def _bucket(a_minute: float | None, clock: Callable[[], float]) -> Bucket | None:
     return None if a_minute is None else Bucket(a_minute, clock)
+
+
+#: The provider has too much to do: its whole limiter pauses, and patience is counted in time.
+THROTTLED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded"})
+#: No other call to that model can fare better: its rater is parked at once.
+HOPELESS: frozenset[FaultKind] = frozenset({"auth", "quota", "refused_parameter"})
+#: Nothing was sent or only this item is at fault: it says nothing about the model.
+OF_THE_ITEM: frozenset[FaultKind] = frozenset({"empty_input"})
+
+
+def wait_before(fault: ModelError, tries: int, spec: RunSpec, chance: random.Random) -> float:
+    """Seconds before the next try: exponential with jitter, never less than a Retry-After.
+
+    ``min(cap, backoff * 2 ** (tries - 1))``, of which a random half is kept. A Retry-After is
+    obeyed up to `retry_after_cap`, plus up to a tenth so that calls do not come back in one wave.
+    """
+    asked = fault.retry_after
+    if isinstance(asked, int | float) and asked > 0:
+        return min(asked, spec.retry_after_cap) * (1 + 0.1 * chance.random())
+    wait = min(spec.backoff_cap, spec.backoff * 2.0 ** min(tries - 1, 30))
+    return wait * (0.5 + 0.5 * chance.random())
+
+
+def may_retry(fault: ModelError, tries: int, waited: float, spec: RunSpec) -> bool:
+    """Whether to try again: a passing fault, within the study's retries or patience."""
+    if not fault.retryable:
+        return False
+    if fault.kind in THROTTLED:
+        return waited < spec.patience
+    return tries <= spec.retries
+
+
+_SAY = {
+    "auth": "its key was refused",
+    "quota": "billing: its account is out of credit",
+    "refused_parameter": "its model refuses a parameter",
+}
+
+
+class Breaker:
+    """Opens after so many failed calls in a row, or at once where no call can succeed.
+
+    `answered` says that the rater's model has answered before, in an earlier run.
+
+    Attributes
+    ----------
+    reason : str
+        Why it is open; empty while it is closed.
+    """
+
+    def __init__(self, threshold: int, *, answered: bool = False) -> None:
+        self._threshold, self._row = threshold, 0
+        self._answered = answered
+        self.reason = ""
+
+    def succeeded(self) -> None:
+        """A call came back with a reply: the row of failures ends."""
+        self._row, self._answered = 0, True
+
+    def park(self, reason: str) -> None:
+        """Open at once: the rater itself is broken."""
+        self.reason = self.reason or scrub(reason)
+
+    def failed(self, fault: ModelError) -> None:
+        """A call was given up."""
+        if self.reason or self._of_the_item(fault):
+            return
+        self._row += 1
+        if fault.kind in HOPELESS:
+            self.reason = f"{_SAY[fault.kind]} ({scrub(str(fault))})"
+        elif self._row >= self._threshold:
+            last = f"{fault.kind}: {scrub(str(fault))}"
+            self.reason = f"{self._row} calls failed in a row, the last by {last}"
+
+    def _of_the_item(self, fault: ModelError) -> bool:
+        """Whether other requests may fare better; of a model that has answered, a 400 says so."""
+        refused = fault.kind == "bad_request" and fault.status_code in {400, 413, 422}
+        return fault.of_item or fault.kind in OF_THE_ITEM or (refused and self._answered)

@@ -122,7 +122,7 @@ class Budget:
         self._reserved += expected
         return True
 
-    def settle(self, expected: float, cost: float | None) -> None:
+    def book(self, expected: float, cost: float | None) -> None:
         """A reserved call is through: book its cost (its expected cost where unknown)."""
         self._reserved -= expected
         self._open -= 1

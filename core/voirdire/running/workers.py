@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
-from voirdire.running._commits import Commits
-from voirdire.running._costs import cost_of, estimate_cost, estimate_tokens
-from voirdire.running._retry import THROTTLED, may_retry, wait_before
-from voirdire.running._sound import sound
+from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
+from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
+from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply
 from voirdire.store import Attempt
 
@@ -21,26 +20,53 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
-    from voirdire.running._breaker import Breaker
-    from voirdire.running._costs import Budget
-    from voirdire.running._pace import Lane
     from voirdire.running._stop import Stop
     from voirdire.running._tally import Tally
+    from voirdire.running.budget import Budget
+    from voirdire.running.limits import Breaker, RateLimiter
     from voirdire.schema import Request
     from voirdire.store import Asker, Call, Session
     from voirdire.study import Prices, RunSpec
+
 
 #: Seconds after which a call that waits looks whether it is still wanted.
 LOOK = 0.25
 
 
+class Commits:
+    """Counts records committed since the writer was started, and wakes who waits for theirs.
+
+    The writer commits in the order in which records were put, so that one count says all.
+    """
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    async def reached(self, put: int) -> None:
+        """Wait until the first `put` records are committed, or writing has failed."""
+        if self.kept >= put:
+            return
+        woken = asyncio.get_running_loop().create_future()
+        self._waiting.append((put, woken))
+        await woken
+
+    def advance(self, records: int) -> None:
+        """So many more records are committed; none says that writing has failed: wake everyone."""
+        self.kept += records
+        while self._waiting and (not records or self._waiting[0][0] <= self.kept):
+            _, woken = self._waiting.popleft()
+            if not woken.done():
+                woken.set_result(None)
+
+
 @dataclass
-class Desk:
-    """Everything that a rater's calls need; `lane` and `complete` are shared by model."""
+class Worker:
+    """Everything that a rater's calls need; `limiter` and `complete` are shared by model."""
 
     asker: Asker
     complete: Callable[[Request], Awaitable[Reply]]
-    lane: Lane
+    limiter: RateLimiter
     breaker: Breaker
     budget: Budget
     tally: Tally
@@ -50,7 +76,7 @@ class Desk:
     stop: Stop
     chance: random.Random
     commits: Commits = field(default_factory=Commits)
-    being_kept: int = 0
+    committing: int = 0
     queued: set[asyncio.Task[Any]] = field(default_factory=set)
     open: set[asyncio.Task[None]] = field(default_factory=set)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -69,7 +95,7 @@ class Desk:
         while True:
             outcome, started = await self._try(call, request)
             if isinstance(outcome, Reply):
-                self.lane.succeeded()
+                self.limiter.succeeded()
                 self.breaker.succeeded()
                 return outcome
             throttled = outcome.kind in THROTTLED
@@ -78,7 +104,7 @@ class Desk:
                 throttled_since = time.monotonic()
             wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
             if outcome.retryable:
-                self.lane.setback(started, wait if throttled else 0.0)
+                self.limiter.setback(started, wait if throttled else 0.0)
             waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
             if not may_retry(outcome, tries[throttled], waited, self.spec):
                 self.breaker.failed(outcome)
@@ -103,10 +129,10 @@ class Desk:
         try:
             outcome = await self._outcome(request)
         except asyncio.CancelledError:
-            self.budget.settle(expected, 0.0)
+            self.budget.book(expected, 0.0)
             raise
         finally:
-            self.lane.leave()
+            self.limiter.leave()
         taken = time.monotonic() - started
         self._book(outcome, expected, tokens)
         if isinstance(outcome, Reply):
@@ -139,7 +165,7 @@ class Desk:
     async def _admit(self, request: Request) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
-        tokens = float(sum(estimate_tokens(request))) if self.lane.counts_tokens else 0.0
+        tokens = float(sum(estimate_tokens(request))) if self.limiter.counts_tokens else 0.0
         await self._queue(tokens)
         try:
             self._check()
@@ -151,7 +177,7 @@ class Desk:
                     await asyncio.sleep(LOOK)
                 self._check()
         except BaseException:
-            self.lane.leave()
+            self.limiter.leave()
             raise
         return expected, tokens
 
@@ -159,7 +185,7 @@ class Desk:
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:
-            await self.lane.enter(tokens)
+            await self.limiter.enter(tokens)
         finally:
             self.queued -= here
 
@@ -178,13 +204,13 @@ class Desk:
     def _book(self, outcome: Reply | ModelError, expected: float, tokens: float) -> None:
         self.tally.calls += 1
         if not isinstance(outcome, Reply):
-            self.budget.settle(expected, 0.0)
+            self.budget.book(expected, 0.0)
             return
         usage = outcome.usage
         self.tally.add_usage(usage)
-        self.budget.settle(expected, cost_of(usage, self.prices))
+        self.budget.book(expected, cost_of(usage, self.prices))
         if tokens and usage.input is not None and usage.output is not None:
-            self.lane.used(usage.input + usage.output - tokens)
+            self.limiter.used(usage.input + usage.output - tokens)
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next try, but not past the end of the run or of the rater."""

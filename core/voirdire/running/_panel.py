@@ -1,4 +1,4 @@
-"""From a study to desks: models made once, lanes and breakers set up, spending looked up."""
+"""From a study to workers: models made once, limiters and breakers set up, spending looked up."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
-from voirdire.running._breaker import Breaker
-from voirdire.running._costs import Budget, check_prices, cost_of, guessed
-from voirdire.running._desk import Desk
 from voirdire.running._models import completer, make_model
-from voirdire.running._pace import Lane
 from voirdire.running._tally import tally_of
+from voirdire.running.budget import Budget, check_prices, cost_of, guessed
+from voirdire.running.limits import Breaker, RateLimiter
+from voirdire.running.workers import Worker
 from voirdire.schema import Usage
 from voirdire.store import askers, blind_characters, spent_by_model
 
@@ -34,7 +33,7 @@ def chosen(study: Study, plugins: Plugins, only: Sequence[Stage]) -> list[Asker]
     StudyError
         Nobody is, or a cost limit is set and a price is not known.
     """
-    found = [asker for asker in askers(study, plugins) if asker.seat.stage in only]
+    found = [asker for asker in askers(study, plugins) if asker.id.stage in only]
     if not found:
         raise StudyError(
             f"study {study.name!r} has nobody to run for {', '.join(only)}: "
@@ -44,13 +43,13 @@ def chosen(study: Study, plugins: Plugins, only: Sequence[Stage]) -> list[Asker]
     return found
 
 
-def staff(
+def make_workers(
     study: Study, found: Sequence[Asker], session: Session, stop: Stop, plugins: Plugins
-) -> tuple[list[Desk], list[Any]]:
-    """A desk for each asker, and the models behind them, one a distinct name and options."""
+) -> tuple[list[Worker], list[Any]]:
+    """A worker for each asker, and the models behind them, one a distinct name and options."""
     models: dict[str, Any] = {}
-    lanes: dict[str, Lane] = {}
-    desks: list[Desk] = []
+    limiters: dict[str, RateLimiter] = {}
+    workers: list[Worker] = []
     budget = Budget(study.run.max_cost, study.run.max_calls)
     for asker in found:
         spec = asker.spec
@@ -59,13 +58,15 @@ def staff(
             timeout = study.run.timeout
             with naming(spec.name):
                 models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
-            lanes[identity] = Lane(_limits(models[identity], study.run.limits(spec.model)))
+            limiters[identity] = RateLimiter(
+                _limits(models[identity], study.run.limits(spec.model))
+            )
         tally = tally_of(session.connection, asker, study.comparisons)
-        desks.append(
-            Desk(
+        workers.append(
+            Worker(
                 asker=asker,
                 complete=completer(models[identity]),
-                lane=lanes[identity],
+                limiter=limiters[identity],
                 breaker=Breaker(study.run.breaker, answered=tally.done > 0),
                 budget=budget,
                 tally=tally,
@@ -73,11 +74,11 @@ def staff(
                 spec=study.run,
                 session=session,
                 stop=stop,
-                chance=random.Random(asker.seat.name),  # noqa: S311 - jitter is no secret
+                chance=random.Random(asker.id.name),  # noqa: S311 - jitter is no secret
             )
         )
     _charge(budget, session, study)
-    return desks, list(models.values())
+    return workers, list(models.values())
 
 
 @contextmanager

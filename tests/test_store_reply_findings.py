@@ -13,7 +13,7 @@ from wire_server import WireServer
 
 from voirdire.examining import audit_source
 from voirdire.running import run
-from voirdire.store import remarks_frame
+from voirdire.store import reply_findings_frame
 
 RATED = json.dumps({"Empathy": 4, "Guidance": 3})
 
@@ -32,8 +32,8 @@ def test_a_rater_whose_replies_came_from_several_models_is_said_to_have(tmp_path
 def test_what_an_earlier_model_said_is_no_remark_on_a_later_one(tmp_path):
     first = study_of(tmp_path, {"name": "gpt", "model": "simulated:gpt"}, items=2)
     assert run(first, tmp_path / "a", quiet=True).complete
-    assert "simulated" in remarks_frame(tmp_path / "a")["remark"].to_list()
+    assert "simulated" in reply_findings_frame(tmp_path / "a")["kind"].to_list()
     with WireServer(RATED) as server:
         study = study_of(tmp_path, judge("gpt", server.openai), items=2)
         assert run(study, tmp_path / "a", quiet=True, resume=True).complete
-    assert remarks_frame(tmp_path / "a").is_empty()
+    assert reply_findings_frame(tmp_path / "a").is_empty()

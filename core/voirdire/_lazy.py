@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_EXPORT = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
+# The formatter breaks a line that is too long into parentheses.
+_EXPORT = re.compile(r"^from (\S+) import \(?\s*(\w+) as \2,?\s*\)?$", re.MULTILINE)
 
 
 def attach(

@@ -14,6 +14,7 @@ from voirdire.stats.classification import classification_scores as classificatio
 from voirdire.stats.clustered import icc_clustered as icc_clustered
 from voirdire.stats.cohen import cohen_kappa as cohen_kappa
 from voirdire.stats.concordance import ccc as ccc
+from voirdire.stats.corrected_share import rogan_gladen as rogan_gladen
 from voirdire.stats.correlation import kendall as kendall
 from voirdire.stats.correlation import pearson as pearson
 from voirdire.stats.correlation import spearman as spearman
@@ -40,6 +41,7 @@ from voirdire.stats.gwet import brennan_prediger as brennan_prediger
 from voirdire.stats.gwet import gwet_ac as gwet_ac
 from voirdire.stats.intraclass import icc as icc
 from voirdire.stats.intraclass import icc_batch as icc_batch
+from voirdire.stats.judge_weights import combined_judge as combined_judge
 from voirdire.stats.krippendorff import krippendorff_alpha as krippendorff_alpha
 from voirdire.stats.missing import MissingBounds as MissingBounds
 from voirdire.stats.missing import bias_bounds as bias_bounds
@@ -54,6 +56,12 @@ from voirdire.stats.pairwise import bradley_terry as bradley_terry
 from voirdire.stats.panel import PanelMean as PanelMean
 from voirdire.stats.panel import panel_mean as panel_mean
 from voirdire.stats.position import position_effect as position_effect
+from voirdire.stats.prediction_powered import Corrected as Corrected
+from voirdire.stats.prediction_powered import (
+    prediction_powered_difference as prediction_powered_difference,
+)
+from voirdire.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
+from voirdire.stats.prediction_powered import prediction_powered_means as prediction_powered_means
 from voirdire.stats.preference import WinTieLoss as WinTieLoss
 from voirdire.stats.preference import mean_preference as mean_preference
 from voirdire.stats.preference import win_tie_loss as win_tie_loss

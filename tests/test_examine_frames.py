@@ -12,10 +12,13 @@ import polars as pl
 import pytest
 
 import voirdire
-from voirdire.examining import check_requirements
+from voirdire.examining import check_requirements, examine_inputs
 from voirdire.examining import examine as run_examination
 from voirdire.examining.examination import RESULT_KINDS
+from voirdire.examining.ratings.pairing import PAIRS
+from voirdire.examining.source import Opened, inputs_of
 from voirdire.study import build_study
+from voirdire.tables import from_frame
 
 ITEMS, SYSTEMS = [f"i{i}" for i in range(12)], ["a", "b", "c", "d"]
 
@@ -43,8 +46,6 @@ def frame(
 
 
 def study(**parts):
-    from voirdire.study import build_study
-
     return build_study(
         {
             "name": "t",
@@ -56,12 +57,10 @@ def study(**parts):
 
 
 def examine(ratings: pl.DataFrame, **parts):
-    from voirdire.examining._assemble import assemble
-    from voirdire.tables import from_frame
-
     made = study(**parts)
     _, tables = from_frame(ratings, reference=made.data.reference)
-    return assemble(made, tables, ())
+    inputs = inputs_of(Opened(made, tables))
+    return examine_inputs(dataclasses.replace(inputs, findings=()))
 
 
 def plain_icc(matrix: list[tuple[float, float]]) -> tuple[float, float]:
@@ -415,3 +414,46 @@ def test_the_kinds_of_a_result_are_those_of_its_fields():
         assert isinstance(getattr(found, name), (kind, type(None)) if name == "reason" else kind), (
             name
         )
+
+
+def test_the_pairs_are_those_that_the_results_rest_on():
+    ratings = frame(raters=("h1", "h2", "judge"), missing=0.2, runs=2)
+    found = examine(
+        ratings,
+        data={"reference": ["h1", "h2"], "reference_use": "each"},
+        panel=[{"name": "judge", "excludes": ["c"]}],
+    )
+    assert found.pairs.columns == list(PAIRS)
+    for position, result in enumerate(found.results):
+        own = found.pairs.filter(pl.col("result") == position)
+        assert own.height == result.n_pairs > 0
+        assert set(own["judge"]) == {result.judge}
+        assert set(own["attribute"]) == {result.attribute}
+        assert "c" not in own["system"]
+        gap = own["score"] - own["reference"]
+        assert math.sqrt((gap**2).mean()) == pytest.approx(result.rmse)
+    first = found.pairs.row(0, named=True)
+    plain = ratings.filter(
+        pl.col("item") == first["item"],
+        pl.col("system") == first["system"],
+        pl.col("attribute") == first["attribute"],
+    )
+    means = dict(plain.group_by("rater").agg(pl.col("score").mean()).iter_rows())
+    assert (first["score"], first["reference"]) == (means["judge"], means["h1"])
+
+
+def test_the_widest_disagreements_come_first_and_are_told_apart_by_reference():
+    scores = {"h1": [1, 1, 1, 4], "h2": [5, 5, 5, 5], "judge": [5, 3, 1, 4]}
+    rows = [(f"i{i}", r, s) for r, given in scores.items() for i, s in enumerate(given)]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+    made = build_study({"name": "t", "data": {"reference": ["h1", "h2"], "reference_use": "each"}})
+    found = examine_inputs(inputs_of(Opened(made, from_frame(frame, reference=["h1", "h2"])[1])))
+    worst = found.disagreements
+    assert worst.columns == [
+        "judge", "reference_at", "item", "system", "gap", "attribute", "score", "reference",
+    ]  # fmt: skip
+    assert worst.select("reference_at", "item", "gap").rows()[:3] == [
+        (0, "i0", 4.0), (1, "i2", 4.0), (0, "i1", 2.0),
+    ]  # fmt: skip
+    assert worst["system"].null_count() == worst.height == 8
+    assert worst.row(0, named=True)["score"] == [5.0]

@@ -7,15 +7,16 @@ import sys
 import types
 from importlib.metadata import EntryPoint
 
+import polars as pl
 import pytest
 
 import voirdire
 from voirdire import InputError, PluginError
 from voirdire._manager import GROUP, load
-from voirdire.examining import _benchmark, examine, source
-from voirdire.examining._panel import reference_of
+from voirdire.examining import examine, source
 from voirdire.examining.comparing import compare
-from voirdire.study import Rater, build_study
+from voirdire.study import build_study
+from voirdire.tables import from_frame
 
 
 class Gardens:
@@ -37,8 +38,7 @@ def gardens(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
     found = load([EntryPoint("haiku", "plugin_haiku", GROUP)])
-    for place in (source, _benchmark):
-        monkeypatch.setattr(place, "plugins", lambda: found)
+    monkeypatch.setattr(source, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gardens").mkdir()
     return tmp_path / "gardens"
@@ -56,9 +56,11 @@ def test_a_benchmark_with_data_wins_over_a_folder_of_its_name_and_is_named(garde
 
 def test_a_reference_named_nearly_is_asked_about():
     study = build_study({"name": "s", "data": {"reference": ["human"]}})
-    raters = [Rater(name=name) for name in ("human_1", "human_2", "judge")]
+    rows = [("1", name, 3) for name in ("human_1", "human_2", "judge")]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+    _, tables = from_frame(frame)
     with pytest.raises(InputError, match=r"did you mean human_1, human_2\?"):
-        reference_of(study, raters, alone=False)
+        source.panel_of(study, tables)
 
 
 def test_files_folders_and_benchmarks_are_missed_in_plain_words(tmp_path):

@@ -283,7 +283,7 @@ def test_a_file_is_examined_and_reported(tmp_path):
         ](path)
         found = examine(path)
         assert found.results == found.verdicts == ()
-        assert found.preferences.height == len(rows)
+        assert found.preferences.table.height == len(rows)
         assert [f.kind for f in found.findings] == ["inconsistent_orders"]
         assert audit_source(path) == found.findings
         assert list(found.input_hashes) == [path.name]
@@ -303,7 +303,7 @@ def test_a_file_is_examined_and_reported(tmp_path):
 def test_a_workbook_of_preferences_is_found(tmp_path):
     table = frame([row for n in range(4) for row in both_orders(f"i{n}", 1, 1)])
     table.write_excel(tmp_path / "sheet.xlsx")
-    assert examine(tmp_path / "sheet.xlsx").preferences.height == 8
+    assert examine(tmp_path / "sheet.xlsx").preferences.table.height == 8
 
 
 def test_ratings_are_still_ratings(tmp_path):
@@ -368,4 +368,4 @@ def test_people_who_rated_points_do_not_keep_comparisons_from_being_examined(tmp
     )
     found = examine(tmp_path / "study.toml")
     assert found.results == ()
-    assert found.preferences.height == 5
+    assert found.preferences.table.height == 5

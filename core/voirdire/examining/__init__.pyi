@@ -1,7 +1,6 @@
-from voirdire.examining._benchmark import Benchmark as Benchmark
 from voirdire.examining._examine import audit_source as audit_source
 from voirdire.examining._examine import examine as examine
-from voirdire.examining._measure import measure as measure
+from voirdire.examining._examine import examine_inputs as examine_inputs
 from voirdire.examining.examination import Component as Component
 from voirdire.examining.examination import Examination as Examination
 from voirdire.examining.examination import FormInterval as FormInterval
@@ -14,5 +13,7 @@ from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest
 from voirdire.examining.examination import UnderRule as UnderRule
 from voirdire.examining.examination import Verdict as Verdict
+from voirdire.examining.measures import measure as measure
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements
+from voirdire.examining.source import Benchmark as Benchmark

@@ -1,36 +1,38 @@
-"""From a source to an Examination: read, audit, pair, compute, judge."""
+"""From a source to an Examination, downhill: opened once, each part examined, joined once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import datetime as dt
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from voirdire import tables
-from voirdire.examining._assemble import assemble, options_of, versions
-from voirdire.examining._labels import label_scale
-from voirdire.examining._labels_beside import labels_beside, study_of_labels
-from voirdire.examining._preference_part import (
-    with_preferences,
-    without_comparers,
-    without_ratings,
-    worst_first,
-)
-from voirdire.examining._session_findings import session_findings
-from voirdire.examining.preferences.sections import preference_findings
-from voirdire.examining.preferences.source import preferences_alone, split_preferences
-from voirdire.examining.source import adjust, is_benchmark, resolve
+import polars as pl
+
+from voirdire import __version__
+from voirdire.examining import _notes
+from voirdire.examining._labels import LabelPart
+from voirdire.examining._labels_beside import all_labels
+from voirdire.examining.examination import Examination
+from voirdire.examining.ladder._facts import known_facts
+from voirdire.examining.ladder.verdict import judge_verdicts
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.ratings.pairing import disagreements
+from voirdire.examining.ratings.results import RatingsPart, examine_ratings
+from voirdire.examining.source import audit_of, check_panel, inputs_of, open_source
+from voirdire.tables import RATERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import polars as pl
-
-    from voirdire.examining._benchmark import Benchmark
-    from voirdire.examining.examination import Examination
-    from voirdire.examining.preferences.source import Compared
+    from voirdire.examining.examination import Section, Verdict
+    from voirdire.examining.preferences import Preferences
+    from voirdire.examining.source import Inputs
     from voirdire.schema import Finding
     from voirdire.study import Study
-    from voirdire.tables import Tables
+
+PACKAGES = ("numpy", "numba", "scipy", "polars")
 
 
 def examine(  # noqa: PLR0913 - the options are those of the command
@@ -92,10 +94,11 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
-    study, found, compared, benchmark = _opened(source, data, reference)
-    study = adjust(
-        label_scale(study),
-        {
+    opened = open_source(
+        source,
+        data=data,
+        reference=reference,
+        changes={
             "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
             "analysis": {
                 "resamples": resamples,
@@ -106,48 +109,55 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             },
         },
     )
-    if _is_unrated(study, found, compared, benchmark):
-        examination = without_ratings(study, versions(), options_of(study, reference))
-    else:
-        found = found or tables.read_tables(study, labels=labels_beside(study))
-        odd = _audited(study, found)
-        examination = assemble(study, found, odd, compared=compared is not None)
-    examination = with_preferences(examination, compared, grouped=benchmark is None)
-    if said := _said(source, data):
-        examination = examination.replace(findings=worst_first((*said, *examination.findings)))
-    return benchmark.review(examination) if benchmark else examination
+    inputs = inputs_of(opened)
+    examination = examine_inputs(inputs)
+    return inputs.benchmark.review(examination) if inputs.benchmark else examination
 
 
-def _opened(
-    source: str | Path | Study | pl.DataFrame, data: str | Path | None, reference: Sequence[str]
-) -> tuple[Study, Tables | None, Compared | None, Benchmark | None]:
-    """The study behind a source; its tables, preferences and benchmark, where it has any."""
-    alone = None if is_benchmark(source, data) else preferences_alone(source)
-    if alone is not None:
-        return alone[0], None, alone[1], None
-    study, found, benchmark = resolve(source, data, reference)
-    if found is not None:
-        return study, found, None, benchmark
-    study, compared = split_preferences(study)
-    return study, None, compared, benchmark
+def examine_inputs(inputs: Inputs) -> Examination:
+    """The Examination of what was read; a benchmark has not reviewed it.
+
+    Raises
+    ------
+    InputError
+        There is no reference, or no judge, and nothing else to examine.
+    """
+    study, preferences = inputs.study, _preferences(inputs)
+    if inputs.tables is None:
+        return _joined(inputs, RatingsPart(), LabelPart(), preferences, ())
+    panel, compared = inputs.panel, inputs.preferences is not None
+    labels = all_labels(study, inputs.tables)
+    others = bool(labels.sections)
+    check_panel(study, panel, others=others, compared=compared)
+    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    ratings = examine_ratings(
+        panel,
+        cube,
+        study.analysis,
+        bias_level=study.thresholds.bias_level,
+        alone=others,
+    )
+    known = known_facts(cube, study, panel, inputs.ratings)
+    verdicts = judge_verdicts(ratings.results, study, inputs.findings, known)
+    return _joined(inputs, ratings, labels, preferences, verdicts)
 
 
-def _said(
-    source: str | Path | Study | pl.DataFrame, data: str | Path | None
-) -> tuple[Finding, ...]:
-    """What a session says of itself; nothing where the source is none."""
-    return () if is_benchmark(source, data) else session_findings(source)
+def _preferences(inputs: Inputs) -> Preferences | None:
+    """What the comparisons say; not by group where a benchmark has groups of its own."""
+    compared, analysis = inputs.preferences, inputs.study.analysis
+    if compared is None or compared.table.is_empty():
+        return None
+    from voirdire.examining.preferences import (  # noqa: PLC0415 - most sources compare nothing
+        examine_preferences,
+    )
 
-
-def _is_unrated(
-    study: Study,
-    found: Tables | None,
-    compared: Compared | None,
-    benchmark: Benchmark | None,
-) -> bool:
-    """Whether there is something to examine, and no ratings in it."""
-    unrated = found is None and not study.data.sources
-    return unrated and (compared is not None or benchmark is not None)
+    return examine_preferences(
+        compared.table,
+        None if inputs.benchmark else compared.groups,
+        level=analysis.level,
+        resamples=analysis.resamples,
+        seed=analysis.seed,
+    )
 
 
 def audit_source(
@@ -163,20 +173,95 @@ def audit_source(
     InputError
         As `examine`.
     """
-    study, found, compared, benchmark = _opened(source, data, reference)
-    study = adjust(label_scale(study), {"data": {"reference": tuple(reference) or None}})
-    said = _said(source, data)
-    said += () if compared is None else tuple(preference_findings(compared.table))
-    if _is_unrated(study, found, compared, benchmark):
-        return said
-    found = found or tables.read_tables(study, labels=labels_beside(study))
-    odd = _audited(study, found)
-    return worst_first((*said, *(without_comparers(odd, compared.table) if compared else odd)))
+    changes = {"data": {"reference": tuple(reference) or None}}
+    return audit_of(open_source(source, data=data, reference=reference, changes=changes))
 
 
-def _audited(study: Study, found: Tables) -> tuple[Finding, ...]:
-    """What is odd in the ratings, and in labels beside them."""
-    odd = tables.audit(found, study)
-    if found.labels is None:
-        return odd
-    return worst_first((*odd, *tables.audit(found.labels, study_of_labels(study, found.labels))))
+def _joined(
+    inputs: Inputs,
+    ratings: RatingsPart,
+    labels: LabelPart,
+    preferences: Preferences | None,
+    verdicts: tuple[Verdict, ...],
+) -> Examination:
+    """One Examination of what each part found."""
+    study, rated, compared = inputs.study, inputs.tables, inputs.preferences
+    hashes = {} if rated is None else dict(rated.hashes)
+    read = inputs.ratings if rated is None else rated.ratings
+    return Examination(
+        study=study,
+        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        seed=study.analysis.seed,
+        versions=_versions(),
+        options=_options(study, inputs.panel.reference or study.data.reference),
+        input_hashes=hashes if compared is None else {**hashes, **compared.hashes},
+        findings=inputs.findings,
+        results=ratings.results,
+        composites=ratings.composites,
+        ceiling=ratings.ceiling,
+        system_means=ratings.system_means,
+        tests=ratings.tests,
+        measures=ratings.measures,
+        verdicts=verdicts,
+        ratings=inputs.ratings,
+        raters=_raters(inputs),
+        choices=_notes.choices(study, read, inputs.ratings, ratings.results),
+        notes=(*_notes.notes(ratings.results, inputs.panel.reference), *labels.notes),
+        sections=(*_shown(preferences), *labels.sections),
+        items=None if rated is None else rated.items,
+        replies=None if rated is None else rated.replies,
+        preferences=preferences,
+        pairs=ratings.pairs,
+        disagreements=disagreements(ratings.pairs),
+        session=inputs.session,
+    )
+
+
+def _shown(preferences: Preferences | None) -> tuple[Section, ...]:
+    if preferences is None:
+        return ()
+    from voirdire.examining.preferences import (  # noqa: PLC0415 - most sources compare nothing
+        preference_sections,
+    )
+
+    return preference_sections(preferences)
+
+
+def _versions() -> dict[str, str]:
+    """Of ourselves and of what the numbers depend on."""
+    found = {"voirdire": __version__, "python": platform.python_version()}
+    return {**found, **{name: version(name) for name in PACKAGES}}
+
+
+def _options(study: Study, reference: Sequence[str]) -> dict[str, Any]:
+    """What was asked for, as `results.json` keeps it."""
+    return {
+        "reference": list(reference),
+        "reference_use": study.data.reference_use,
+        "off_scale": study.data.off_scale,
+        "pairs": study.data.pairs,
+        "level": study.analysis.level,
+        "resamples": study.analysis.resamples,
+        "seed": study.analysis.seed,
+        "compat": study.analysis.compat,
+    }
+
+
+def _raters(inputs: Inputs) -> pl.DataFrame:
+    """Raters that rate, and beside them those that only compare."""
+    rated = RATERS.to_frame() if inputs.tables is None else inputs.tables.raters
+    if inputs.preferences is None:
+        return rated
+    known = set(rated["rater"])
+    compared = inputs.preferences.table["rater"].unique(maintain_order=True)
+    rows = []
+    for name in compared:
+        spec = inputs.study.rater(name)
+        kind, family = ("", "") if spec is None else (spec.kind, spec.family)
+        rows.append((name, kind or None, family, None, spec.model or None if spec else None))
+    more = pl.DataFrame(
+        [(*row, None, None) for row in rows if row[0] not in known],
+        schema=dict(RATERS),
+        orient="row",
+    )
+    return pl.concat([rated.select(list(RATERS)), more])

@@ -12,9 +12,11 @@ from voirdire._errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import polars as pl
 
+    from voirdire.examining.preferences import Preferences
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
@@ -316,8 +318,10 @@ class Examination:
     `choices` say what each option did to the data, `notes` what else must be known. `ceiling`
     holds, where there are several humans, each of them against the mean of the others: no judge
     can be asked to agree with humans better than they do with one another. `items` and
-    `replies` hold texts, which no output shows unless it is asked to. `preferences` are the
-    comparisons of systems, where there are any.
+    `replies` hold texts, which no output shows unless it is asked to. `preferences` is what the
+    comparisons of systems say, where there are any. `pairs` are the single responses that the
+    results rest on, and `disagreements` those on which judge and reference differ most (see
+    `voirdire.examining.ratings.pairing`). `session` is the folder of the session examined.
     """
 
     study: Study
@@ -341,7 +345,10 @@ class Examination:
     sections: tuple[Section, ...] = ()
     items: pl.DataFrame | None = None
     replies: pl.DataFrame | None = None
-    preferences: pl.DataFrame | None = None
+    preferences: Preferences | None = None
+    pairs: pl.DataFrame | None = None
+    disagreements: pl.DataFrame | None = None
+    session: Path | None = None
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

@@ -1,4 +1,4 @@
-"""Coefficients over all raters, for people who only want numbers."""
+"""Coefficients over all raters: numbers without a reference, an audit or a verdict."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire import stats
+from voirdire import stats, tables
 from voirdire._errors import InputError
 from voirdire.examining.examination import Measure
 from voirdire.examining.ratings.agreement import levels_of
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.source import open_source, panel_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -96,7 +99,60 @@ PAIRWISE: dict[str, Pairwise] = {
 }
 
 
-def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
+def measure(
+    source: str | Path | Study | pl.DataFrame,
+    measures: Sequence[str],
+    *,
+    data: str | Path | None = None,
+    raters: Sequence[str] = (),
+    off_scale: str | None = None,
+) -> pl.DataFrame:
+    """Coefficients over all raters of a table, without a reference, an audit or a verdict.
+
+    Parameters
+    ----------
+    source, data, off_scale
+        As in `examine`.
+    measures : sequence of str
+        Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
+        alpha_nominal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement. For each pair
+        of raters: cohen, qwk, ccc, pearson, spearman, kendall.
+    raters : sequence of str, optional
+        Only these; in a wide file without a study, the columns that are raters.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``measure, attribute, raters, value, low, high, interval, n, k, reason``: one row a
+        coefficient and attribute, at response level. Undefined is null with a reason.
+
+    Raises
+    ------
+    InputError
+        As `examine`; an unknown measure.
+
+    Examples
+    --------
+    >>> import polars as pl, voirdire
+    >>> frame = pl.DataFrame({"item": [1, 2, 3, 4], "anna": [1, 2, 3, 3], "ben": [1, 2, 3, 2]})
+    >>> voirdire.measure(frame, ["alpha"], raters=["anna", "ben"])["value"].round(3).to_list()
+    [0.79]
+    """
+    changes: dict[str, dict[str, Any]] = {
+        "data": {"off_scale": off_scale},
+        "analysis": {"measures": tuple(measures)},
+    }
+    opened = open_source(source, data=data, reference=raters, changes=changes)
+    study, rated = opened.study, opened.tables
+    if rated is None:
+        raise InputError(f"{study.name}: there are no ratings to measure, only preferences")
+    panel = panel_of(study, rated, raters)
+    ratings = tables.apply_off_scale(rated.ratings, study.data.off_scale, panel.scale)
+    cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
+    return frame_of(measures_of(cube, panel.scale, study.analysis))
+
+
+def measures_of(cube: Cube, scale: Scale, analysis: Analysis) -> tuple[Measure, ...]:
     """The coefficients that the study asks for, by attribute, at response level.
 
     Raises
@@ -104,7 +160,7 @@ def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
     InputError
         An unknown name; the message lists those there are.
     """
-    names = study.analysis.measures
+    names = analysis.measures
     unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
     if unknown:
         known = ", ".join([*MEASURES, *PAIRWISE])
@@ -113,9 +169,7 @@ def measures_of(cube: Cube, study: Study, scale: Scale) -> tuple[Measure, ...]:
         measure
         for name in names
         for at, attribute in enumerate(cube.attributes)
-        for measure in _measure(
-            name, attribute, cube.scores[:, at], cube.raters, scale, study.analysis
-        )
+        for measure in _measure(name, attribute, cube.scores[:, at], cube.raters, scale, analysis)
     )
 
 

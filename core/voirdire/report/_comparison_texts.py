@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining.preferences import OVERALL, settle
+from voirdire.examining.preferences import OVERALL
 from voirdire.report._texts import Text, cut
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def lost_comparisons(examination: Examination) -> tuple[Text, ...]:
     """
     if examination.preferences is None or examination.replies is None:
         return ()
-    settled = settle(examination.preferences).filter(pl.col("score").is_not_null())
+    settled = examination.preferences.settled.filter(pl.col("score").is_not_null())
     means = settled.group_by("item", "system_a", "system_b", "attribute", maintain_order=True).agg(
         pl.col("score").mean()
     )

@@ -34,7 +34,7 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
         return examination
     analysis = examination.study.analysis
     found = examine_preferences(
-        against_reference(examination.preferences),
+        against_reference(examination.preferences.table),
         groups_of(items),
         level=analysis.level,
         resamples=analysis.resamples,

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.examining.ladder._known import Known
 from voirdire.examining.ladder._stability import stability
-from voirdire.examining.ratings.pairing import excluded_systems, kept_responses
+from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.stats import alt_test
 
 if TYPE_CHECKING:
@@ -16,28 +16,25 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from voirdire.examining._context import Context
     from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Panel
     from voirdire.stats import Estimate
-    from voirdire.study import Rater
+    from voirdire.study import Study
 
 
-def known_facts(
-    context: Context, raters: Sequence[Rater], reference: Sequence[str], ratings: pl.DataFrame
-) -> Known:
+def known_facts(cube: Cube, study: Study, panel: Panel, ratings: pl.DataFrame) -> Known:
     """Facts about the panel; what the data cannot tell is left empty and so "not tested"."""
-    cube, thresholds = context.cube, context.study.thresholds
-    judges = [rater for rater in raters if rater.name not in reference]
-    names = [judge.name for judge in judges]
-    shared = {attribute: _shared_items(cube, reference, attribute) for attribute in cube.attributes}
-    enough = len(reference) >= thresholds.min_humans
+    names = [judge.name for judge in panel.judges]
+    temperatures = {rater.name: rater.temperature for rater in study.panel}
     return Known(
-        humans=tuple(reference),
-        shared_items=shared,
-        alt_tests=_alt_tests(context, judges, reference) if enough else {},
+        humans=panel.reference,
+        shared_items={name: _shared_items(cube, panel.reference, name) for name in cube.attributes},
+        alt_tests=_alt_tests(cube, study, panel)
+        if len(panel.reference) >= study.thresholds.min_humans
+        else {},
         runs={name: cube.runs[name] for name in names},
-        temperatures={rater.name: rater.temperature for rater in raters},
-        stability=stability(ratings, names, cube.attributes, context.study.analysis.level),
+        temperatures={name: temperatures.get(name) for name in panel.names},
+        stability=stability(ratings, names, cube.attributes, study.analysis.level),
     )
 
 
@@ -50,20 +47,17 @@ def _shared_items(cube: Cube, reference: Sequence[str], attribute: str) -> int:
     return int(shared.sum(axis=1).min())
 
 
-def _alt_tests(
-    context: Context, judges: Sequence[Rater], reference: Sequence[str]
-) -> dict[tuple[str, str], Estimate]:
+def _alt_tests(cube: Cube, study: Study, panel: Panel) -> dict[tuple[str, str], Estimate]:
     """Each judge and attribute, on the responses that its exclusions leave."""
-    cube, thresholds = context.cube, context.study.thresholds
     return {
         (judge.name, attribute): alt_test(
-            np.stack([cube.of(name, attribute) for name in reference], axis=1)[kept],
+            np.stack([cube.of(name, attribute) for name in panel.reference], axis=1)[kept],
             cube.of(judge.name, attribute)[kept],
             score="neg_rmse",
-            epsilon=thresholds.epsilon,
-            min_items=thresholds.min_shared_items,
+            epsilon=study.thresholds.epsilon,
+            min_items=study.thresholds.min_shared_items,
         )
-        for judge in judges
-        for kept in [kept_responses(cube, excluded_systems(judge, context.study))]
+        for judge in panel.judges
+        for kept in [kept_responses(cube, judge.excluded)]
         for attribute in cube.attributes
     }

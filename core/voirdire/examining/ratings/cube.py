@@ -64,12 +64,20 @@ class Cube:
 
 
 def build_cube(
-    ratings: pl.DataFrame, raters: Sequence[str], attributes: Sequence[str], systems: Sequence[str]
+    ratings: pl.DataFrame,
+    raters: Sequence[str],
+    attributes: Sequence[str],
+    systems: Sequence[str] = (),
 ) -> Cube:
     """A cube from the ratings table; names given first keep their order, others follow.
 
     A table may name a rater or attribute that is not asked for: its rows are left out here (the
     audit has said so). Systems that the table holds and `systems` does not are appended.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        ``item, system, rater, run, attribute, score``; null is missing.
     """
     wanted = ratings.filter(
         pl.col("rater").cast(pl.String).is_in(list(raters)),

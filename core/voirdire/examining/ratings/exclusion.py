@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire.examining._context import FORMS
 from voirdire.examining.examination import SystemPair, UnderRule
-from voirdire.examining.ratings.pairing import Pairing, family_systems, pair_up
+from voirdire.examining.ratings.pairing import FORMS, Pairing, pair_up
 from voirdire.stats import icc_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._context import Context
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Panel
     from voirdire.stats import Estimate
 
 NO_EXCLUSION, FAMILY = "without_exclusion", "family_rule"
@@ -29,15 +29,20 @@ class Before:
     family_rule: UnderRule | None = None
 
 
-def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before]:
+def under_other_rules(found: Sequence[Pairing], cube: Cube, panel: Panel) -> list[Before]:
     """Each pairing at system level without exclusion, and with the family left out, where it says.
 
     All are computed in one batch.
     """
     asked = [
-        (i, name, pair_again(pairing, context, left_out), left_out)
+        (
+            i,
+            name,
+            pair_up(cube, panel, pairing.judge, pairing.attribute, pairing.against, left_out),
+            left_out,
+        )
         for i, pairing in enumerate(found)
-        for name, left_out in _rules(pairing, context).items()
+        for name, left_out in _rules(pairing, cube, panel).items()
     ]
     estimates = icc_batch([other.matrix for _, _, other, _ in asked], FORMS, ci=None)
     rules: list[dict[str, UnderRule]] = [{} for _ in found]
@@ -50,19 +55,16 @@ def under_other_rules(found: Sequence[Pairing], context: Context) -> list[Before
     return [Before(pairs, **by_name) for pairs, by_name in zip(systems, rules, strict=True)]
 
 
-def _rules(pairing: Pairing, context: Context) -> dict[str, tuple[str, ...]]:
+def _rules(pairing: Pairing, cube: Cube, panel: Panel) -> dict[str, tuple[str, ...]]:
     """Name of a rule -> the systems that it leaves out, where these are others."""
     if pairing.level != "system":
         return {}
-    study = context.study
-    rater = study.rater(pairing.judge)
+    family = next(m.family_systems for m in panel.members if m.name == pairing.judge)
     rules: dict[str, tuple[str, ...]] = {}
     if pairing.excluded:
         rules[NO_EXCLUSION] = ()
-    if rater is not None and rater.family and rater.excludes is not None:
-        family = family_systems(rater, study)
-        if set(family) & set(context.cube.systems) != set(pairing.excluded):
-            rules[FAMILY] = family
+    if family is not None and set(family) & set(cube.systems) != set(pairing.excluded):
+        rules[FAMILY] = family
     return rules
 
 
@@ -77,19 +79,6 @@ def _summary(
         icc_c1=consistency.value,
         icc_a1=agreement.value,
         bias=float(differences.mean()) if len(differences) else math.nan,
-    )
-
-
-def pair_again(pairing: Pairing, context: Context, excluded: tuple[str, ...]) -> Pairing:
-    """The same judge and attribute with other systems left out."""
-    return pair_up(
-        context.cube,
-        pairing.judge,
-        pairing.attribute,
-        pairing.against,
-        excluded,
-        listwise=context.study.data.pairs == "listwise",
-        quorum=context.study.data.quorum,
     )
 
 

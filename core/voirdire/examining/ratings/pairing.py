@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from voirdire.stats import panel_mean
 
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.study import Rater, Study
+    from voirdire.examining.source import Member, Panel
+
+
+#: The forms of ICC that every result has.
+FORMS = ("C,1", "A,1")
+
+#: The columns of pairs where there are none.
+PAIRS = {
+    "result": pl.UInt32,
+    **dict.fromkeys(("judge", "attribute", "item", "system"), pl.String),
+    **dict.fromkeys(("score", "reference"), pl.Float64),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +68,24 @@ class Pairing:
 
 def pair_up(
     cube: Cube,
+    panel: Panel,
     judge: str,
     attribute: str,
     reference: Sequence[str],
     excluded: Sequence[str],
-    *,
-    listwise: bool = False,
-    quorum: int = 1,
 ) -> Pairing:
-    """Pair a judge with the mean of the reference raters present, at least `quorum` of them.
+    """Pair a judge with the mean of the reference raters present, at least the panel's quorum.
 
-    `listwise` keeps only responses that every rater of the cube rated on this attribute.
+    A listwise panel keeps only responses that every rater of the cube rated on this attribute.
     """
     at = cube.attributes.index(attribute)
     at_reference = [cube.raters.index(name) for name in reference]
-    asked = min(quorum, len(reference))
+    asked = min(panel.quorum, len(reference))
     human = panel_mean(cube.scores[at_reference, at].T, quorum=asked).values
     scores = cube.of(judge, attribute)
     kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
-    if listwise:
+    if panel.listwise:
         valid &= ~np.isnan(cube.scores[:, at]).any(axis=0)
     level = level_of(cube)
     pairs = np.stack([human[valid], scores[valid]], axis=1)
@@ -109,32 +119,84 @@ def level_of(cube: Cube) -> str:
     return "system" if len(cube.systems) > 1 else "response"
 
 
-def excluded_systems(rater: Rater, study: Study) -> tuple[str, ...]:
-    """Systems whose ratings by this rater are left out: `excludes`, else those of its family."""
-    return family_systems(rater, study) if rater.excludes is None else rater.excludes
-
-
-def family_systems(rater: Rater, study: Study) -> tuple[str, ...]:
-    """Systems of the rater's own family; none where it declares no family."""
-    return tuple(s.name for s in study.systems if rater.family and s.family == rater.family)
-
-
 def pairings(
-    cube: Cube, judges: Sequence[Rater], references: Sequence[Sequence[str]], study: Study
+    cube: Cube, panel: Panel, judges: Sequence[Member], references: Sequence[Sequence[str]]
 ) -> Iterator[Pairing]:
     """Every judge x attribute x reference, in the order of the panel and the rubric."""
     for judge in judges:
         for attribute in cube.attributes:
             for reference in references:
-                yield pair_up(
-                    cube,
-                    judge.name,
-                    attribute,
-                    reference,
-                    excluded_systems(judge, study),
-                    listwise=study.data.pairs == "listwise",
-                    quorum=study.data.quorum,
-                )
+                yield pair_up(cube, panel, judge.name, attribute, reference, judge.excluded)
+
+
+def pairs_frame(found: Sequence[Pairing], cube: Cube) -> pl.DataFrame:
+    """Every pair that a result rests on.
+
+    Parameters
+    ----------
+    found : sequence of Pairing
+        Those of the results, in their order.
+
+    Returns
+    -------
+    DataFrame
+        ``result`` (the position of its result), ``judge``, ``attribute``, ``item``, ``system``
+        (null where there are none), ``score`` of the judge and ``reference``, the mean of the
+        reference raters; of several runs the mean. Excluded systems have no pairs.
+    """
+    frames = [
+        pl.DataFrame(
+            {
+                "result": pl.repeat(position, len(pairing.item), dtype=pl.UInt32, eager=True),
+                "judge": _named(np.full(len(pairing.item), judge), cube.raters),
+                "attribute": _named(np.full(len(pairing.item), attribute), cube.attributes),
+                "item": _named(pairing.item, cube.items),
+                "system": _named(pairing.system, cube.systems),
+                "score": pairing.judge_scores,
+                "reference": pairing.reference,
+            }
+        )
+        for position, pairing in enumerate(found)
+        for judge in [cube.raters.index(pairing.judge)]
+        for attribute in [cube.attributes.index(pairing.attribute)]
+    ]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=PAIRS)
+
+
+def _named(codes: NDArray[np.intp], names: Sequence[str]) -> pl.Series:
+    """The names of the codes; an empty name, which stands for no system, is null."""
+    kept = [name for name in names if name]
+    return pl.Series([name or None for name in names], dtype=pl.Enum(kept)).gather(codes)
+
+
+def disagreements(pairs: pl.DataFrame, most: int = 200) -> pl.DataFrame:
+    """The responses on which judge and reference differ most, summed over the attributes.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `pairs_frame` gives them.
+    most : int, optional
+        How many are kept.
+
+    Returns
+    -------
+    DataFrame
+        ``judge, reference_at`` (which of several references in turn, from 0), ``item, system,
+        gap`` (points) and the lists ``attribute, score, reference``; the widest first.
+    """
+    gap = (pl.col("score") - pl.col("reference")).abs()
+    turn = pl.col("result").rank("dense").over("judge", "attribute").cast(pl.Int64) - 1
+    keys = ["judge", "reference_at", "item", "system"]
+    return (
+        pairs.with_columns(
+            turn.alias("reference_at"), pl.col("judge", "item", "system").cast(pl.String)
+        )
+        .group_by(keys, maintain_order=True)
+        .agg(gap.sum().alias("gap"), pl.col("attribute").cast(pl.String), "score", "reference")
+        .sort("gap", *keys, descending=[True, *(False for _ in keys)])
+        .head(most)
+    )
 
 
 def _means(

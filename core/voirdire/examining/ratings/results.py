@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from voirdire.examining._context import FORMS, Context
 from voirdire.examining.examination import FormInterval, PairResult
+from voirdire.examining.measures import measures_of
 from voirdire.examining.ratings.agreement import label_alpha, response_level, system_level
 from voirdire.examining.ratings.classes import (
     FEWEST_SYSTEMS,
@@ -18,6 +19,8 @@ from voirdire.examining.ratings.classes import (
     reliability_class,
 )
 from voirdire.examining.ratings.exclusion import Before, system_pairs, under_other_rules
+from voirdire.examining.ratings.pairing import FORMS, PAIRS, pairings, pairs_frame
+from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
 from voirdire.stats import icc_batch, icc_systems_batch
 
 if TYPE_CHECKING:
@@ -25,9 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.examination import Measure, SystemMean, SystemTest
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.ratings.pairing import Pairing
+    from voirdire.examining.source import Panel
     from voirdire.stats import Estimate
-    from voirdire.study import Study
+    from voirdire.study import Analysis
 
 
 #: More subjects than this have too many resamples to enumerate.
@@ -40,21 +46,93 @@ CELLS_AT_ONCE = 1 << 24
 SEEDS_TRIED = 100
 
 
-def pair_results(found: Sequence[Pairing], context: Context) -> tuple[PairResult, ...]:
-    """Results in the order given. Matrices of one shape share their bootstrap counts."""
-    estimates = _with_items_drawn(found, _icc(found, context.study), context)
-    borderline = _borderline(found, context.study)
-    without = _leave_one_out(found)
-    before = under_other_rules(found, context)
+@dataclass(frozen=True, slots=True)
+class RatingsPart:
+    """What the ratings say, as an `Examination` holds it; empty where there are none."""
+
+    results: tuple[PairResult, ...] = ()
+    composites: tuple[PairResult, ...] = ()
+    ceiling: tuple[PairResult, ...] = ()
+    system_means: tuple[SystemMean, ...] = ()
+    tests: tuple[SystemTest, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    pairs: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PAIRS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """How results are computed: the panel's rules, the draws, the level of the bias."""
+
+    panel: Panel
+    analysis: Analysis
+    bias_level: float
+
+
+def examine_ratings(
+    panel: Panel, cube: Cube, analysis: Analysis, *, bias_level: float, alone: bool
+) -> RatingsPart:
+    """Each judge against the reference, the humans among themselves, and the systems.
+
+    Parameters
+    ----------
+    bias_level : float
+        Level of the interval of the bias.
+    alone : bool
+        Labels are examined besides: without a result their means by system say nothing.
+    """
+    ways = _Ways(panel, analysis, bias_level)
+    found = list(pairings(cube, panel, panel.judges, panel.references))
+    results = _results(found, cube, ways)
+    composed = cube.with_composites(panel.composites)
+    of_composites = list(pairings(composed, panel, panel.judges, panel.references))
+    return RatingsPart(
+        results=results,
+        composites=_results(of_composites, composed, ways),
+        ceiling=_ceiling(cube, ways),
+        system_means=() if alone and not results else system_means(cube, panel.composites),
+        tests=_tests(cube, panel, analysis),
+        measures=measures_of(cube, panel.scale, analysis),
+        pairs=pairs_frame(found, cube),
+    )
+
+
+def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:
+    """Each human against the mean of the others."""
+    humans = [member for member in ways.panel.members if member.name in ways.panel.reference]
+    if len(humans) < 2:
+        return ()
     return tuple(
-        _result(pairing, estimates[i], borderline[i], (without[i], before[i]), context)
+        result
+        for human in humans
+        for others in [tuple(other.name for other in humans if other != human)]
+        for result in _results(list(pairings(cube, ways.panel, [human], [others])), cube, ways)
+    )
+
+
+def _tests(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[SystemTest, ...]:
+    if len(cube.systems) < 2:
+        return ()
+    judges = [judge.name for judge in panel.judges]
+    published = analysis.compat == "badawi2025" and len(judges) > 1
+    return (*system_tests(cube), *(judge_mean_tests(cube, judges) if published else ()))
+
+
+def _results(found: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:
+    """Results in the order given. Matrices of one shape share their bootstrap counts."""
+    if not found:
+        return ()
+    estimates = _with_items_drawn(found, _icc(found, ways.analysis), cube, ways.analysis)
+    borderline = _borderline(found, ways.analysis)
+    without = _leave_one_out(found)
+    before = under_other_rules(found, cube, ways.panel)
+    return tuple(
+        _result(pairing, estimates[i], borderline[i], (without[i], before[i]), ways)
         for i, pairing in enumerate(found)
     )
 
 
-def _icc(found: Sequence[Pairing], study: Study) -> list[tuple[Estimate, ...]]:
+def _icc(found: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate, ...]]:
     """The two ICCs of each pairing with all intervals that its size allows."""
-    analysis = study.analysis
     results: list[tuple[Estimate, ...]] = [()] * len(found)
     for small in (True, False):
         members = [i for i, p in enumerate(found) if (len(p.matrix) <= EXACT_LIMIT) == small]
@@ -74,13 +152,16 @@ def _icc(found: Sequence[Pairing], study: Study) -> list[tuple[Estimate, ...]]:
 
 
 def _with_items_drawn(
-    found: Sequence[Pairing], estimates: list[tuple[Estimate, ...]], context: Context
+    found: Sequence[Pairing],
+    estimates: list[tuple[Estimate, ...]],
+    cube: Cube,
+    analysis: Analysis,
 ) -> list[tuple[Estimate, ...]]:
     """The same with the interval over items ("cluster") last, at system level."""
-    analysis, n_items = context.study.analysis, len(context.cube.items)
+    n_items = len(cube.items)
     results = list(estimates)
     systems = [i for i, p in enumerate(found) if p.level == "system" and analysis.resamples]
-    together = max(1, CELLS_AT_ONCE // (2 * n_items * len(context.cube.systems)))
+    together = max(1, CELLS_AT_ONCE // (2 * n_items * len(cube.systems)))
     for start in range(0, len(systems), together):
         members = systems[start : start + together]
         batch = icc_systems_batch(
@@ -107,10 +188,9 @@ def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
     return scores
 
 
-def _borderline(found: Sequence[Pairing], study: Study) -> list[bool]:
+def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     """Whether the published class hangs on the seed; never at response level or without one."""
     members = [i for i, p in enumerate(found) if p.level == "system"]
-    analysis = study.analysis
     widths: dict[int, list[float]] = {i: [] for i in members}
     for seed in range(SEEDS_TRIED if analysis.resamples else 0):
         batch = icc_batch(
@@ -146,7 +226,7 @@ def _result(
     estimates: tuple[Estimate, ...],
     borderline: bool,
     others: tuple[tuple[dict[str, float], dict[str, float]], Before],
-    context: Context,
+    ways: _Ways,
 ) -> PairResult:
     consistency, agreement = estimates
     without, before = others
@@ -182,10 +262,10 @@ def _result(
         reference=pairing.against,
         without_exclusion=before.without_exclusion,
         family_rule=before.family_rule,
-        label_alpha=label_alpha(pairing, context.scale, context.study.analysis.level),
+        label_alpha=label_alpha(pairing, ways.panel.scale, ways.analysis.level),
         compat_shift=_compat_shift(estimates),
-        **system_level(pairing, context.scale, context.study.thresholds.bias_level),
-        **response_level(pairing, context.scale),
+        **system_level(pairing, ways.panel.scale, ways.bias_level),
+        **response_level(pairing, ways.panel.scale),
     )
 
 

@@ -1,12 +1,17 @@
-"""What the audit says of a session beside its tables: replies to look at, and what is missing."""
+"""A session as a source: the study of its tables, and what it says of its own replies."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from voirdire._errors import InputError
 from voirdire.schema import Finding
-from voirdire.store import kept_findings, reply_findings_frame
+from voirdire.store import is_session, kept_findings, reply_findings_frame, session_study
+from voirdire.study import Rater, Source, Study, load_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,15 +58,66 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
 }
 
 
-def session_findings(source: object) -> tuple[Finding, ...]:
-    """Findings of a session folder; none for any other source."""
-    if not isinstance(source, str | Path) or not Path(source).is_dir():
-        return ()
-    rows = list(reply_findings_frame(source).iter_rows(named=True))
+def study_of_session(folder: Path) -> Study:
+    """The study of a session, its data being the ratings derived there.
+
+    Raises
+    ------
+    InputError
+        The folder is no session, has no tables yet, or holds no score.
+    """
+    ratings = folder / "ratings.parquet"
+    if is_session(folder) and not ratings.is_file():
+        raise InputError(
+            f"session {folder} has no tables yet: write them by voirdire session reparse {folder}"
+        )
+    if not (folder / "study.toml").is_file() or not ratings.is_file():
+        raise InputError(
+            f"{folder} is no session folder: study.toml and ratings.parquet are not both in it"
+        )
+    if is_session(folder) and not any(map(_holds_rows, (ratings, folder / "preferences.parquet"))):
+        raise InputError(
+            f"session {folder} holds no score: the parser of its raters breaks on every reply; "
+            f"mend it, then voirdire session reparse {folder}"
+        )
+    # Human ratings that the study names lie beside the file it was run from, not in the session.
+    study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
+    source = Source(path=_beside(ratings, study.folder), layout="long")
+    data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
+    return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _holds_rows(path: Path) -> bool:
+    return path.is_file() and bool(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+def _beside(path: Path, folder: str) -> str:
+    """A path as seen from the study's folder, so that reports name no folder of this machine."""
+    try:
+        return os.path.relpath(path.resolve(), Path(folder).resolve())
+    except ValueError:  # another drive
+        return str(path.resolve())
+
+
+def _panel(folder: Path, study: Study) -> tuple[Rater, ...]:
+    """The panel with the temperatures that were sent, raters' own defaults included."""
+    path = folder / "raters.parquet"
+    if not path.is_file():
+        return study.panel
+    sent = dict(pl.read_parquet(path, columns=["rater", "temperature"]).iter_rows())
+    return tuple(
+        rater.model_copy(update={"temperature": sent.get(rater.name, rater.temperature)})
+        for rater in study.panel
+    )
+
+
+def session_findings(folder: Path) -> tuple[Finding, ...]:
+    """What a session says of its own replies."""
+    rows = list(reply_findings_frame(folder).iter_rows(named=True))
     played = [row for row in rows if row["kind"] == "simulated"]
     said = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
-    return (*said, *played_by, *(kept_findings(source) or ()))
+    return (*said, *played_by, *(kept_findings(folder) or ()))
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -39,6 +39,9 @@ class F1AboveChance(Result):
         Against `random`. In each resample the baseline is that of the resampled items.
     kappa_constant : Estimate
         Against `constant`, in the same way.
+    labels : tuple of Estimate
+        F1 of each label, the mean over seeds, from the same resamples; NaN with ``no_data`` where
+        the label is neither true nor predicted. Details hold ``by_seed``.
     """
 
     f1: Estimate
@@ -46,6 +49,7 @@ class F1AboveChance(Result):
     constant: Estimate
     kappa: Estimate
     kappa_constant: Estimate
+    labels: tuple[Estimate, ...] = ()
 
     def __str__(self) -> str:
         """A line a value."""
@@ -121,12 +125,17 @@ def f1_above_chance(
     if asked and n and mean.reason is None:
         drawn = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
     options = (level, n, bool(asked))
+    each = _label_f1(features.sum(axis=0)[None], len(guessed), width)[0]
     return F1AboveChance(
         _dressed(mean, None if drawn is None else drawn[0], options),
         chance,
         constant,
         _dressed(kappa_f1(mean, chance), None if drawn is None else drawn[1], options),
         _dressed(kappa_f1(mean, constant), None if drawn is None else drawn[2], options),
+        tuple(
+            _dressed(_of_label(each[:, c], n), None if drawn is None else drawn[3][:, c], options)
+            for c in range(width)
+        ),
     )
 
 
@@ -169,6 +178,28 @@ def _by_seed(sums: Floats, seeds: int, width: int) -> Floats:
     return np.divide((f1 * true).sum(axis=2), total, out=out, where=total > 0)
 
 
+def _label_f1(sums: Floats, seeds: int, width: int) -> Floats:
+    """F1 of each row of sums, seed and label, NaN where 0/0: (b, seeds, labels)."""
+    parts = sums[:, : 3 * seeds * width].reshape(len(sums), seeds, 3, width)
+    hits, whole = parts[:, :, 0], parts[:, :, 1] + parts[:, :, 2]
+    return np.divide(2 * hits, whole, out=np.full(hits.shape, np.nan), where=whole > 0)
+
+
+def _over_seeds(values: Floats) -> Floats:
+    """The mean over seeds (axis 1) of what is defined; NaN where nothing is."""
+    known = ~np.isnan(values)
+    count, total = known.sum(axis=1), np.where(known, values, 0.0).sum(axis=1)
+    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+
+
+def _of_label(by_seed: Floats, n: int) -> Estimate:
+    value = float(_over_seeds(by_seed[None])[0])
+    reason = "no_data" if math.isnan(value) else None
+    return Estimate(
+        "F1", value, n=n, k=len(by_seed), reason=reason, details={"by_seed": by_seed}
+    )
+
+
 def _mean(values: Floats, guessed: Floats, n: int) -> Estimate:
     missing = int(np.isnan(guessed).any(axis=2).sum())
     known = values[~np.isnan(values)]
@@ -184,17 +215,19 @@ def _mean(values: Floats, guessed: Floats, n: int) -> Estimate:
 
 def _resampled(
     features: Floats, seeds: int, n_resamples: int, seed: int, *, multilabel: bool
-) -> tuple[Floats, Floats, Floats]:
-    """F1, kappa against the random and against the constant predictor, of each resample."""
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """F1, kappa against the random and the constant predictor, F1 by label, of each resample."""
     n, width = len(features), features.shape[1] // (3 * seeds + 1)
     defined = ~np.isnan(_by_seed(features.sum(axis=0)[None], seeds, width)[0])
     found: list[Floats] = []
     chance: list[Floats] = []
     constant: list[Floats] = []
+    labels: list[Floats] = []
     for counts in resampled_counts(np.ones(n, np.int64), n_resamples, seed):
         sums = counts.astype(np.float64) @ features
         by_seed = _by_seed(sums, seeds, width)
         found.append(by_seed[:, defined].mean(axis=1))
+        labels.append(_over_seeds(_label_f1(sums, seeds, width)))
         shares = sums[:, -width:] / n
         total = shares.sum(axis=1)
         weights = shares / np.where(total > 0, total, np.nan)[:, None]
@@ -202,7 +235,7 @@ def _resampled(
         named = weights * 2 * shares / (1 + shares)
         constant.append(named.sum(axis=1) if multilabel else named.max(axis=1))
     f1, floor, best = map(np.concatenate, (found, chance, constant))
-    return f1, _above(f1, floor), _above(f1, best)
+    return f1, _above(f1, floor), _above(f1, best), np.concatenate(labels)
 
 
 def _above(f1: Floats, floor: Floats) -> Floats:

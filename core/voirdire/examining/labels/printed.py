@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import TableError
-from voirdire.examining.comparing._cells import TASKS, Cell, Printed, Task, task_of
+from voirdire.examining.labels.matrix import TASKS, Task, task_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import polars as pl
@@ -26,24 +28,35 @@ _NOTHING = ("", "N/A", "NA", "-", "\u2013", "\u2014")
 _SLACK = 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a paper prints: F1, and the baseline or the shares (or supports) of the classes."""
+
+    f1: float
+    sd: float | None = None
+    f1_random: float | None = None
+    shares: tuple[float, ...] = ()
+    n: int | None = None
+
+
 def is_printed(frame: pl.DataFrame) -> bool:
     """Whether a table holds printed results."""
     return "f1" in frame.columns and any(name in frame.columns for name in _BASELINES)
 
 
-def printed_cells(raw: RawTable, path: Path) -> list[Cell]:
-    """One cell a row.
+def printed_results(
+    raw: RawTable, path: Path
+) -> Iterator[tuple[str, str, Task, Printed]]:
+    """Configuration, label set, task and what is printed, one a row.
 
     Columns: ``f1``; ``f1_random`` (as printed), or ``shares`` (of items, one a class, separated by
     semicolons) with ``n``, or ``support``; optionally ``f1_sd, configuration, labels, task``.
     """
-    return [
-        _cell(row, path, f"{path}, {raw.place(index)}")
-        for index, row in enumerate(raw.frame.iter_rows(named=True))
-    ]
+    for index, row in enumerate(raw.frame.iter_rows(named=True)):
+        yield _result(row, path, f"{path}, {raw.place(index)}")
 
 
-def _cell(row: dict[str, Any], path: Path, where: str) -> Cell:
+def _result(row: dict[str, Any], path: Path, where: str) -> tuple[str, str, Task, Printed]:
     f1, spread = _with_spread(row, "f1", where)
     if f1 is None:
         raise TableError(f"{where}, column 'f1': is empty")
@@ -54,7 +67,7 @@ def _cell(row: dict[str, Any], path: Path, where: str) -> Cell:
     if known.f1_random is None and not shares:
         raise TableError(f"{where}: needs f1_random, shares or support to know what chance scores")
     name = str(row.get("configuration") or path.stem)
-    return Cell(path.name, name, str(row.get("labels") or ""), task, known)
+    return name, str(row.get("labels") or ""), task, known
 
 
 def _classes(row: dict[str, Any], task: Task, where: str) -> tuple[tuple[float, ...], int | None]:

@@ -1,0 +1,290 @@
+"""Predictions: one row an item and label (0 or 1), or one row an item (names)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError, TableError
+from voirdire.examining.labels.cells import SEPARATOR, ask_about_separators, split_labels
+from voirdire.examining.labels.matrix import (
+    LabelMatrix,
+    Task,
+    matrix_of_values,
+    placed,
+    places_of,
+    task_of,
+)
+from voirdire.examining.labels.printed import Printed, is_printed, printed_results
+from voirdire.tables import canonical_ids, read_raw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.tables import RawTable
+
+#: The name of files of predictions in a folder.
+NAME = "predictions"
+_WHERE = {"configuration": "", "labels": "", "task": "", "seed": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Predictions on a test set: the key, and what a configuration said, its seeds as runs."""
+
+    truth: LabelMatrix
+    given: LabelMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class LabelResult:
+    """What is known of one configuration on one label set and task.
+
+    Attributes
+    ----------
+    source, configuration, labels : str
+        The file, and how the result is called.
+    task : {"binary", "multi-class", "multi-label"}
+    found : Tested or Printed
+        Predictions, or scores as a paper prints them.
+    """
+
+    source: str
+    configuration: str
+    labels: str
+    task: Task
+    found: Tested | Printed
+
+
+def read_results(
+    sources: Sequence[str | Path], *, separator: str | None = None
+) -> list[LabelResult]:
+    """The results in all sources, in their order.
+
+    Parameters
+    ----------
+    sources : sequence of paths
+        A table of predictions (``item, truth, predicted`` with the names of labels in a cell; or
+        ``item, label, truth, predicted`` with 0 or 1), a table of printed results (``f1`` with
+        ``f1_random``, ``shares`` or ``support``), or a folder in which files called predictions
+        lie, at any depth. ``configuration``, ``labels``, ``task`` and ``seed`` are optional columns
+        of all of them.
+    separator : str, optional
+        Stands between several labels of one cell; by default a semicolon, and a table whose cells
+        seem to have another one is asked about.
+
+    Raises
+    ------
+    InputError
+        A source does not exist, holds nothing to compare, or a value of it is wrong.
+    """
+    found: list[LabelResult] = []
+    for source in sources:
+        path = Path(source)
+        for file in _files(path):
+            within = file.relative_to(path).parent.as_posix() if path.is_dir() else ""
+            found += _read(file, within, separator)
+    if not found:
+        raise InputError("there is nothing to compare: give tables of predictions or results")
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob(f"{NAME}.*") if file.suffix in (".parquet", ".csv"))
+    if not found:
+        raise InputError(
+            f"{path} is a folder, and there is no file {NAME}.parquet or {NAME}.csv in it: give a "
+            "table of predictions or of printed results"
+        )
+    return found
+
+
+def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
+    raw = read_raw(path)
+    own = path.resolve().parent.name if path.stem == NAME else path.stem
+    default = within if within not in ("", ".") else own or path.stem
+    if {"item", "truth", "predicted"} <= set(raw.frame.columns):
+        return _predicted(raw, path, default, separator)
+    if is_printed(raw.frame):
+        return [
+            LabelResult(path.name, *where, found) for *where, found in printed_results(raw, path)
+        ]
+    raise TableError(
+        f"{path}: neither predictions (columns item, truth, predicted) nor printed results (column "
+        f"f1 beside f1_random, shares or support); its columns are {', '.join(raw.frame.columns)}"
+    )
+
+
+def _predicted(
+    raw: RawTable, path: Path, default: str, separator: str | None
+) -> list[LabelResult]:
+    """One result a configuration, label set and task; `default` names the configuration.
+
+    An empty prediction is missing. Without a task, several labels in a cell make it multi-label,
+    two labels binary, more multi-class. A single label of 0 and 1 is binary: it holds or not.
+    """
+    found = []
+    frame = _keyed(raw.frame, default)
+    for part in frame.partition_by("configuration", "labels", "task", maintain_order=True):
+        configuration, labels, task = part.select("configuration", "labels", "task").row(0)
+        where = f"{path} ({', '.join(filter(None, (configuration, labels, task)))})"
+        asked = task_of(task, where) if task else None
+        tested = tested_on(part, where, separator=separator)
+        if "label" in part.columns and len(tested.truth.labels) == 1 and asked in (None, "binary"):
+            tested = Tested(tested.truth.two_classes(), tested.given.two_classes())
+        found.append(
+            LabelResult(path.name, configuration, labels, asked or _guessed(tested), tested)
+        )
+    return found
+
+
+def _keyed(frame: pl.DataFrame, default: str) -> pl.DataFrame:
+    absent = {**_WHERE, "configuration": default}
+    frame = frame.with_columns(
+        pl.lit(value).alias(name) for name, value in absent.items() if name not in frame.columns
+    )
+    return frame.with_columns(pl.col("item", *_WHERE).cast(pl.String).fill_null(""))
+
+
+def tested_on(
+    predictions: pl.DataFrame, where: str = "predictions", *, separator: str | None = None
+) -> Tested:
+    """Predictions of one configuration as matrices, its seeds as runs.
+
+    Parameters
+    ----------
+    predictions : polars.DataFrame
+        ``item, truth, predicted`` with names, or ``item, label, truth, predicted`` with 0 and 1;
+        and ``seed``, where there are several. An empty prediction is missing.
+    where : str
+        The table, for messages.
+
+    Raises
+    ------
+    TableError
+        An item or label occurs twice or is absent in a seed, has no truth, or another in another
+        seed; a label is predicted in another spelling than the truth has.
+    """
+    if "seed" not in predictions.columns:
+        predictions = predictions.with_columns(seed=pl.lit("0"))
+    long = predictions
+    if "label" not in long.columns:
+        long = _by_label(long, where, separator)
+    items, labels, seeds = (
+        long[name].cast(pl.String).unique(maintain_order=True).to_list()
+        for name in ("item", "label", "seed")
+    )
+    at = (
+        places_of(long["seed"], seeds),
+        places_of(long["item"], items),
+        places_of(long["label"], labels),
+    )
+    shape = (len(seeds), len(items), len(labels))
+    _check_once(at, shape, (seeds, items, labels), where)
+    truth, predicted = (
+        placed(_zeros_and_ones(long, column, where), at, shape) for column in ("truth", "predicted")
+    )
+    _check_truth(truth, items, where)
+    return Tested(
+        matrix_of_values(truth[0], labels, items=items, rater="truth"),
+        matrix_of_values(predicted, labels, items=items, rater="predicted"),
+    )
+
+
+def _by_label(part: pl.DataFrame, where: str, separator: str | None) -> pl.DataFrame:
+    """One row an item and label from one row an item."""
+    columns = {name: _texts(part[name]) for name in ("truth", "predicted")}
+    if separator is None and all(column.dtype == pl.String for column in columns.values()):
+        pairs = zip(columns["truth"].to_list(), columns["predicted"].to_list(), strict=True)
+        ask_about_separators(pairs, where, "--separator")
+    split = part.with_columns(
+        _names(column, separator or SEPARATOR).alias(name) for name, column in columns.items()
+    )
+    _check_spelling(split, where)
+    names = pl.concat([split["truth"].explode(), split["predicted"].explode()]).drop_nulls()
+    labels = pl.DataFrame({"label": names.unique(maintain_order=True)})
+    crossed = split.join(labels, how="cross", maintain_order="left_right")
+    named = (pl.col(column).list.contains(pl.col("label")) for column in ("truth", "predicted"))
+    return crossed.with_columns(*(column.cast(pl.Float64) for column in named))
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """Cells as text, numbers as ids are (1.0 is 1), and lists as they are."""
+    return column if isinstance(column.dtype, pl.List) else canonical_ids(column)
+
+
+def _names(column: pl.Series, separator: str) -> pl.Series:
+    """The labels in each cell; each different cell is read once."""
+    if isinstance(column.dtype, pl.List):
+        return column.cast(pl.List(pl.String))
+    cells = column.unique(maintain_order=True)
+    listed = pl.Series([split_labels(cell, separator) for cell in cells], dtype=pl.List(pl.String))
+    table = pl.DataFrame({"cell": cells, "names": listed})
+    whole = pl.DataFrame({"cell": column})
+    return whole.join(table, on="cell", how="left", nulls_equal=True, maintain_order="left")["names"]
+
+
+def _check_spelling(split: pl.DataFrame, where: str) -> None:
+    """A label must not be predicted in another spelling than the truth has."""
+    true = split["truth"].explode().drop_nulls().unique()
+    known = dict(zip(true.str.to_lowercase(), true, strict=True))
+    for name in split["predicted"].explode().drop_nulls().unique(maintain_order=True):
+        meant = known.get(name.lower(), name)
+        if meant != name and name not in known.values():
+            raise TableError(f"{where}: label {name!r} is predicted where the truth has {meant!r}")
+
+
+def _check_once(
+    at: tuple[NDArray[np.int64], ...],
+    shape: tuple[int, ...],
+    names: tuple[list[str], ...],
+    where: str,
+) -> None:
+    """Every seed must know the same items and labels, each once."""
+    counts = np.bincount(np.ravel_multi_index(at, shape), minlength=int(np.prod(shape)))
+    if (counts != 1).any():
+        cell = int(np.flatnonzero(counts != 1)[0])
+        seed, item, label = (
+            axis[int(place)] for axis, place in zip(names, np.unravel_index(cell, shape), strict=True)
+        )
+        raise TableError(
+            f"{where}: item {item!r}, label {label!r}, seed {seed!r} occurs {counts[cell]} times"
+        )
+
+
+def _zeros_and_ones(long: pl.DataFrame, column: str, where: str) -> pl.Series:
+    values = long[column].cast(pl.Float64, strict=False)
+    wrong = values.is_not_null() & ~values.is_in([0.0, 1.0])
+    unread = values.is_null() & (long[column].cast(pl.String).fill_null("") != "")
+    if (wrong | unread).any():
+        row = long.row(int((wrong | unread).arg_true()[0]), named=True)
+        raise TableError(
+            f"{where}: item {row['item']!r}, label {row['label']!r}, column {column!r}: must be 0, "
+            f"1 or empty, got {row[column]!r}"
+        )
+    return values
+
+
+def _check_truth(truth: NDArray[np.float64], items: Sequence[str], where: str) -> None:
+    unknown = np.isnan(truth).any(axis=(0, 2))
+    if unknown.any():
+        raise TableError(f"{where}: item {items[int(np.flatnonzero(unknown)[0])]!r} has no truth")
+    differs = (truth != truth[0]).any(axis=(0, 2))
+    if differs.any():
+        item = items[int(np.flatnonzero(differs)[0])]
+        raise TableError(f"{where}: the truth of item {item!r} differs between seeds")
+
+
+def _guessed(tested: Tested) -> Task:
+    predicted = np.nan_to_num(tested.given.values)
+    if (tested.truth.values.sum(axis=2) != 1).any() or (predicted.sum(axis=2) > 1).any():
+        return "multi-label"
+    return "binary" if len(tested.truth.labels) == 2 else "multi-class"

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from _timing import machine, table, versions
 
-from voirdire.examining.choices import label_matrices, label_scores
+from voirdire.examining.labels import label_scores, matrix_of_ratings
 from voirdire.examining.preferences import examine_preferences, preference_sections
 from voirdire.schema import Reply
 from voirdire_plugins.cbt_bench.annotators import make_pc
@@ -83,14 +83,13 @@ def label_coverage():
     covered = {(what, label): 0 for what in parts for label in LABELS} | {("weighted F1", "all"): 0}
     for seed in range(SEEDS):
         ratings = label_ratings(seed)
-        truth = label_matrices(ratings, "key", LABELS)[0]
-        found = label_scores(
-            truth, label_matrices(ratings, "sim", LABELS, truth.items)[0], seed=seed
-        )
+        truth = matrix_of_ratings(ratings, "key", LABELS)
+        given = matrix_of_ratings(ratings, "sim", LABELS, items=truth.items)
+        found = label_scores(truth, given, seed=seed)
         for place, label in enumerate(found.labels):
             for what, values in parts.items():
                 covered[what, label.label] += holds(getattr(label, what), values[place])
-        covered["weighted F1", "all"] += holds(found.scores["f1_weighted"], weighted)
+        covered["weighted F1", "all"] += holds(found.f1, weighted)
     values = {(w, x): parts[w][n] for w in parts for n, x in enumerate(LABELS)}
     values["weighted F1", "all"] = weighted
     return [

@@ -17,7 +17,7 @@ import polars as pl
 from _timing import machine, median_seconds, seconds, table, versions
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from voirdire.examining import consistency as ours
+from voirdire.examining import labels as ours
 from voirdire.parsing import LabelSet
 from voirdire.stats import fleiss_per_label
 

@@ -11,7 +11,7 @@ from word_embedder import WordEmbedder
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
-from voirdire.examining.choices import chance_floor
+from voirdire.examining.labels import baselines
 from voirdire_plugins.cbt_bench import published
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_pc
 from voirdire_plugins.cbt_bench.data import (
@@ -83,7 +83,7 @@ def test_statistics_are_those_of_table_3(folder, checks, key):
 @pytest.mark.parametrize("key", KEYS)
 def test_baselines_are_those_of_the_reference_file(folder, checks, key):
     task = TASKS[key]
-    floor = chance_floor(key_matrix(task, read_examples(folder, task)))
+    floor = baselines(key_matrix(task, read_examples(folder, task)))
     data = checks["data"][task.file]
     assert floor.chance.value == pytest.approx(data["F1_random"], abs=5e-5)
     assert floor.constant.value == pytest.approx(data["F1_of_predicting_every_label"], abs=5e-5)

@@ -12,12 +12,17 @@ from hypothesis import strategies as st
 from tiny_encoder import LABELS, multi_hot, one_hot, sentences
 
 from voirdire._errors import InputError, StudyError, TableError
+from voirdire.examining.labels import (
+    SPLITS,
+    choose_thresholds,
+    decide,
+    stratified_split,
+    weighted_f1,
+)
 from voirdire.stats import classification_scores
 from voirdire.study import build_study
 from voirdire_judges.classifiers import tfidf
 from voirdire_judges.classifiers._data import read_dataset
-from voirdire_judges.classifiers._decide import choose_thresholds, decide, weighted_f1
-from voirdire_judges.classifiers._split import SPLITS, stratified_split
 from voirdire_judges.classifiers._train import counts_of, sample_of
 
 

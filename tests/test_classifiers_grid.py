@@ -16,7 +16,7 @@ from tiny_encoder import sentences
 
 from voirdire._errors import InputError, SessionError, StudyError, TableError, VoirdireError
 from voirdire._registry import Plugins
-from voirdire.examining.comparing import compare
+from voirdire.examining.labels import labels_beside_chance
 from voirdire.stats import f1_above_chance
 from voirdire.store import _lock
 from voirdire.study import build_study, load_study, study_to_toml
@@ -146,7 +146,7 @@ def test_compare_reads_what_evaluate_writes(tmp_path):
     fit_grid(study, tmp_path / "models", quiet=True)
     found = evaluate_grid(tmp_path / "models")
     found.write(tmp_path / "models")
-    compared = compare([tmp_path / "models"], runs=50, resamples=0)
+    compared = labels_beside_chance([tmp_path / "models"], draws=50, resamples=0)
     assert compared["configuration"].to_list() == ["words", "words"]
     assert compared["labels"].to_list() == ["gold", "gold"]
     assert compared["seeds"].to_list() == [2, 2]

@@ -315,7 +315,7 @@ def test_formats_without_a_folder_are_said_to_write_nothing(ratings, tmp_path):
     assert (done.returncode, done.stderr) == (0, "--format without --out: nothing is written.\n")
     table = "item,truth,predicted\n1,a,a\n2,b,b\n3,a,b\n"
     (tmp_path / "predictions.csv").write_text(table)
-    compared = ("compare", "predictions.csv", "--runs", "2", "--resamples", "0", "--format")
+    compared = ("labels", "predictions.csv", "--draws", "2", "--resamples", "0", "--format")
     done = voirdire(*compared, "md", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "--format without --out: nothing is written.\n")
     done = voirdire(*compared, "html", cwd=tmp_path)

@@ -16,8 +16,13 @@ from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.cli._app import build_app
 from voirdire.examining import examine
-from voirdire.examining.comparing import compare
-from voirdire.examining.consistency import final_labels, runs_of_replies
+from voirdire.examining.labels import (
+    decide,
+    final_labels,
+    labels_beside_chance,
+    runs_of_replies,
+    stratified_split,
+)
 from voirdire.running import run
 from voirdire.schema import Item
 from voirdire.study import build_study
@@ -29,10 +34,9 @@ from voirdire_plugins.distortions.datasets import (
     configurations,
     task_labels,
 )
-from voirdire_plugins.distortions.evaluate import decided, evaluate
+from voirdire_plugins.distortions.evaluate import evaluate
 from voirdire_plugins.distortions.golden import golden_items
 from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, UNSURE
-from voirdire_plugins.distortions.split import split_items
 
 WORDS = {"Labeling": "useless", "Mind Reading": "she thinks", "Fortune Telling": "will fail"}
 
@@ -41,6 +45,13 @@ def items_of(n=2530):
     labels = [*DISTORTIONS, NO_DISTORTION]
     return pl.DataFrame(
         {"item": [f"i{at}" for at in range(n)], "dominant": [labels[at % 11] for at in range(n)]}
+    )
+
+
+def split_items(items, seed=0):
+    strata = items["dominant"].fill_null("").to_list()
+    return items.select(
+        "item", part=pl.Series(stratified_split(items["item"].to_list(), strata, seed=seed))
     )
 
 
@@ -75,10 +86,10 @@ def test_small_and_uneven_data_are_split_whole(n):
 
 
 def test_the_split_refuses_what_would_not_be_fixed():
-    with pytest.raises(InputError, match="item 'a' stands twice"):
+    with pytest.raises(InputError, match="item 'a' occurs twice"):
         split_items(pl.DataFrame({"item": ["a", "a"], "dominant": ["x", "x"]}))
     with pytest.raises(InputError, match="three numbers that add up to 1"):
-        split_items(items_of(5), shares=(0.5, 0.5, 0.5))
+        stratified_split(["a", "b"], ["x", "x"], (0.5, 0.5, 0.5))
 
 
 def test_human_labels_are_read_against_the_set():
@@ -193,7 +204,7 @@ def test_a_classifier_goes_through_to_the_comparison(tmp_path):
         for task in ("binary", "multi-class", "multi-label")
     ]
     pl.concat(frames).write_parquet(tmp_path / "predictions.parquet")
-    found = compare([tmp_path], runs=100, resamples=100)
+    found = labels_beside_chance([tmp_path], draws=100, resamples=100)
     assert found.height == 6
     kappas = {(row["labels"], row["task"]): row["kappa"] for row in found.iter_rows(named=True)}
     assert kappas["rlp", "multi-class"] > 0.9  # labels that follow from the text are learnt
@@ -222,8 +233,8 @@ def test_a_trainable_classifier_is_given_the_development_part_to_stop_on():
 
 
 def test_scores_decide_or_stay_missing():
-    assert decided(np.array([[0.4, 0.4], [0.1, 0.6]]), "multi-class").tolist() == [[1, 0], [0, 1]]
-    assert decided(np.array([[0.5, 0.4], [0.1, 0.2]]), "multi-label").tolist() == [[1, 0], [0, 0]]
+    assert decide(np.array([[0.4, 0.4], [0.1, 0.6]]), "multi-class").tolist() == [[1, 0], [0, 1]]
+    assert decide(np.array([[0.5, 0.4], [0.1, 0.2]]), "multi-label").tolist() == [[1, 0], [0, 0]]
 
 
 def test_a_classifier_of_the_wrong_shape_is_named():

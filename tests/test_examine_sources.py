@@ -14,7 +14,7 @@ import voirdire
 from voirdire import InputError, PluginError
 from voirdire._manager import GROUP, load
 from voirdire.examining import examine, source
-from voirdire.examining.comparing import compare
+from voirdire.examining.labels import labels_beside_chance
 from voirdire.study import build_study
 from voirdire.tables import from_frame
 
@@ -67,6 +67,6 @@ def test_files_folders_and_benchmarks_are_missed_in_plain_words(tmp_path):
     with pytest.raises(InputError, match=r"^none\.csv: there is no such file$"):
         examine("none.csv")
     with pytest.raises(InputError, match=re.escape(f"{tmp_path} is a folder, and no file")):
-        compare([tmp_path])
+        labels_beside_chance([tmp_path])
     with pytest.raises(InputError, match=r"that was run on them$"):
         examine("cbt_bench")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Commands that a help lists first, from the first look at data to what is done with a panel. typer
 #: lists commands before groups, which would put `humans` and `classify` behind those of papers.
 FIRST = (
-    "demo", "init", "audit", "examine", "run", "session", "compare", "humans", "classify", "index",
+    "demo", "init", "audit", "examine", "run", "session", "labels", "humans", "classify", "index",
 )  # fmt: skip
 LAST = ("paper", "plugins")
 #: What stands around a line of help: two spaces at the left, two columns kept free at the right.

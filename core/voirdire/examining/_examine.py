@@ -11,9 +11,8 @@ import polars as pl
 
 from voirdire import __version__
 from voirdire.examining import _notes
-from voirdire.examining._labels import LabelPart
-from voirdire.examining._labels_beside import all_labels
 from voirdire.examining.examination import Examination
+from voirdire.examining.labels.annotators import LabelPart, all_labels
 from voirdire.examining.ladder._facts import known_facts
 from voirdire.examining.ladder.verdict import judge_verdicts
 from voirdire.examining.ratings.cube import build_cube

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining.choices import label_matrices
-from voirdire.examining.label_errors import label_errors, with_texts
+from voirdire.examining.labels import label_errors, matrix_of_ratings, with_texts
 from voirdire.report._comparison_texts import lost_comparisons
 from voirdire.report._texts import Text, allowed, cut, disagreements
 
@@ -58,11 +57,10 @@ def _key(examination: Examination) -> str | None:
 
 def _errors(examination: Examination, key: str) -> pl.DataFrame:
     labels = [attribute.name for attribute in examination.study.rubric.attributes]
-    truth = label_matrices(examination.ratings, key, labels)[0]
+    truth = matrix_of_ratings(examination.ratings, key, labels).each_run()[0]
     given = (
-        one
+        matrix_of_ratings(examination.ratings, judge, labels, items=truth.items)
         for judge in examination.judges
-        for one in label_matrices(examination.ratings, judge, labels, truth.items)
     )
     return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
 

@@ -195,9 +195,7 @@ def _over_seeds(values: Floats) -> Floats:
 def _of_label(by_seed: Floats, n: int) -> Estimate:
     value = float(_over_seeds(by_seed[None])[0])
     reason = "no_data" if math.isnan(value) else None
-    return Estimate(
-        "F1", value, n=n, k=len(by_seed), reason=reason, details={"by_seed": by_seed}
-    )
+    return Estimate("F1", value, n=n, k=len(by_seed), reason=reason, details={"by_seed": by_seed})
 
 
 def _mean(values: Floats, guessed: Floats, n: int) -> Estimate:

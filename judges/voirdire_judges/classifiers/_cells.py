@@ -21,6 +21,8 @@ State = Literal["finished", "begun", "open", "no data"]
 RESULT, CARD, TESTED = "result.json", "cell.json", "tested.parquet"
 TRAINING, MODEL = "training", "model"
 GRID = "grid.json"
+#: Changes with the rule that shares items out: a cell that was split by another is another cell.
+_SPLITTER = "hash of seed and id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +134,17 @@ def _data_key(spec: ClassifySpec, data: LabelledData, folder: Path) -> str:
     if not all(file.is_file() for file in files):
         return ""
     reading = {"id", "text", "separator", "split", "complete", "threshold"}
+    rule = []
     if not spec.split:
         reading |= {"fractions", "split_seed"}
+        rule = [_SPLITTER]
     around = [
         _declared(spec, one)
         for one in spec.label_sets
         if spec.complete or (one.name == spec.stratum and not spec.split)
     ]
     hashes = [file_hash(file) for file in files]
-    return _hash([spec.model_dump(include=reading), around, data.sheet, hashes])
+    return _hash([spec.model_dump(include=reading), around, data.sheet, hashes, *rule])
 
 
 def _declared(spec: ClassifySpec, labels: LabelSetSpec) -> list[Any]:

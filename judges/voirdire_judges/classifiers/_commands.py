@@ -39,7 +39,7 @@ Examples:
 
   voirdire classify evaluate models --json
 
-  voirdire compare models
+  voirdire labels models
 """
 
 StudyArgument = Annotated[
@@ -164,7 +164,7 @@ def evaluate(
     """Score the finished cells: mean and deviation over seeds, and what chance scores.
 
     Writes scores.csv, summary.csv, by_label.csv and predictions.parquet; the last is what
-    `voirdire compare` reads.
+    `voirdire labels` reads.
     """
     from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import StudyError, TableError
+from voirdire.examining.labels import SPLITS, stratified_split
 from voirdire_judges.classifiers._labels import read_labels
 from voirdire_judges.classifiers._notes import incomplete, leaks, unlabelled
-from voirdire_judges.classifiers._split import SPLITS, stratified_split
 from voirdire_judges.classifiers._table import TESTED, read_table
 from voirdire_judges.classifiers._targets import Labelled, Target, target_of
 

@@ -46,7 +46,7 @@ class Evaluation:
     by_label : DataFrame
         Precision, recall, F1 and support of each class in each cell.
     predictions : DataFrame
-        One row an item and class: what `voirdire compare` reads.
+        One row an item and class: what `voirdire labels` reads.
     unfinished : tuple of str
         Cells of the study that have no result yet.
     notes : tuple of str

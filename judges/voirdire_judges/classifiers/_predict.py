@@ -10,10 +10,10 @@ import polars as pl
 
 from voirdire._errors import InputError, SessionError
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.examining.labels import decide
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import MODEL, RESULT, read_json
 from voirdire_judges.classifiers._checked import scores_of
-from voirdire_judges.classifiers._decide import decide
 from voirdire_judges.classifiers._evaluate import finished_cells
 from voirdire_judges.classifiers._table import read_items
 from voirdire_judges.classifiers._targets import Target

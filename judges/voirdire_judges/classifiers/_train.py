@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import InputError
+from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.files import write_json
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import (
@@ -23,7 +24,6 @@ from voirdire_judges.classifiers._cells import (
     card_of,
 )
 from voirdire_judges.classifiers._checked import checked_classifier, scores_of
-from voirdire_judges.classifiers._decide import MIDDLE, choose_thresholds, decide, weighted_f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -197,7 +197,7 @@ def _tuned(
 ) -> tuple[Floats, float | None]:
     """Thresholds and their F1 on dev, if it has any label; one that decides by itself has 0.5."""
     if getattr(trained, "decides", False):
-        return np.full(dev.labels.shape[1], MIDDLE), None
+        return np.full(dev.labels.shape[1], 0.5), None
     scores = scores_of(trained, dev.texts, dev.labels.shape[1])
     how = spec.threshold if task == "multi-label" else "fixed"
     thresholds = choose_thresholds(scores, dev.labels, how)

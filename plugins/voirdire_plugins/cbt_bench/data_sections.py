@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examining import Section, SectionFigure
-from voirdire.examining.choice_sections import constant_sentence
-from voirdire.examining.choices import LabelMatrix, chance_floor
+from voirdire.examining.labels import (
+    LabelMatrix,
+    constant_sentence,
+    matrix_of_names,
+)
+from voirdire.examining.labels import (
+    baselines as label_baselines,
+)
 from voirdire.schema import Finding
 from voirdire.stats import kappa_f1
 from voirdire_plugins.cbt_bench import published
@@ -90,9 +96,9 @@ def data_findings(folder: Path) -> tuple[Finding, ...]:
 
 def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
     """The experts' labels as a matrix, items in the order of the file."""
-    values = np.array([[float(label in e.labels) for label in task.labels] for e in examples])
-    items = tuple(example.id for example in examples)
-    return LabelMatrix("Experts", "Experts", 1, items, task.labels, values, ("ok",) * len(items))
+    named = [[label for label in example.labels if label in task.labels] for example in examples]
+    items = [example.id for example in examples]
+    return matrix_of_names(named, task.labels, items=items, rater="Experts")
 
 
 def baseline_notes(folder: Path) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ def baseline_notes(folder: Path) -> tuple[str, ...]:
     notes = []
     for key, task in TASKS.items():
         if path_of(folder, task).is_file():
-            floor = chance_floor(key_matrix(task, read_examples(folder, task)))
+            floor = label_baselines(key_matrix(task, read_examples(folder, task)))
             said = constant_sentence(published.printed_scores(key), floor, published.HUMAN)
             notes.append(f"{task.name}: {said}")
     return tuple(notes)
@@ -108,7 +114,7 @@ def baseline_notes(folder: Path) -> tuple[str, ...]:
 
 def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
     """Table 5's F1 of a task beside what needs no reading of any item."""
-    floor = chance_floor(key_matrix(task, examples))
+    floor = label_baselines(key_matrix(task, examples))
     f1s = published.printed_scores(task.key)
     rows = [
         *((name, f1, "published") for name, f1 in f1s.items()),

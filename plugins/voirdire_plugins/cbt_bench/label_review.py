@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining.choice_sections import (
+from voirdire.examining.labels import (
     accuracy_section,
+    baselines,
+    choice_accuracy,
     constant_sentence,
+    error_section,
+    label_errors,
+    label_scores,
     label_sections,
+    matrix_of_ratings,
 )
-from voirdire.examining.choices import chance_floor, choice_accuracy, label_matrices, label_scores
-from voirdire.examining.label_errors import error_section, label_errors
 from voirdire.schema import Finding
 from voirdire.store import iterate_parsed, replies_frame
 from voirdire_plugins.cbt_bench import published
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining import Examination
-    from voirdire.examining.choices import LabelMatrix
+    from voirdire.examining.labels import LabelMatrix
     from voirdire.schema import Item
     from voirdire_plugins.cbt_bench.labels import LabelTask
 
@@ -44,11 +48,11 @@ def review_labels(examination: Examination, task: LabelTask, items: Sequence[Ite
         )
         for one in given
     ]
-    f1s = {one.name: one.scores["f1_weighted"].value for one in scores}
+    f1s = {one.rater: one.f1.value for one in scores}
     whole = len(truth.items) == published.TABLE_3[task.key][0]
     human = published.printed_scores(task.key)[published.HUMAN]
     printed = {published.HUMAN: human} if whole else {}
-    floor = chance_floor(truth)
+    floor = baselines(truth)
     said = constant_sentence({**f1s, **printed}, floor, published.HUMAN)
     sections = (
         *label_sections(scores, task.name, published.HUMAN, printed, floor),
@@ -82,12 +86,10 @@ def review_questions(examination: Examination, items: Sequence[Item]) -> Examina
 def _matrices(
     examination: Examination, use: str, labels: Sequence[str]
 ) -> tuple[LabelMatrix, list[LabelMatrix]]:
-    truth = label_matrices(examination.ratings, KEY, labels)[0]
+    truth = matrix_of_ratings(examination.ratings, KEY, labels).each_run()[0]
     raters = [rater.name for rater in examination.study.panel if rater.use == use]
     return truth, [
-        found
-        for rater in raters
-        for found in label_matrices(examination.ratings, rater, labels, truth.items)
+        matrix_of_ratings(examination.ratings, rater, labels, items=truth.items) for rater in raters
     ]
 
 

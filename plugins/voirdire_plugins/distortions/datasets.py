@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError
-from voirdire.examining.consistency import LABELLED
+from voirdire.examining.labels import LABELLED
 from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, UNSURE
 from voirdire_plugins.distortions.prompts import SHORT
 
@@ -110,7 +110,7 @@ def build_dataset(
     items : polars.DataFrame
         From `golden_items`.
     parts : polars.DataFrame
-        From `split_items`.
+        ``item, part``: the split of each item.
     ranked, multi : polars.DataFrame
         The rows of the two annotators in `final_labels`.
     """

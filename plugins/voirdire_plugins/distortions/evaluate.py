@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError
+from voirdire.examining.labels import decide
 from voirdire.protocols import Trainable
 from voirdire_plugins.distortions.datasets import task_labels
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from voirdire.protocols import Classifier
     from voirdire_plugins.distortions.datasets import DataSet, LabelSetName, Task
-
-#: A label is predicted from this score on where an item may have several.
-THRESHOLD = 0.5
 
 
 def evaluate(
@@ -47,7 +45,7 @@ def evaluate(
     -------
     polars.DataFrame
         ``configuration, labels, task, seed, item, label, truth, predicted``: what
-        `voirdire compare` takes. A prediction that is NaN stays missing.
+        `voirdire labels` takes. A prediction that is NaN stays missing.
 
     Raises
     ------
@@ -70,31 +68,13 @@ def evaluate(
             raise InputError(
                 f"classifier {seed} gave scores of shape {scores.shape}, not {truth.shape}"
             )
-        parts.append(_rows(seed, items, classes, truth, decided(scores, task)))
+        parts.append(_rows(seed, items, classes, truth, decide(scores, task)))
     where = (
         pl.lit(f"{name} {data.configuration}".strip()).alias("configuration"),
         pl.lit(labels).alias("labels"),
         pl.lit(task).alias("task"),
     )
     return pl.concat(parts).select(*where, pl.all())
-
-
-def decided(scores: NDArray[np.float64], task: Task) -> NDArray[np.float64]:
-    """0/1 predictions from scores: the best class, or every label from `THRESHOLD` on.
-
-    A row with a NaN is NaN throughout. Of equal scores the first class wins.
-
-    >>> decided(np.array([[0.2, 0.7], [0.9, np.nan]]), "binary").tolist()
-    [[0.0, 1.0], [nan, nan]]
-    """
-    missing = np.isnan(scores).any(axis=1)
-    if task == "multi-label":
-        found = (scores >= THRESHOLD).astype(np.float64)
-    else:
-        best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)
-        found = np.eye(scores.shape[1])[best]
-    found[missing] = np.nan
-    return found
 
 
 def _rows(

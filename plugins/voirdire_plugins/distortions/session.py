@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire import InputError
-from voirdire.examining.consistency import final_labels, label_replies, runs_of_ratings
+from voirdire.examining.labels import (
+    final_labels,
+    label_replies,
+    runs_of_ratings,
+    stratified_split,
+)
 from voirdire.store import session_study
 from voirdire_plugins.distortions.datasets import (
     DataSet,
@@ -19,12 +24,11 @@ from voirdire_plugins.distortions.datasets import (
 )
 from voirdire_plugins.distortions.golden import session_items
 from voirdire_plugins.distortions.labels import LABELS, UNSURE
-from voirdire_plugins.distortions.split import split_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.examining.consistency import LabelRuns
+    from voirdire.examining.labels import LabelRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,10 @@ def read_annotations(folder: str | Path) -> Annotations:
         what = "no ratings.parquet" if names else 'no annotator with use = "distortions"'
         raise InputError(f"session {folder}: there is {what} in it")
     ratings = pl.read_parquet(path).filter(pl.col("rater").is_in(names))
-    runs = runs_of_ratings(ratings, LABELS.labels, none=LABELS.none, other=LABELS.other)
-    said = label_replies(folder)
-    keys = ["rater", "item", "run"]
-    runs = replace(runs, frame=runs.frame.join(said, on=keys, how="left", maintain_order="left"))
+    said = label_replies(folder).filter(pl.col("rater").is_in(names))
+    runs = runs_of_ratings(
+        ratings, LABELS.labels, none=LABELS.none, other=LABELS.other, entries=said
+    )
     final = final_labels(runs, at_least=study.analysis.at_least, unsure=UNSURE)
     return Annotations(folder, found, runs, final)
 
@@ -78,7 +82,14 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
             f"session {known.folder}: its items have no human labels; name the columns by "
             'items.extra = ["dominant", "secondary"] in the study'
         )
-    parts = split_items(items, seed=seed)
+    parts = items.select(
+        "item",
+        part=pl.Series(
+            stratified_split(
+                items["item"].to_list(), items["dominant"].fill_null("").to_list(), seed=seed
+            )
+        ),
+    )
     by_rater = {part["rater"][0]: part for part in known.final.partition_by("rater")}
     made = tuple(
         build_dataset(name, items, parts, by_rater[prompts["ranked"]], by_rater[prompts["multi"]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.examining import Section
-from voirdire.examining.consistency import (
+from voirdire.examining.labels import (
     AVERAGE,
     INCOMPLETE,
     agreement_frame,
@@ -21,7 +21,7 @@ from voirdire_plugins.distortions.prompts import SHORT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.examining.consistency import LabelRuns
+    from voirdire.examining.labels import LabelRuns
     from voirdire_plugins.distortions.datasets import DataSet
 
     Configurations = Mapping[str, Mapping[str, str]]
@@ -108,7 +108,7 @@ def _figure2(largest: pl.DataFrame, found: Configurations) -> Section:
 
 
 def _table6(unknown: pl.DataFrame, runs: LabelRuns, found: Configurations) -> Section:
-    known = "unknown" in runs.frame.columns
+    known = runs.entries is not None
     rows = []
     for name, prompt, rater in _raters(found):
         own = unknown.filter(pl.col("rater") == rater)

@@ -1,30 +1,36 @@
-"""Annotators in an examination: which label set each declares, and the tables of consistency."""
+"""Annotators in an examination: which label set each declares, and the tables of consistency.
+
+In a study that has judges on a rubric too, labels are no attributes of that rubric and stand
+beside it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from voirdire import tables
 from voirdire._errors import PluginError
 from voirdire._manager import plugins
-from voirdire.examining.consistency import (
-    UNSURE,
-    consistency_sections,
-    label_replies,
-    runs_of_ratings,
-    temperature_notes,
-)
+from voirdire.examining.labels.final import UNSURE
+from voirdire.examining.labels.matrix import matrix_of_ratings
+from voirdire.examining.labels.run_sections import consistency_sections, temperature_notes
+from voirdire.examining.labels.runs import label_replies, runs_of_ratings
+from voirdire.examining.labels.scores import label_scores
+from voirdire.examining.labels.sections import label_sections
 from voirdire.parsing import LabelSet
+from voirdire.schema import Scale
 from voirdire.store import is_session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from voirdire.examining.consistency import LabelRuns
     from voirdire.examining.examination import Section
+    from voirdire.examining.labels.runs import LabelRuns
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
 
@@ -116,12 +122,10 @@ def _runs(
     labelling: Labelling, members: list[str], ratings: pl.DataFrame, said: pl.DataFrame | None
 ) -> LabelRuns:
     own = ratings.filter(pl.col("rater").cast(pl.String).is_in(members))
-    runs = runs_of_ratings(own, labelling.labels, none=labelling.none, other=labelling.other)
-    if said is None:
-        return runs
-    keys = ["rater", "item", "run"]
-    frame = runs.frame.join(said, on=keys, how="left", maintain_order="left")
-    return replace(runs, frame=frame)
+    entries = None if said is None else said.filter(pl.col("rater").is_in(members))
+    return runs_of_ratings(
+        own, labelling.labels, none=labelling.none, other=labelling.other, entries=entries
+    )
 
 
 def session_behind(study: Study) -> Path | None:
@@ -159,3 +163,90 @@ def declared_by(spec: Rater) -> Labelling | None:
     if not isinstance(found, LabelSet):
         return None
     return Labelling(found.labels, found.none, found.other, getattr(mind, "unsure", UNSURE))
+
+
+def labels_beside(study: Study) -> tuple[str, ...]:
+    """Labels that annotators name in a study that has judges too: no attributes of its rubric.
+
+    None of an annotator that names a declared attribute: it is held to the rubric.
+    """
+    if all(rater.kind != "judge" for rater in study.panel):
+        return ()
+    declared = {attribute.name for attribute in study.rubric.attributes}
+    own = [_named_by(spec) for spec in study.panel if spec.kind == "annotator" and spec.use]
+    return tuple(dict.fromkeys(n for names in own if declared.isdisjoint(names) for n in names))
+
+
+def _named_by(spec: Rater) -> tuple[str, ...]:
+    """The labels of one annotator: those of its options, else those that it says itself."""
+    given, other = spec.options.get("labels"), spec.options.get("other")
+    if not isinstance(given, list | tuple):
+        found = declared_by(spec)
+        given, other = ((), None) if found is None else (found.labels, found.other)
+    return tuple(str(name) for name in (*given, other) if name is not None)
+
+
+def study_of_labels(study: Study, labels: Tables) -> Study:
+    """The study of labels beside a rubric: who names them, on the scale of labels."""
+    present = set(labels.raters["rater"])
+    unlike = {"attributes": (), "use": "", "composites": {}}
+    reference = tuple(name for name in study.data.reference if name in present)
+    return study.model_copy(
+        update={
+            "rubric": study.rubric.model_copy(update={**LABEL_SCALE, **unlike}),
+            "panel": tuple(rater for rater in study.panel if rater.name in present),
+            "data": study.data.model_copy(update={"reference": reference}),
+            "systems": (),
+        }
+    )
+
+
+def all_labels(study: Study, found: Tables) -> LabelPart:
+    """What is said of annotators, those beside a rubric included."""
+    part = label_part(study, found)
+    if found.labels is None:
+        return part
+    own, labels = study_of_labels(study, found.labels), _on_scale(study, found.labels)
+    more = label_part(own, labels)
+    against = tuple(_against_humans(own, labels))
+    return LabelPart((*part.sections, *against, *more.sections), (*part.notes, *more.notes))
+
+
+def _on_scale(study: Study, labels: Tables) -> Tables:
+    """Labels without numbers that are none; there is nothing that such a number could be kept as.
+
+    Raises
+    ------
+    TableError
+        The study says that a value off the scale is an error.
+    """
+    policy: Literal["error", "missing"] = "missing"
+    if study.data.off_scale == "error":
+        policy = "error"
+    ratings = tables.apply_off_scale(labels.ratings, policy, Scale(0, 1))
+    return replace(labels, ratings=ratings)
+
+
+def _against_humans(study: Study, found: Tables) -> Iterator[Section]:
+    """Labels of annotators against those of each human that named one of them at least once."""
+    analysis = study.analysis
+    options: dict[str, Any] = {
+        "level": analysis.level,
+        "resamples": analysis.resamples,
+        "seed": analysis.seed,
+    }
+    humans = [spec.name for spec in study.panel if spec.kind == "human"]
+    names = annotators(study, found)
+    for human in dict.fromkeys((*study.data.reference, *humans)):
+        known = set(found.ratings.filter(pl.col("rater") == human)["attribute"].cast(pl.String))
+        for labelling, members in labelling_groups(study, found.ratings, names).items():
+            labels = [label for label in labelling.labels if label in known]
+            if labels:
+                ratings = found.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
+                truth = matrix_of_ratings(ratings, human, labels).each_run()[0]
+                given = (
+                    matrix_of_ratings(ratings, name, labels, items=truth.items) for name in members
+                )
+                scores = [label_scores(truth, one, **options) for one in given]
+                shared = [one for one in scores if isfinite(one.baselines.constant.value)]
+                yield from label_sections(shared, f"Labels against {human}")

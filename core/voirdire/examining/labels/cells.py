@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: What stands between labels where nothing else is said.
 SEPARATOR = ";"
-#: What else other tools write between labels. A name may hold each of them, so they are asked about.
+#: What other tools write between labels. A name may hold each of them: it is asked about.
 _OTHERS = ("|", ",", "/", "+", "&", "\t", "\n")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 #: A list, tuple or set as Python prints it, and an array as NumPy does (without commas, which
@@ -94,9 +94,9 @@ def ask_about_separators(
     if any(SEPARATOR in text for text in plain):
         return
     for sign in _OTHERS:
-        text = _several(plain, different, sign)
-        if text is not None:
-            raise _question(text, sign, where, option)
+        several = _several(plain, different, sign)
+        if several is not None:
+            raise _question(several, sign, where, option)
 
 
 def _several(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import InputError, StatisticsError
-from voirdire.examining.labels.predictions import LabelResult, Tested, read_results
+from voirdire.examining.labels.predictions import LabelResult, Predictions, read_results
 from voirdire.examining.labels.scores import LabelScores, label_scores
 from voirdire.stats import best_constant_f1, kappa_f1, random_f1, simulate_random_f1
 
@@ -81,9 +81,9 @@ def labels_beside_chance(
     -------
     polars.DataFrame
         One row a configuration, label set and task, with the columns of `BESIDE_CHANCE`. `n` are
-        the test items with a prediction of one seed or more, which all numbers are about, and
-        `missing` the predictions that are missing, of all seeds. `f1_random` is the closed form of
-        Sharma et al. (``baseline`` = "theory"), or the printed one where a table gives it
+        the test items and `missing` the predictions that are missing, of all seeds; an item that no
+        seed has a prediction for is in no number, the baselines included. `f1_random` is the closed
+        form of Sharma et al. (``baseline`` = "theory"), or the printed one where a table gives it
         ("printed"); `f1_drawn` is the exact mean of independent draws, which `f1_simulated`
         estimates. `kappa` is against it, `kappa_constant` against the best predictor that says the
         same of every item. What the sources do not tell is null.
@@ -109,7 +109,7 @@ def _row(result: LabelResult, options: dict[str, Any]) -> dict[str, Any]:
         "labels": result.labels,
         "task": result.task,
     }
-    if not isinstance(result.found, Tested):
+    if not isinstance(result.found, Predictions):
         multilabel = result.task == "multi-label"
         return {**where, **_printed(result.found, options, multilabel=multilabel)}
     tested = result.found
@@ -126,7 +126,7 @@ def scored_row(scores: LabelScores) -> dict[str, Any]:
     floor = scores.baselines
     simulated = floor.simulated
     return {
-        "n": scores.n,
+        "n": scores.keyed,
         "seeds": scores.runs,
         "missing": scores.missing,
         "f1": scores.f1.value,

@@ -11,7 +11,7 @@ from voirdire.examining.examination import Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining._label_matrix import LabelMatrix
+    from voirdire.examining.labels.matrix import LabelMatrix
 
 ERRORS: dict[str, Any] = {
     "item": pl.String,
@@ -27,12 +27,13 @@ _MOST = 200
 
 
 def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
-    """One row an item that is not exactly right, in the order of the key.
+    """One row a run and item that is not exactly right, in the order of the key.
 
     Parameters
     ----------
     truth, given : LabelMatrix
-        Over the same items and labels. Items without a key are left out.
+        Over the same items and labels; every run of `given` counts. Items without a key are left
+        out.
 
     Returns
     -------
@@ -42,15 +43,16 @@ def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
         ``given``, ``missed`` and ``wrong`` are null and the status says why.
     """
     rows = []
-    for place, item in enumerate(truth.items):
-        expected, said = truth.named(place), given.named(place)
-        if expected is None or expected == said:
-            continue
-        missed = None if said is None else [x for x in expected if x not in said]
-        wrong = None if said is None else [x for x in said if x not in expected]
-        shown = None if said is None else list(said)
-        status = given.statuses[place]
-        rows.append((item, given.rater, given.run, list(expected), shown, missed, wrong, status))
+    for at, run in enumerate(given.runs):
+        for place, item in enumerate(truth.items):
+            expected, said = truth.named(place), given.named(place, at)
+            if expected is None or expected == said:
+                continue
+            missed = None if said is None else [x for x in expected if x not in said]
+            wrong = None if said is None else [x for x in said if x not in expected]
+            shown = None if said is None else list(said)
+            status = str(given.statuses[at, place])
+            rows.append((item, given.rater, run, list(expected), shown, missed, wrong, status))
     return pl.DataFrame(rows, schema=ERRORS, orient="row")
 
 

@@ -162,7 +162,9 @@ def matrix_of_values(
     numbers = tuple(range(1, count + 1)) if runs is None else tuple(runs)
     for what, axis, size in (("item", names, n), ("run", numbers, count)):
         if len(axis) != size or len(set(axis)) != size:
-            raise TableError(f"{size} {what}s of {rater!r} need as many different names, got {axis[:5]}")
+            raise TableError(
+                f"{size} {what}s of {rater!r} need as many different names, got {axis[:5]}"
+            )
     odd = ~(np.isnan(array) | (array == 0) | (array == 1))
     if odd.any():
         run, item, label = np.argwhere(odd)[0]
@@ -291,9 +293,7 @@ def places_of(column: pl.Series, names: Sequence[str]) -> NDArray[np.int64]:
     return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def placed(
-    values: pl.Series, at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
-) -> Floats:
+def placed(values: pl.Series, at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]) -> Floats:
     """An array with each value in its place, and NaN where there is none."""
     out = np.full(shape, np.nan)
     out[at] = values.fill_null(float("nan")).to_numpy()

@@ -35,7 +35,7 @@ _WHERE = {"configuration": "", "labels": "", "task": "", "seed": "0"}
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Predictions:
     """Predictions on a test set: the key, and what a configuration said, its seeds as runs."""
 
     truth: LabelMatrix
@@ -51,7 +51,7 @@ class LabelResult:
     source, configuration, labels : str
         The file, and how the result is called.
     task : {"binary", "multi-class", "multi-label"}
-    found : Tested or Printed
+    found : Predictions or Printed
         Predictions, or scores as a paper prints them.
     """
 
@@ -59,7 +59,7 @@ class LabelResult:
     configuration: str
     labels: str
     task: Task
-    found: Tested | Printed
+    found: Predictions | Printed
 
 
 def read_results(
@@ -101,7 +101,7 @@ def _files(path: Path) -> list[Path]:
     found = sorted(file for file in path.rglob(f"{NAME}.*") if file.suffix in (".parquet", ".csv"))
     if not found:
         raise InputError(
-            f"{path} is a folder, and there is no file {NAME}.parquet or {NAME}.csv in it: give a "
+            f"{path} is a folder, and no file {NAME}.parquet or {NAME}.csv lies in it: give a "
             "table of predictions or of printed results"
         )
     return found
@@ -115,7 +115,8 @@ def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
         return _predicted(raw, path, default, separator)
     if is_printed(raw.frame):
         return [
-            LabelResult(path.name, *where, found) for *where, found in printed_results(raw, path)
+            LabelResult(path.name, configuration, labels, task, found)
+            for configuration, labels, task, found in printed_results(raw, path)
         ]
     raise TableError(
         f"{path}: neither predictions (columns item, truth, predicted) nor printed results (column "
@@ -123,9 +124,7 @@ def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
     )
 
 
-def _predicted(
-    raw: RawTable, path: Path, default: str, separator: str | None
-) -> list[LabelResult]:
+def _predicted(raw: RawTable, path: Path, default: str, separator: str | None) -> list[LabelResult]:
     """One result a configuration, label set and task; `default` names the configuration.
 
     An empty prediction is missing. Without a task, several labels in a cell make it multi-label,
@@ -137,9 +136,9 @@ def _predicted(
         configuration, labels, task = part.select("configuration", "labels", "task").row(0)
         where = f"{path} ({', '.join(filter(None, (configuration, labels, task)))})"
         asked = task_of(task, where) if task else None
-        tested = tested_on(part, where, separator=separator)
+        tested = matrices_of_predictions(part, where, separator=separator)
         if "label" in part.columns and len(tested.truth.labels) == 1 and asked in (None, "binary"):
-            tested = Tested(tested.truth.two_classes(), tested.given.two_classes())
+            tested = Predictions(tested.truth.two_classes(), tested.given.two_classes())
         found.append(
             LabelResult(path.name, configuration, labels, asked or _guessed(tested), tested)
         )
@@ -154,9 +153,9 @@ def _keyed(frame: pl.DataFrame, default: str) -> pl.DataFrame:
     return frame.with_columns(pl.col("item", *_WHERE).cast(pl.String).fill_null(""))
 
 
-def tested_on(
+def matrices_of_predictions(
     predictions: pl.DataFrame, where: str = "predictions", *, separator: str | None = None
-) -> Tested:
+) -> Predictions:
     """Predictions of one configuration as matrices, its seeds as runs.
 
     Parameters
@@ -193,7 +192,7 @@ def tested_on(
         placed(_zeros_and_ones(long, column, where), at, shape) for column in ("truth", "predicted")
     )
     _check_truth(truth, items, where)
-    return Tested(
+    return Predictions(
         matrix_of_values(truth[0], labels, items=items, rater="truth"),
         matrix_of_values(predicted, labels, items=items, rater="predicted"),
     )
@@ -229,7 +228,9 @@ def _names(column: pl.Series, separator: str) -> pl.Series:
     listed = pl.Series([split_labels(cell, separator) for cell in cells], dtype=pl.List(pl.String))
     table = pl.DataFrame({"cell": cells, "names": listed})
     whole = pl.DataFrame({"cell": column})
-    return whole.join(table, on="cell", how="left", nulls_equal=True, maintain_order="left")["names"]
+    return whole.join(table, on="cell", how="left", nulls_equal=True, maintain_order="left")[
+        "names"
+    ]
 
 
 def _check_spelling(split: pl.DataFrame, where: str) -> None:
@@ -253,7 +254,8 @@ def _check_once(
     if (counts != 1).any():
         cell = int(np.flatnonzero(counts != 1)[0])
         seed, item, label = (
-            axis[int(place)] for axis, place in zip(names, np.unravel_index(cell, shape), strict=True)
+            axis[int(place)]
+            for axis, place in zip(names, np.unravel_index(cell, shape), strict=True)
         )
         raise TableError(
             f"{where}: item {item!r}, label {label!r}, seed {seed!r} occurs {counts[cell]} times"
@@ -283,7 +285,7 @@ def _check_truth(truth: NDArray[np.float64], items: Sequence[str], where: str) -
         raise TableError(f"{where}: the truth of item {item!r} differs between seeds")
 
 
-def _guessed(tested: Tested) -> Task:
+def _guessed(tested: Predictions) -> Task:
     predicted = np.nan_to_num(tested.given.values)
     if (tested.truth.values.sum(axis=2) != 1).any() or (predicted.sum(axis=2) > 1).any():
         return "multi-label"

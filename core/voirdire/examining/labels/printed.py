@@ -44,9 +44,7 @@ def is_printed(frame: pl.DataFrame) -> bool:
     return "f1" in frame.columns and any(name in frame.columns for name in _BASELINES)
 
 
-def printed_results(
-    raw: RawTable, path: Path
-) -> Iterator[tuple[str, str, Task, Printed]]:
+def printed_results(raw: RawTable, path: Path) -> Iterator[tuple[str, str, Task, Printed]]:
     """Configuration, label set, task and what is printed, one a row.
 
     Columns: ``f1``; ``f1_random`` (as printed), or ``shares`` (of items, one a class, separated by

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from voirdire.examining.consistency._agreement import (
+from voirdire.examining.examination import Section, SectionFigure
+from voirdire.examining.labels.final import (
+    UNSURE,
     agreement_frame,
+    final_labels,
     joint_agreement_frame,
     label_agreements,
-)
-from voirdire.examining.consistency._counts import largest_counts
-from voirdire.examining.consistency._final import (
-    UNSURE,
-    final_labels,
     label_distribution,
+    largest_counts,
     threshold_of,
 )
-from voirdire.examining.consistency._replies import reply_states, unknown_labels
-from voirdire.examining.examination import Section, SectionFigure
+from voirdire.examining.labels.runs import reply_states, unknown_labels
 from voirdire.stats._results import REASONS
 
 if TYPE_CHECKING:
-    from voirdire.examining.consistency._runs import LabelRuns
+    from voirdire.examining.labels.runs import LabelRuns
 
 DETERMINISTIC = (
     "Sampled at temperature 0: {names}. Repeated runs of a deterministic configuration agree "

@@ -285,9 +285,7 @@ def _entries(frame: pl.DataFrame, read: Sequence[Parsed]) -> pl.DataFrame:
 
 def _settled(runs: LabelRuns, contradiction: Contradiction) -> LabelRuns:
     """Other beside a label is dropped; none beside a label is missing, or gives way to it."""
-    return replace(
-        runs, matrices=tuple(_settle(one, runs, contradiction) for one in runs.matrices)
-    )
+    return replace(runs, matrices=tuple(_settle(one, runs, contradiction) for one in runs.matrices))
 
 
 def _settle(matrix: LabelMatrix, runs: LabelRuns, contradiction: Contradiction) -> LabelMatrix:

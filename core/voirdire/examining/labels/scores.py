@@ -82,8 +82,10 @@ class LabelScores:
     rater : str
     task : str
     runs : int
+    keyed : int
+        Items with a key.
     n : int
-        Items with a key that are known in a run or more: those that all numbers are about.
+        Those of them that are known in a run or more: what all numbers are about.
     missing : int
         Replies of all runs, of items with a key, in which some label is missing.
     f1 : Estimate
@@ -101,6 +103,7 @@ class LabelScores:
     rater: str
     task: Task
     runs: int
+    keyed: int
     n: int
     missing: int
     f1: Estimate
@@ -184,6 +187,7 @@ def label_scores(
         given.rater,
         task,
         len(given.runs),
+        int(keyed.sum()),
         int(used.sum()),
         int(keyed.sum()) * len(given.runs) - int(given.known[:, keyed].sum()),
         found.f1,

@@ -11,7 +11,7 @@ from voirdire.stats import kappa_f1
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.examining.choices import Accuracy, Floor, LabelScores
+    from voirdire.examining.labels.scores import Accuracy, Baselines, LabelScores
     from voirdire.stats import Estimate
 
 _NO_READING = "reads nothing"
@@ -22,7 +22,7 @@ def label_sections(
     title: str = "Labels against the key",
     human: str | None = None,
     printed: Mapping[str, float] | None = None,
-    floor: Floor | None = None,
+    floor: Baselines | None = None,
 ) -> tuple[Section, ...]:
     """Weighted scores beside what needs no reading; F1 by label; every label in full.
 
@@ -36,13 +36,13 @@ def label_sections(
         The human's name, where one is among `found` or `printed`.
     printed : mapping of str to float, optional
         Weighted F1 of others, as published, for the sentence on the best constant predictor.
-    floor : Floor, optional
+    floor : Baselines, optional
         The baselines on the whole key; by default those on the items of the rater who has most.
     """
     if not found:
         return ()
-    fullest = max(found, key=lambda part: part.scores["f1_weighted"].n)
-    beside = floor or fullest.floor
+    fullest = max(found, key=lambda part: part.n)
+    beside = floor or fullest.baselines
     return (
         _weighted(found, title, human, printed or {}, beside),
         _by_label(found, title, fullest, beside),
@@ -96,13 +96,12 @@ def _accuracy_figure(found: Sequence[Accuracy]) -> SectionFigure:
     )
 
 
-def constant_sentence(f1: Mapping[str, float], floor: Floor, human: str | None = None) -> str:
+def constant_sentence(f1: Mapping[str, float], floor: Baselines, human: str | None = None) -> str:
     """What the best constant predictor scores, and whom it beats of those that have a score.
 
-    >>> from voirdire.stats import best_constant_f1, random_f1
-    >>> from voirdire.examining.choices import Floor
-    >>> support, n = [162, 101, 81], 184
-    >>> floor = Floor(random_f1(support, n), best_constant_f1(support, n), ("a", "b", "c"))
+    >>> from voirdire.examining.labels import baselines, matrix_of_values
+    >>> key = [[n < 162, n >= 83, 60 <= n < 141] for n in range(184)]
+    >>> floor = baselines(matrix_of_values(key, ["a", "b", "c"]))
     >>> print(constant_sentence({"Model": 0.75, "Other": 0.80, "Human": 0.776}, floor, "Human"))
     Naming a, b, c for every item, without reading one, scores 0.793: above 1 of 2 models (Model)
     and above Human's 0.776.
@@ -136,13 +135,13 @@ def _weighted(
     title: str,
     human: str | None,
     printed: Mapping[str, float],
-    floor: Floor,
+    floor: Baselines,
 ) -> Section:
     rows: list[tuple[object, ...]] = [_weighted_row(part) for part in found]
     rows += [(name, "–", "–", "–", "–", f1, "published", "–", "–") for name, f1 in printed.items()]
     rows.append(_floor_row("Best constant predictor", floor.constant, floor))
     rows.append(_floor_row("Chance", floor.chance, floor))
-    f1s = {**{part.name: part.scores["f1_weighted"].value for part in found}, **printed}
+    f1s = {**{part.rater: part.f1.value for part in found}, **printed}
     return Section(
         title,
         f"{constant_sentence(f1s, floor, human)} Precision, recall and F1 are weighted by support. "
@@ -166,28 +165,27 @@ def _weighted(
 
 
 def _weighted_row(part: LabelScores) -> tuple[object, ...]:
-    f1 = part.scores["f1_weighted"]
     return (
-        part.name,
-        f1.n,
-        f1.left_out,
-        part.scores["precision_weighted"].value,
-        part.scores["recall_weighted"].value,
-        f1.value,
-        _span(f1),
+        part.rater,
+        part.n,
+        part.missing,
+        part.mean("precision_weighted"),
+        part.mean("recall_weighted"),
+        part.f1.value,
+        _span(part.f1),
         part.kappa.value,
         part.beyond_constant.value,
     )
 
 
-def _floor_row(name: str, estimate: Estimate, floor: Floor) -> tuple[object, ...]:
+def _floor_row(name: str, estimate: Estimate, floor: Baselines) -> tuple[object, ...]:
     kappa = kappa_f1(estimate, floor.chance).value
     beyond = kappa_f1(estimate, floor.constant).value
     return (name, estimate.n, 0, "–", "–", estimate.value, _NO_READING, kappa, beyond)
 
 
 def _by_label(
-    found: Sequence[LabelScores], title: str, fullest: LabelScores, floor: Floor
+    found: Sequence[LabelScores], title: str, fullest: LabelScores, floor: Baselines
 ) -> Section:
     unknown = (math.nan,) * len(fullest.labels)
     constant, chance = (one.details.get("f1", unknown) for one in (floor.constant, floor.chance))
@@ -204,13 +202,13 @@ def _by_label(
     return Section(
         f"{title}: F1 by label",
         "Beside the raters: the F1 of naming the label for every item, and that of chance.",
-        ("Label", "True", *(part.name for part in found), "Always named", "Chance"),
+        ("Label", "True", *(part.rater for part in found), "Always named", "Chance"),
         rows,
         SectionFigure(
             kind="grouped_bars",
             labels=tuple(label.label for label in fullest.labels),
             series=(
-                *((part.name, tuple(label.f1.value for label in part.labels)) for part in found),
+                *((part.rater, tuple(label.f1.value for label in part.labels)) for part in found),
                 ("Always named", tuple(map(float, constant))),
             ),
             y="F1",
@@ -221,7 +219,7 @@ def _by_label(
 def _full(found: Sequence[LabelScores], title: str) -> Section:
     rows = tuple(
         (
-            part.name,
+            part.rater,
             label.label,
             label.true,
             label.named,

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, StatisticsError, TableError
 from voirdire.cli._app import build_app
-from voirdire.examining.comparing import COMPARISON, compare
+from voirdire.examining.labels import BESIDE_CHANCE, labels_beside_chance
 from voirdire.stats import (
     best_constant_f1,
     f1_above_chance,
@@ -42,7 +42,7 @@ def predictions(folder, *, seeds=3, n=60, right=0.6, seed=0):
 
 def test_predictions_by_name_against_scikit_learn(tmp_path):
     path = predictions(tmp_path)
-    row = compare([path]).row(0, named=True)
+    row = labels_beside_chance([path]).row(0, named=True)
     frame = pl.read_csv(path)
     scores = [
         f1_score(part["truth"], part["predicted"], average="weighted")
@@ -68,7 +68,11 @@ def test_the_two_shapes_of_predictions_agree(tmp_path):
         predicted=(pl.col("predicted") == pl.col("label")).cast(pl.Int8),
     )
     long.write_parquet(tmp_path / "long.parquet")
-    one, two = compare([path, tmp_path / "long.parquet"]).drop("source", "configuration").rows()
+    one, two = (
+        labels_beside_chance([path, tmp_path / "long.parquet"])
+        .drop("source", "configuration")
+        .rows()
+    )
     assert one == pytest.approx(two)
 
 
@@ -76,25 +80,29 @@ def test_multi_label_cells_and_missing_predictions(tmp_path):
     rows = [
         ("1", "a; b", "a"), ("2", "a", "a; b"), ("3", "c", ""), ("4", "b", "b"), ("5", "c", "c"),
     ]  # fmt: skip
-    row = compare([wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])]).row(
-        0, named=True
-    )
+    row = labels_beside_chance(
+        [wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])]
+    ).row(0, named=True)
     truth = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     said = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]])
     assert row["f1"] == pytest.approx(f1_score(truth, said, average="weighted"))
     assert (row["task"], row["n"], row["missing"], row["f1_sd"]) == ("multi-label", 5, 1, None)
-    assert row["f1_random"] == pytest.approx(random_f1([2, 2, 2], 5).value)
+    # Chance is that of the items that are scored: what has no prediction is in neither.
+    assert row["f1_random"] == pytest.approx(random_f1([2, 2, 1], 4).value)
 
 
 def test_folders_of_predictions_name_the_configuration(tmp_path):
     for name in ("tfidf", "deep/mental"):
         (tmp_path / name).mkdir(parents=True)
         predictions(tmp_path / name)
-    assert compare([tmp_path], resamples=0)["configuration"].to_list() == ["deep/mental", "tfidf"]
+    assert labels_beside_chance([tmp_path], resamples=0)["configuration"].to_list() == [
+        "deep/mental",
+        "tfidf",
+    ]
 
 
 def test_no_resamples_no_intervals(tmp_path):
-    row = compare([predictions(tmp_path)], resamples=0, runs=10).row(0, named=True)
+    row = labels_beside_chance([predictions(tmp_path)], resamples=0, draws=10).row(0, named=True)
     assert (row["f1_low"], row["kappa_high"]) == (None, None)
 
 
@@ -109,8 +117,8 @@ def test_printed_results_with_baseline_shares_or_support(tmp_path):
         ],
         ["configuration", "labels", "task", "f1", "f1_random", "shares", "n", "support"],
     )
-    found = compare([path])
-    assert found.schema == COMPARISON
+    found = labels_beside_chance([path])
+    assert found.schema == BESIDE_CHANCE
     x, y, z, w = found.iter_rows(named=True)
     assert (x["kappa"], x["baseline"]) == (pytest.approx(0.3304, abs=5e-5), "printed")
     assert x["kappa_constant"] is None
@@ -133,7 +141,7 @@ def test_cells_are_read_as_papers_print_them(tmp_path):
         ],
         ["configuration", "f1", "f1_random", "shares", "n", "support"],
     )
-    x, y, z, w = compare([path]).iter_rows(named=True)
+    x, y, z, w = labels_beside_chance([path]).iter_rows(named=True)
     assert (x["f1"], x["f1_sd"], x["f1_random"]) == pytest.approx((0.838, 0.006, 0.589))
     assert (y["n"], y["f1_random"]) == (2530, pytest.approx(0.52))
     assert (z["n"], z["f1_random"]) == (1801, random_f1([1234, 567]).value)
@@ -144,7 +152,7 @@ def test_one_label_of_0_and_1_is_a_binary_task(tmp_path):
     truth, said = ([at % 2 for at in range(40)], [at // 2 % 2 for at in range(40)])
     rows = [(f"i{at}", "low", *pair) for at, pair in enumerate(zip(truth, said, strict=True))]
     path = wrote(tmp_path / "x.csv", rows, ["item", "label", "truth", "predicted"])
-    row = compare([path], runs=10, resamples=10).row(0, named=True)
+    row = labels_beside_chance([path], draws=10, resamples=10).row(0, named=True)
     assert row["task"] == "binary"
     assert row["f1"] == pytest.approx(f1_score(truth, said, average="weighted"))
     assert row["f1_random"] == random_f1([20, 20]).value
@@ -153,7 +161,7 @@ def test_one_label_of_0_and_1_is_a_binary_task(tmp_path):
 def test_a_separator_makes_no_label_of_nothing(tmp_path):
     rows = [("1", "a;b", "a;"), ("2", "b", " ; "), ("3", "a", "")]
     path = wrote(tmp_path / "x.csv", rows, ["item", "truth", "predicted"])
-    row = compare([path], runs=10, resamples=0).row(0, named=True)
+    row = labels_beside_chance([path], draws=10, resamples=0).row(0, named=True)
     assert (row["task"], row["missing"]) == ("multi-label", 1)
     assert row["f1"] == pytest.approx((1 * 1 + 2 * 0) / 3)  # a: found, b: never
     assert row["f1_constant"] == best_constant_f1([2, 2], 3).value  # two labels, no third one
@@ -164,7 +172,7 @@ def test_two_files_of_predictions_are_known_by_their_folders(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         paths.append(predictions(tmp_path / name, n=20))
-    assert compare(paths)["configuration"].to_list() == ["a", "b"]
+    assert labels_beside_chance(paths)["configuration"].to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -190,48 +198,48 @@ def test_two_files_of_predictions_are_known_by_their_folders(tmp_path):
 )  # fmt: skip
 def test_what_cannot_be_compared_is_named(tmp_path, columns, row, message):
     with pytest.raises(TableError, match=re.escape(message)):
-        compare([wrote(tmp_path / "x.csv", [row], columns)])
+        labels_beside_chance([wrote(tmp_path / "x.csv", [row], columns)])
 
 
 def test_predictions_must_fit_together(tmp_path):
     columns = ["item", "seed", "truth", "predicted"]
     for rows, message in (
-        ([("1", 0, "a", "a"), ("1", 0, "a", "b")], "stands 2 times"),
-        ([("1", 0, "a", "a"), ("2", 0, "b", "b"), ("1", 1, "a", "a")], "stands 0 times"),
+        ([("1", 0, "a", "a"), ("1", 0, "a", "b")], "occurs 2 times"),
+        ([("1", 0, "a", "a"), ("2", 0, "b", "b"), ("1", 1, "a", "a")], "occurs 0 times"),
         ([("1", 0, "a", "a"), ("1", 1, "b", "b")], "differs between seeds"),
     ):
         with pytest.raises(TableError, match=message):
-            compare([wrote(tmp_path / "x.csv", rows, columns)])
+            labels_beside_chance([wrote(tmp_path / "x.csv", rows, columns)])
     with pytest.raises(InputError, match="no file predictions"):
-        compare([tmp_path])
+        labels_beside_chance([tmp_path])
     with pytest.raises(TableError, match="there is no such file"):
-        compare([tmp_path / "absent.csv"])
+        labels_beside_chance([tmp_path / "absent.csv"])
 
 
 def test_the_command_writes_table_and_figure(tmp_path):
     path = predictions(tmp_path)
     out = tmp_path / "out"
     done = CliRunner().invoke(
-        build_app(), ["compare", str(path), "--out", str(out), "--runs", "50", "--resamples", "50"]
+        build_app(), ["labels", str(path), "--out", str(out), "--draws", "50", "--resamples", "50"]
     )
     assert done.exit_code == 0, done.output
     assert "Kappa" in done.output
     names = {file.name for file in out.iterdir()}
-    assert names == {f"comparison.{end}" for end in ("md", "tex", "csv", "json", "svg", "png")}
-    (record,) = json.loads((out / "comparison.json").read_text("utf-8"))
+    assert names == {f"labels.{end}" for end in ("md", "tex", "csv", "json", "svg", "png")}
+    (record,) = json.loads((out / "labels.json").read_text("utf-8"))
     assert record["configuration"] == tmp_path.name
-    assert "kappa_F1" in (out / "comparison.md").read_text("utf-8").replace("\\", "")
+    assert "kappa_F1" in (out / "labels.md").read_text("utf-8").replace("\\", "")
 
 
 def test_missing_predictions_are_told_beside_the_f1_that_they_are_not_in(tmp_path):
     rows = [(f"i{n}", "ab"[n % 2], "" if n < 5 else "ab"[n % 2]) for n in range(40)]
     path = wrote(tmp_path / "sure.csv", rows, ["item", "truth", "predicted"])
-    command = ["compare", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]
+    command = ["labels", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]
     said = CliRunner().invoke(build_app(), command).output.splitlines()
     assert said[0].split() == ["Configuration", "Labels", "Task", "Missing", "F1", "Chance",
                                "Kappa", "Kappa,", "interval"]  # fmt: skip
     assert said[1].split()[:5] == ["sure", "–", "binary", "5", "1.000"]
-    assert "| Missing |" in (tmp_path / "out" / "comparison.md").read_text("utf-8")
+    assert "| Missing |" in (tmp_path / "out" / "labels.md").read_text("utf-8")
 
 
 def test_bootstrap_redraws_items_for_all_seeds_at_once():
@@ -277,7 +285,7 @@ def test_table_5_from_tables_4_and_10(shared, tmp_path):
     cells = paper(shared)["kappa_f1"]["cells"]
     rows = [(c["dataset"], c["labels"], c["task"], c["f1"], c["f1_random"]) for c in cells]
     columns = ["configuration", "labels", "task", "f1", "f1_random"]
-    found = compare([wrote(tmp_path / "printed.csv", rows, columns)])
+    found = labels_beside_chance([wrote(tmp_path / "printed.csv", rows, columns)])
     gaps = {"binary": [], "multi-class": [], "multi-label": []}
     for cell, row in zip(cells, found.iter_rows(named=True), strict=True):
         gaps[row["task"]].append(abs(row["kappa"] - cell["kappa_printed"]))
@@ -332,7 +340,7 @@ def test_labels_that_are_numbers_are_one_whatever_their_type(tmp_path):
     )
     for name in ("p.parquet", "p.csv"):
         getattr(frame, f"write_{name.partition('.')[2]}")(tmp_path / name)
-        row = compare([tmp_path / name], runs=5, resamples=0).row(0, named=True)
+        row = labels_beside_chance([tmp_path / name], draws=5, resamples=0).row(0, named=True)
         # Answered: 1, 0, 1 by 1, 0, 0. Label 1 misses one, label 0 has a false alarm: F1 2/3 each.
         assert row["f1"] == pytest.approx(2 / 3)
 
@@ -343,7 +351,7 @@ def test_lists_of_labels_in_json_and_parquet(tmp_path):
     frame.write_parquet(tmp_path / "p.parquet")
     frame.write_ndjson(tmp_path / "p.jsonl")
     for name in ("p.parquet", "p.jsonl"):
-        row = compare([tmp_path / name], runs=5, resamples=0).row(0, named=True)
+        row = labels_beside_chance([tmp_path / name], draws=5, resamples=0).row(0, named=True)
         # a: TP 1, FP 1; b: TP 1, FN 1, FP 1: F1 2/3 and 1/2, weighted by 1 and 2 items.
         assert row["task"] == "multi-label"
         assert row["f1"] == pytest.approx((2 / 3 + 2 * 1 / 2) / 3)
@@ -353,4 +361,4 @@ def test_a_label_in_another_spelling_is_named(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("item,truth,predicted\n1,yes,Yes\n2,no,no\n")
     with pytest.raises(TableError, match="label 'Yes' is predicted where the truth has 'yes'"):
-        compare([path], runs=5, resamples=0)
+        labels_beside_chance([path], draws=5, resamples=0)

@@ -10,7 +10,8 @@ import pytest
 
 from voirdire import InputError
 from voirdire.examining import examine
-from voirdire.examining.consistency import (
+from voirdire.examining.labels import (
+    LabelRuns,
     agreement_frame,
     consistency_sections,
     final_labels,
@@ -43,6 +44,11 @@ def said(*items, rater="m", labels=SMALL, **options):
     ]
     frame = pl.DataFrame(rows, schema=["rater", "item", "run", "reply"], orient="row")
     return runs_of_replies(frame, labels, **options)
+
+
+def cells(runs, rater="m"):
+    """(items, runs, labels): 1 named, 0 not named, -1 missing."""
+    return np.nan_to_num(runs.of(rater).values, nan=-1).transpose(1, 0, 2).astype(int)
 
 
 def final(*items, **options):
@@ -216,17 +222,24 @@ def test_every_reply_is_accounted_for():
 
 def test_ratings_and_replies_lead_to_the_same_runs():
     runs = said(["A, B", NONE, "Envy, A", "", "B"], ["C"] * 5)
-    names = dict(zip(runs.columns, runs.labels, strict=True))
-    long = runs.frame.unpivot(
-        runs.columns, index=["rater", "item", "run", "status"], variable_name="attribute",
-        value_name="score",
-    ).with_columns(pl.col("attribute").replace(names))  # fmt: skip
+    one = runs.of("m")
+    rows = [
+        ("m", item, run, label, one.values[r, i, c], one.statuses[r, i])
+        for r, run in enumerate(one.runs)
+        for i, item in enumerate(one.items)
+        for c, label in enumerate(one.labels)
+    ]
+    names = ["rater", "item", "run", "attribute", "score", "status"]
+    long = pl.DataFrame(rows, schema=names, orient="row").with_columns(
+        pl.col("score").fill_nan(None)
+    )
     found = runs_of_ratings(long.sample(fraction=1, shuffle=True, seed=3), SMALL.labels,
                             none=NONE, other=OTHER)  # fmt: skip
-    for item in ("i0", "i1"):
-        one, two = (r.frame.filter(pl.col("item") == item) for r in (runs, found))
-        columns = ["run", "status", *runs.columns]
-        assert one.select(columns).equals(two.select(columns))
+    two = found.of("m")
+    order = [two.items.index(item) for item in one.items]
+    assert two.runs == one.runs
+    assert np.array_equal(two.values[:, order], one.values, equal_nan=True)
+    assert two.statuses[:, order].tolist() == one.statuses.tolist()
 
 
 def test_ratings_settle_others_and_contradictions_too():
@@ -241,12 +254,12 @@ def test_ratings_settle_others_and_contradictions_too():
         orient="row",
     )
     runs = runs_of_ratings(frame, ["A", NONE, OTHER], none=NONE, other=OTHER)
-    assert runs.cells("m").tolist() == [[[1, 0, 0], [-1, -1, -1], [0, 1, -1]]]
-    assert runs.frame["status"].to_list() == ["ok", "unparsable", "ok"]
+    assert cells(runs).tolist() == [[[1, 0, 0], [-1, -1, -1], [0, 1, -1]]]
+    assert runs.of("m").statuses[:, 0].tolist() == ["ok", "unparsable", "ok"]
     kept = runs_of_ratings(
         frame, ["A", NONE, OTHER], none=NONE, other=OTHER, contradiction="labels"
     )
-    assert kept.cells("m")[0, 1].tolist() == [1, 0, 0]
+    assert cells(kept)[0, 1].tolist() == [1, 0, 0]
 
 
 def test_a_run_without_a_row_is_a_missing_run():
@@ -254,16 +267,16 @@ def test_a_run_without_a_row_is_a_missing_run():
         {"rater": "m", "item": ["a", "a", "b"], "run": [1, 2, 1], "attribute": "A", "score": 1}
     )
     runs = runs_of_ratings(frame)
-    assert runs.cells("m").tolist() == [[[1], [1]], [[1], [-1]]]
-    assert runs.frame["status"].to_list()[-1] == "failed"
+    assert cells(runs).tolist() == [[[1], [1]], [[1], [-1]]]
+    assert runs.of("m").statuses[-1, -1] == "failed"
     assert STATUSES.index("failed") == len(STATUSES) - 1  # the worst of a run is the last
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": 0.5}, "label 'A' of item 'a' by 'm' must be 0, 1 or missing, got 0.5"),
-        ({"run": 2}, "item 'a', run 2, by 'm': label 'A' stands twice"),
+        ({"score": 0.5}, "rater 'm', item 'a', 'A': a label is 0 or 1, not 0.5"),
+        ({"run": 2}, "rater 'm', item 'a', run 2: label 'A' occurs twice"),
     ],
 )
 def test_unfit_ratings_are_named(change, message):
@@ -277,8 +290,8 @@ def test_kappas_with_prevalence_and_ac1_also_where_runs_are_missing():
     frame = agreement_frame(label_agreements(runs))
     # Others gathers what lies outside the set, and is no label of its own.
     assert frame["label"].to_list() == ["A", "B", "C", NONE, "Average"]
-    cells = np.where(runs.cells("m") < 0, np.nan, runs.cells("m").astype(float))
-    expected = fleiss_per_label(cells[:, :, :4], ci="jackknife")
+    known = runs.of("m").values.transpose(1, 0, 2)
+    expected = fleiss_per_label(known[:, :, :4], ci="jackknife")
     for place in range(4):
         row, part = frame.row(place, named=True), expected.estimates[place]
         assert (row["kappa"] is None) == math.isnan(part.value)
@@ -286,7 +299,7 @@ def test_kappas_with_prevalence_and_ac1_also_where_runs_are_missing():
             assert row["kappa"] == pytest.approx(part.value)
             low = math.nan if row["low"] is None else row["low"]
             assert low == pytest.approx(part.intervals[0].low, nan_ok=True)
-            assert row["ac1"] == pytest.approx(gwet_ac(cells[:, :, place], levels=[0, 1]).value)
+            assert row["ac1"] == pytest.approx(gwet_ac(known[:, :, place], levels=[0, 1]).value)
     assert frame["reason"].to_list() == [None, None, "zero_expected_disagreement", None, None]
     assert frame.row(4, named=True)["kappa"] == pytest.approx(expected.mean.value)
     # Gwet (2014): the mean over items of the share of their own runs.
@@ -294,10 +307,9 @@ def test_kappas_with_prevalence_and_ac1_also_where_runs_are_missing():
 
 
 def test_joint_agreement_of_two_annotators():
-    a = said(["A"], ["A"], ["B"], [NONE], rater="a").frame
-    b = said(["A"], ["A, B"], ["A"], [NONE], rater="b").frame
-    runs = said(["A"])
-    both = final_labels(type(runs)(runs.labels, NONE, OTHER, pl.concat([a, b])))
+    a = said(["A"], ["A"], ["B"], [NONE], rater="a").matrices
+    b = said(["A"], ["A, B"], ["A"], [NONE], rater="b").matrices
+    both = final_labels(LabelRuns(SMALL.labels, NONE, OTHER, (*a, *b)))
     rows = joint_agreement_frame(both)
     assert rows.select("on", "agreement", "n").rows() == [
         ("dominant label", 0.75, 4), ("all labels", 0.5, 4),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
@@ -28,11 +28,21 @@ def weighted_f1(truth: NDArray[np.int8], predicted: Floats) -> float:
     return float(f1 @ support / support.sum()) if support.sum() else float("nan")
 
 
-def decide(scores: Floats, task: str, thresholds: Floats | float = MIDDLE) -> Floats:
+def decide(scores: Floats, task: str, thresholds: ArrayLike = MIDDLE) -> Floats:
     """0 or 1 a class: the highest score where classes exclude one another, else by threshold.
 
-    A row with a missing score is missing.
+    Of equal scores the first class wins. A row with a missing score is missing.
 
+    Parameters
+    ----------
+    scores : (items, classes) float64
+    task : {"binary", "multi-class", "multi-label"}
+        The first two: one class an item.
+    thresholds : float or (classes,) array
+        Of a multi-label task: a label is given from its threshold on.
+
+    Examples
+    --------
     >>> decide(np.array([[0.2, 0.3, 0.5], [np.nan, 0.1, 0.9]]), "multi-class").tolist()
     [[0.0, 0.0, 1.0], [nan, nan, nan]]
     """

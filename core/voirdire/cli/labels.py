@@ -1,4 +1,4 @@
-"""`voirdire compare`: classifiers side by side across data sets, by kappa_F1."""
+"""`voirdire labels`: predictions side by side across data sets, beside what chance scores."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from voirdire.cli._formats import formats_of
 EPILOG = """
 Examples:
 
-  voirdire compare predictions/ --out out
+  voirdire labels predictions/ --out out
 
-  voirdire compare predictions.parquet published.csv --out out
+  voirdire labels predictions.parquet published.csv --out out
 
 A table of predictions has the columns item, truth, predicted, and, where there are several,
 configuration, labels, task, seed. A table of published results has f1 beside f1_random, shares
 (one a class, separated by semicolons; with n) or support.
+
+Several labels of one item stand in a cell with a semicolon between them, or as a list; name
+another sign by --separator. A cell that seems to hold several labels is asked about.
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("compare", epilog=EPILOG)(compare)
+    app.command("labels", epilog=EPILOG)(labels)
 
 
-def compare(
+def labels(
     sources: Annotated[
         list[Path],
         typer.Argument(
@@ -40,14 +43,22 @@ def compare(
         Path | None,
         typer.Option("--out", "-o", help="Folder for table and figure.", show_default=False),
     ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Simulated random predictors a cell.", min=1)
+    draws: Annotated[
+        int, typer.Option("--draws", help="Number of simulated random predictors.", min=1)
     ] = 1000,
     resamples: Annotated[
         int, typer.Option("--resamples", help="Bootstrap resamples over test items.", min=0)
     ] = 1000,
     level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
     seed: Annotated[int, typer.Option("--seed", help="Seed.", min=0)] = 0,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            help="What stands between several labels in one cell.",
+            show_default="a semicolon",
+        ),
+    ] = None,
     formats: Annotated[
         str | None,
         typer.Option(
@@ -58,12 +69,15 @@ def compare(
     ] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave the figure out.")] = False,
 ) -> None:
-    """Compare results on different data: F1, what chance and the best constant score, kappa_F1."""
-    from voirdire.examining.comparing import compare as run_comparison
-    from voirdire.report.comparison import FORMATS, print_comparison, write_comparison
+    """Score predicted labels: F1 beside what chance and the best constant score, and kappa_F1."""
+    from voirdire.examining.labels import labels_beside_chance
+    from voirdire.report.labels import FORMATS, print_labels, write_labels
 
     asked = formats_of(formats, out, FORMATS, ("md", "tex", "csv", "json"))
-    found = run_comparison(sources, runs=runs, resamples=resamples, level=level, seed=seed)
+    sign = None if separator is None else separator.replace("\\t", "\t").replace("\\n", "\n")
+    found = labels_beside_chance(
+        sources, draws=draws, resamples=resamples, level=level, seed=seed, separator=sign
+    )
     if out is not None:
-        write_comparison(found, out, formats=asked, figures=not no_figures, level=level)
-    print_comparison(found, out)
+        write_labels(found, out, formats=asked, figures=not no_figures, level=level)
+    print_labels(found, out)

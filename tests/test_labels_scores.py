@@ -10,32 +10,27 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from voirdire import TableError
-from voirdire.examining.choice_sections import (
+from voirdire.examining.labels import (
     accuracy_section,
-    constant_sentence,
-    label_sections,
-)
-from voirdire.examining.choices import (
-    LabelMatrix,
-    chance_floor,
+    baselines,
     choice_accuracy,
-    label_matrices,
+    constant_sentence,
+    error_section,
+    label_errors,
     label_scores,
-    scores_against,
+    label_sections,
+    matrix_of_ratings,
+    matrix_of_values,
+    with_texts,
 )
-from voirdire.examining.label_errors import error_section, label_errors, with_texts
 
 NAMES = ["item", "rater", "run", "attribute", "score", "status"]
 LABELS = ("warm", "cold", "dry")
 
 
 def matrix(values, name="key", labels=LABELS):
-    values = np.asarray(values, float)
-    items = tuple(f"i{n}" for n in range(len(values)))
-    missing = np.isnan(values).any(axis=1)
-    return LabelMatrix(
-        name, name, 1, items, labels, values, tuple("blank" if x else "ok" for x in missing)
-    )
+    items = [f"i{n}" for n in range(len(values))]
+    return matrix_of_values(values, labels, items=items, rater=name)
 
 
 def ratings(rows):
@@ -58,11 +53,11 @@ def test_scores_are_those_of_scikit_learn():
     found = label_scores(truth, given, resamples=0)
     for average, suffix in (("weighted", "_weighted"),):
         expected = precision_recall_fscore_support(
-            truth.values, given.values, average=average, zero_division=0
+            truth.values[0], given.values[0], average=average, zero_division=0
         )
         for name, value in zip(("precision", "recall", "f1"), expected, strict=False):
-            assert found.scores[name + suffix].value == pytest.approx(value)
-    each = precision_recall_fscore_support(truth.values, given.values, zero_division=0)
+            assert found.mean(name + suffix) == pytest.approx(value)
+    each = precision_recall_fscore_support(truth.values[0], given.values[0], zero_division=0)
     assert [label.f1.value for label in found.labels] == pytest.approx(each[2].tolist())
     assert [label.recall.value for label in found.labels] == pytest.approx(each[1].tolist())
     assert [label.true for label in found.labels] == each[3].tolist()
@@ -87,23 +82,24 @@ def test_declared_recall_and_precision_lie_within_their_intervals():
 
 def test_what_needs_no_reading_stands_beside():
     truth, _ = drawn(2)
-    everything = matrix(np.ones_like(truth.values), "always")
+    everything = matrix(np.ones_like(truth.values[0]), "always")
     found = label_scores(truth, everything, resamples=0)
     assert found.beyond_constant.value == pytest.approx(0)
     assert found.kappa.value > 0  # chance is a lower bar than the constant
-    assert found.floor.named == LABELS
+    assert found.baselines.named == LABELS
     perfect = label_scores(truth, truth, resamples=0)
     assert perfect.kappa.value == perfect.beyond_constant.value == pytest.approx(1)
 
 
 def test_missing_labels_are_left_out_and_counted():
     truth, given = drawn(3, n=50)
-    values = given.values.copy()
+    values = given.values[0].copy()
     values[:10] = np.nan
     found = label_scores(truth, matrix(values, "model"), resamples=0)
-    assert (found.scores["f1_weighted"].n, found.scores["f1_weighted"].left_out) == (40, 10)
-    rest = label_scores(matrix(truth.values[10:]), matrix(values[10:], "model"), resamples=0)
-    assert found.scores["f1_weighted"].value == pytest.approx(rest.scores["f1_weighted"].value)
+    assert (found.n, found.missing) == (40, 10)
+    rest = label_scores(matrix(truth.values[0][10:]), matrix(values[10:], "model"), resamples=0)
+    assert found.f1.value == pytest.approx(rest.f1.value)
+    assert found.kappa.value == pytest.approx(rest.kappa.value)
 
 
 def test_labels_that_never_occur_are_undefined():
@@ -122,13 +118,15 @@ def test_matrices_of_ratings():
         ("1", "model", 1, "warm", 1, "ok"), ("1", "model", 1, "cold", 0, "ok"),
         ("1", "model", 2, "warm", None, "blank"), ("1", "model", 2, "cold", None, "blank"),
     ]  # fmt: skip
-    found = label_matrices(ratings(rows), "model", ["warm", "cold"], ["1", "2"])
-    assert [part.name for part in found] == ["model (run 1)", "model (run 2)"]
-    assert found[0].statuses == ("ok", "failed")
-    assert found[0].named(0) == ("warm",)
-    assert found[0].named(1) is None
-    assert found[1].statuses == ("blank", "failed")
-    assert len(scores_against(ratings(rows), "key", ["model"], ["warm", "cold"], resamples=0)) == 2
+    found = matrix_of_ratings(ratings(rows), "model", ["warm", "cold"], items=["1", "2"])
+    assert [found.name(place) for place in (0, 1)] == ["model (run 1)", "model (run 2)"]
+    assert found.statuses.tolist() == [["ok", "failed"], ["blank", "failed"]]
+    assert found.named(0) == ("warm",)
+    assert found.named(1) is None
+    assert [one.runs for one in found.each_run()] == [(1,), (2,)]
+    key = matrix_of_ratings(ratings(rows), "key", ["warm", "cold"])
+    scores = label_scores(key, found, resamples=0)
+    assert (scores.runs, scores.n, scores.missing) == (2, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -143,15 +141,15 @@ def test_matrices_of_ratings():
 )
 def test_undeclared_labels_and_scores_are_named(row, message):
     with pytest.raises(TableError, match=message):
-        label_matrices(ratings([row]), "m", LABELS)
+        matrix_of_ratings(ratings([row]), "m", LABELS)
     with pytest.raises(TableError, match="rater 'x' has no labels"):
-        label_matrices(ratings([row]), "x", LABELS)
+        matrix_of_ratings(ratings([row]), "x", LABELS)
 
 
 def test_other_items_are_refused():
     truth, given = drawn(1, n=5)
     with pytest.raises(TableError, match="the same items and labels"):
-        label_scores(truth, matrix(given.values[:4], "model"))
+        label_scores(truth, matrix(given.values[0, :4], "model"))
 
 
 def test_accuracy_by_type_and_unanswered_questions():
@@ -188,7 +186,7 @@ def test_wilson_interval_of_a_published_accuracy():
 
 def test_the_sentence_says_whom_the_constant_beats():
     truth = matrix([[1, 1, 0], [1, 0, 1], [1, 1, 1]])
-    floor = chance_floor(truth)
+    floor = baselines(truth)
     value = floor.constant.value
     said = constant_sentence({"a": value - 0.1, "b": value + 0.05, "Human": 0.5}, floor, "Human")
     assert said == (
@@ -251,14 +249,14 @@ def test_a_rater_who_answers_nothing_keeps_no_other_from_being_shown():
         for name, said in given.items()
     ]
     for few in (scores, scores[:1]):
-        weighted, by_label, _ = label_sections(few, floor=chance_floor(truth))
+        weighted, by_label, _ = label_sections(few, floor=baselines(truth))
         assert [row[:3] for row in weighted.rows[: len(few)]] == [("none", 0, 4), ("sim", 4, 0)][
             : len(few)
         ]
-        assert weighted.rows[-2][5] == pytest.approx(chance_floor(truth).constant.value)
+        assert weighted.rows[-2][5] == pytest.approx(baselines(truth).constant.value)
         assert by_label.rows[0][-2] == pytest.approx(6 / 7)
     assert math.isnan(label_sections(scores[:1])[0].rows[-1][5])
-    assert constant_sentence({"none": math.nan}, chance_floor(truth)).endswith("scores 0.781.")
+    assert constant_sentence({"none": math.nan}, baselines(truth)).endswith("scores 0.781.")
 
 
 def test_questions_without_a_type_stand_together():

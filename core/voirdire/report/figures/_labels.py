@@ -54,7 +54,7 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
                         ncols=columns, borderaxespad=0.3)  # fmt: skip
     return finish(
         figure,
-        "comparison",
+        "labels",
         "Results on different data, side by side",
         "0 is what chance scores on the same class shares, 1 is perfect. Lines are "
         f"{100 * level:g}% intervals over test items; a hollow marker is a printed result without "

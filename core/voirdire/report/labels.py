@@ -1,4 +1,4 @@
-"""A comparison by kappa_F1 as tables, files and a figure."""
+"""Predicted labels beside chance, as tables, files and a figure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("md", "tex", "csv", "parquet", "json")
-_NAME = "comparison"
+_NAME = "labels"
 _SIGNS = {
     "*": "as printed in the source",
     "†": "fewer than 20 test items: the interval covers too seldom",
@@ -35,11 +35,11 @@ _CAPTION = (
 )
 
 
-def comparison_table(found: pl.DataFrame, level: float = 0.95) -> Table:
-    """The table of a comparison."""
+def labels_table(found: pl.DataFrame, level: float = 0.95) -> Table:
+    """The table of results beside chance."""
     return Table(
         _NAME,
-        "Comparison by kappa_F1",
+        "Labels beside chance",
         _CAPTION.format(level=f"{100 * level:g}%"),
         (
             "Configuration", "Labels", "Task", "n", "Missing", "F1", "F1, interval", "Chance",
@@ -75,7 +75,7 @@ def _span(row: dict[str, Any], name: str) -> str:
     return span(low, high) + ("†" if row["n"] < FEW_UNITS else "")
 
 
-def write_comparison(
+def write_labels(
     found: pl.DataFrame,
     folder: str | Path,
     *,
@@ -83,7 +83,7 @@ def write_comparison(
     figures: bool = True,
     level: float = 0.95,
 ) -> tuple[Path, ...]:
-    """Write a comparison into a folder, which is made where there is none.
+    """Write results beside chance into a folder, which is made where there is none.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def write_comparison(
     folder.mkdir(parents=True, exist_ok=True)
     written = [_write(found, folder / f"{_NAME}.{name}", level) for name in asked]
     if figures:
-        from voirdire.report.figures._comparison import draw  # noqa: PLC0415 - loads matplotlib
+        from voirdire.report.figures._labels import draw  # noqa: PLC0415 - loads matplotlib
 
         written += draw(found, level).save(folder)
     return tuple(written)
@@ -106,7 +106,7 @@ def _write(found: pl.DataFrame, path: Path, level: float) -> Path:
     from voirdire.report._latex import latex_table  # noqa: PLC0415 - only where asked for
     from voirdire.report._markdown import markdown_table  # noqa: PLC0415
 
-    table = comparison_table(found, level)
+    table = labels_table(found, level)
     match path.suffix:
         case ".csv":
             found.write_csv(path)
@@ -122,7 +122,7 @@ def _write(found: pl.DataFrame, path: Path, level: float) -> Path:
     return path
 
 
-def print_comparison(
+def print_labels(
     found: pl.DataFrame, folder: Path | None = None, console: Console | None = None
 ) -> None:
     """Print the table, as many columns as the window bears."""
@@ -131,7 +131,7 @@ def print_comparison(
     from rich.text import Text  # noqa: PLC0415
 
     console = console or Console(highlight=False)
-    table = comparison_table(found)
+    table = labels_table(found)
     wide = console.width >= 130
     gaps = any(found["missing"].drop_nulls())
     few = (0, 1, 2, *((4,) if gaps else ()), 5, 7, 10, 11)

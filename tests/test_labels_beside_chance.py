@@ -164,7 +164,8 @@ def test_a_separator_makes_no_label_of_nothing(tmp_path):
     row = labels_beside_chance([path], draws=10, resamples=0).row(0, named=True)
     assert (row["task"], row["missing"]) == ("multi-label", 1)
     assert row["f1"] == pytest.approx((1 * 1 + 2 * 0) / 3)  # a: found, b: never
-    assert row["f1_constant"] == best_constant_f1([2, 2], 3).value  # two labels, no third one
+    # Two labels and no third one, on the two items that are answered.
+    assert row["f1_constant"] == best_constant_f1([1, 2], 2).value
 
 
 def test_two_files_of_predictions_are_known_by_their_folders(tmp_path):

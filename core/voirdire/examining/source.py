@@ -13,9 +13,8 @@ import polars as pl
 from voirdire import tables
 from voirdire._errors import InputError, PluginError, VoirdireError
 from voirdire._manager import plugins
-from voirdire.examining._labels import label_scale
-from voirdire.examining._labels_beside import labels_beside, study_of_labels
 from voirdire.examining._session import session_findings, study_of_session
+from voirdire.examining.labels.annotators import label_scale, labels_beside, study_of_labels
 from voirdire.examining.preferences import preference_findings
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale

@@ -30,7 +30,8 @@ _CAPTION = (
     "the weighted F1 of a predictor that knows only how common each class is: its closed form (or "
     "as printed), and the mean and deviation of simulated predictors. Constant is the best "
     "predictor that says the same of every item. Kappa is kappa_F1, (F1 − chance) / (1 − chance). "
-    "Intervals are {level} percentile bootstrap over test items; the baseline moves with the resample. "
+    "Intervals are {level} percentile bootstrap over test items; the baseline moves with the "
+    "resample. "
     "* as printed in the source; † fewer than 20 test items: the interval covers too seldom."
 )
 

@@ -72,6 +72,9 @@ from voirdire.schema import Scale
         ("Nota: 3 personas", None),
         ("Level of detail: 3", None),
         ("[[5]] would be too much. [[3]]", 3),
+        # Taken back and stated anew; a draft and its revision.
+        ("Score: 4\n\nWait, that is too high. Score: 3", 3),
+        ("Initial score: 4. Revised score: 3.", 3),
         ("The box \\boxed{2} is a draft. Final: \\boxed{4}", 4),
         ("3\n4", None),
         ("4\n...\n4", 4),

@@ -6,15 +6,25 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from voirdire.parsing._words import (
+    DRAFT_NOUNS,
+    FINAL_NOUNS,
+    FOREIGN_VERDICTS,
+    VERDICTS,
+    Rank,
+    rank_of,
+)
+
 _WRAP = (
     r"(?:[\s(\[{<*_`\"'“‘$]|\\[(\[]|\\(?:text|textbf|textrm|mathrm|mathbf|boxed|fbox)\s?\{){0,6}"
 )
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
 _NOUN = (
-    r"(?:answers?|ans\.?|solution|choices?|options?|selections?|selected|picks?|letters?|conclusion|verdict"
+    r"(?:answers?|ans\.?|solution|choices?|options?|selections?|selected|picks?|letters?"
     r"|(?:correct|best|right)(?:\s+(?:one|response|reply|statement))?"
-    r"|antwort(?:en)?|lösung|réponses?|reponse|respuestas?|risposta|resposta|antwoord|jawaban|cevap"
-    r"|odpowiedź|svar|ответ|الإجابة|الجواب|उत्तर)"
+    r"|antworten|lösung|réponses|reponse|respuestas|jawaban|cevap|odpowiedź|svar|ответ|الإجابة|الجواب|उत्तर|"
+    + "|".join((*VERDICTS, *FOREIGN_VERDICTS, *FINAL_NOUNS, *DRAFT_NOUNS))
+    + ")"
 )
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
@@ -68,10 +78,16 @@ _FAULTED = re.compile(
     r"(?:not\b|n['’]t|wrong|incorrect|less|false|un\w+|tempting|also|too|be\b)",
     re.IGNORECASE,
 )
+# "C? No.", "B or another", "A if he agrees".
 _RETRACTED = re.compile(
-    r"[\W_]{0,8}(?:wait|hmm+|actually|no[,:;.]|on\s+(?:second|reflection))(?!\w)|[*_)]{0,3}\s?\?|\s+(?:or|if|unless)\b",
+    r"[\W_]{0,8}no[,:;.](?!\w)|[*_)]{0,3}\s?\?|\s+(?:or|if|unless)\b", re.IGNORECASE
+)
+# "Answer choices: A": what is offered, not what is chosen.
+_OFFERED = re.compile(
+    r"(?:^|[\n.:;?!])\W*(?:the\s+)?(?:answers?|possible|available|given|offered|response|multiple)[\s-]+$",
     re.IGNORECASE,
 )
+_PLURAL = re.compile(r"(?:choices|options|letters|selections)\b", re.IGNORECASE)
 # "Choices: A) calm", "Letters: A-D": a list of options begins, or their range.
 _LISTED = re.compile(
     r"(?:choices|options|letters)\b.{0,20}?[A-Z][):.]\s*\w", re.IGNORECASE | re.DOTALL
@@ -88,6 +104,7 @@ _COMPARED = re.compile(
     r"\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
     r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
 # After "A" or "I" these words show that a letter was meant, not an article or a pronoun.
@@ -108,6 +125,8 @@ class Cue:
     letters: tuple[str, ...]
     alternatives: bool = False
     retracted: bool = False
+    rank: Rank = "said"
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +208,11 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     before = text[max(0, found.start() - 40) : found.start()]
     if _DENIED.search(before) or _NAMES.search(before):
         return None
-    if _lists(text, found):
+    if _lists(text, found) or (_PLURAL.match(found.group()) and _OFFERED.search(before)):
         return None
     if found.groupdict().get("none"):
-        return Cue(found.start(), found.end(), ())
+        rank = _rank(text, found, found.end())
+        return Cue(found.start(), found.end(), (), rank=rank)
     raw, start, end = found["letters"], *found.span("letters")
     alone = found.re is by.alone
     kept = [
@@ -207,7 +227,18 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     if (letters[-1] in "AI" or found.re is by.weak) and not settled:
         return None
     retracted = not alone and _RETRACTED.match(text, end) is not None
-    return Cue(found.start(), end, letters, _OR.search(raw) is not None, retracted)
+    either = _OR.search(raw) is not None
+    rank = _rank(text, found, end)
+    return Cue(found.start(), end, letters, either, retracted, rank, alone)
+
+
+def _rank(text: str, found: re.Match[str], end: int) -> Rank:
+    """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
+    noun = _FIRST_WORD.match(found.group())
+    word = noun.group().casefold() if noun else ""
+    if word in FINAL_NOUNS or word in DRAFT_NOUNS:
+        return "final" if word in FINAL_NOUNS else "draft"
+    return rank_of(text, found.start(), end)
 
 
 def _lists(text: str, found: re.Match[str]) -> bool:

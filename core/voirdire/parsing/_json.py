@@ -29,7 +29,7 @@ class Reading:
 
     `mended`: the syntax was repaired; `cut`: the last value was not closed; `torn`: the text even
     ends inside a key or a scalar; `mixed`: other text stands before or after; `too_much`: given up,
-    for no honest reply nests or repeats so.
+    for no honest reply nests or repeats so. `before` and `behind`: the text around the last value.
     """
 
     values: tuple[Any, ...] = ()
@@ -38,6 +38,8 @@ class Reading:
     torn: bool = False
     mixed: bool = False
     too_much: bool = False
+    before: str = ""
+    behind: str = ""
 
 
 def read_json(text: str) -> Reading:
@@ -80,7 +82,7 @@ def _scan(text: str) -> Reading:
     reader = Reader(text)
     values: list[Any] = []
     mended, how = False, "plain"
-    first, at = len(text), 0
+    first, at, last, end = len(text), 0, 0, 0
     for _ in range(MAX_VALUES):
         opening = _OPEN.search(text, at)
         if opening is None:
@@ -88,7 +90,7 @@ def _scan(text: str) -> Reading:
         value, at, way = _one(reader, opening.start())
         if value is None:
             continue
-        how = way
+        how, last, end = way, opening.start(), at
         first = min(first, opening.start())
         values.append(value)
         mended = mended or how != "plain"
@@ -96,7 +98,8 @@ def _scan(text: str) -> Reading:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
     cut, torn = how in ("cut", "torn"), how == "torn"
-    return Reading(tuple(values), mended, cut, torn, mixed=not bare)
+    found = Reading(tuple(values), mended, cut, torn, mixed=not bare)
+    return replace(found, before=text[:last], behind=text[end:]) if values else found
 
 
 def _one(reader: Reader, at: int) -> tuple[Any, int, str]:

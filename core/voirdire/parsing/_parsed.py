@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from voirdire.parsing._source import Source
+    from voirdire.parsing._statements import Settled
     from voirdire.schema import Status
 
 
@@ -39,6 +40,21 @@ def answered(
         | dict(extra or {}),
         reasons=reasons,
     )
+
+
+def answered_from(
+    stated: Mapping[str, Settled[float | str]],
+    source: Source,
+    *,
+    flags: Iterable[str] = (),
+    extra: Mapping[str, Any] | None = None,
+) -> Parsed:
+    """`answered` from what was settled on each key; a value that is a text is a reason."""
+    answers = {
+        key: each.reason if each.value is None else each.value for key, each in stated.items()
+    }
+    conflicts = [f"conflicting:{key}" for key, each in stated.items() if each.conflict]
+    return answered(answers, source, flags=(*flags, *conflicts), extra=extra)
 
 
 def missing(

@@ -12,6 +12,7 @@ from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
 from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._refusal import is_refusal
+from voirdire.parsing._words import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +26,11 @@ _TURN_ENDS = re.compile(
     r"\s*(?:</s>|<(?:end_of_turn|eos)>|<\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\|>)\s*$"
 )
 _WITHHELD = {"refusal": "refused", "content_filter": "filtered", "error": "failed"}
+#: Keys of an object that may hold the answer to its one question, the surest first.
+VERDICT_KEYS = (
+    *(f"{lead}{word}" for lead in ("final", "revised", "") for word in map(plain_key, VERDICTS)),
+    *("final", "correctanswer", "present", "yesno"),
+)
 _LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
 
 
@@ -51,14 +57,20 @@ class Source:
     @property
     def settled(self) -> str:
         """The text without what stands at a cut: it may be the beginning of another word."""
-        return self.text if self.keep_cut else _LAST_WORD.sub("", self.text)
+        return self.text if self.keep_cut else without_last_word(self.text)
 
     @property
     def cut(self) -> bool:
         """Whether the reply was cut before it was complete, as far as its text shows."""
-        if self.unclosed or (not self.keep_cut and not self.reading.values):
+        in_text = not self.reading.values or (self.reading.mixed and not self.has_object)
+        if self.unclosed or (in_text and not self.keep_cut):
             return True
         return self.reading.cut and (not self.keep_cut or self.reading.torn)
+
+
+def without_last_word(text: str) -> str:
+    """A text without what stands at its very end."""
+    return _LAST_WORD.sub("", text)
 
 
 def nothing_there(text: str | None, finish_reason: FinishReason) -> str:
@@ -93,6 +105,19 @@ def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[Fo
         if all(found.values()):
             break
     return found
+
+
+def by_verdict_key(
+    source: Source, name: str, keys: Iterable[str] = VERDICT_KEYS
+) -> tuple[str, dict[str, list[Found]]]:
+    """What the first verdict word among the keys says, a final one before others: *grade*.
+
+    For replies to one question, whose object does not name it. Returns the key as well.
+    """
+    for key in keys:
+        if (found := values_by_key(source, {key: name}))[name]:
+            return key, found
+    return "", {name: []}
 
 
 def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:

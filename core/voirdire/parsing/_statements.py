@@ -1,31 +1,56 @@
-"""Scores stated in running text: ``Empathy: 4``, ``**Empathy** (4/5)``, ``| Empathy | 4 |``."""
+r"""One grammar of statements: what a reply says behind a key, a verdict word or in a box.
+
+``Empathy: 4``, ``**Empathy** (4/5)``, ``Final grade: B``, ``[[A]]``, ``\boxed{4}``,
+``<answer>yes</answer>``. `settled` then says, by one rule for every parser, which statement
+counts: drafts and what was taken back never do, the last final one settles what stands before
+it, and a statement that falls to a cut leaves the reply missing.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._keys import plain_key
+from voirdire.parsing._words import (
+    DRAFT_NOUNS,
+    FINAL_NOUNS,
+    FOREIGN_VERDICTS,
+    TAKES_BACK,
+    TURNS,
+    VERDICTS,
+    Rank,
+    rank_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
+
+    from voirdire.parsing._source import Source
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
-_NUMBER_OF = r"\d(?:\.\d{1,3})?\s*(?:/|out\s+of)\s*\d"
+_NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
 # What is a value on the line below its key: a number, perhaps with a remark, a yes, a preference.
 _BELOW = (
-    r"(?:score\s)?\d(?:\.\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
+    r"(?:score\s)?\d(?:[.,]\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
     r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
 )
 _SIGN = (
     r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores)\b(?:\s*[:：])?(?:\s+an?\b)?"
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
 )
-# Where a field ends: with its line, cell or tag, or where the next name and colon begin.
-_ENDS = re.compile(r"[\n<]|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])")
+# Where a field ends: with its line, cell or tag, or where the next name and colon begin; the sign
+# of "A<B" is no tag.
+_ENDS = re.compile(
+    r"\n|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
+)
 _JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
@@ -40,23 +65,61 @@ _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNO
 _COLONS = frozenset(":：=")
 _AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
 _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
+# Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
+_APART = re.compile(
+    r"(?:\[RESULT\][ \t]*:?[ \t]*(?P<result>[^\n]{0,120})"
+    r"|\\?\b(?:f?box(?:ed)?)(?P<brace>[{\[])\s*(?P<box>(?:[^{}\[\]\n]|\\?\w+\s?\{[^{}\n]{0,60}\}){0,120})(?P<unbox>[}\]])?"
+    r"|<(?P<tag>answer|output|score|rating|verdict|winner|result|grade|label|choice|decision|judge?ment)>"
+    r"\s*(?P<tagged>[^<\n]{0,120})(?P<untag>\s*</(?P=tag)>)?"
+    r"|\[\[(?P<double>[^\[\]\n]{0,60})(?P<undouble>\]\])?)",
+    re.IGNORECASE,
+)
+# "[[A]] if assistant A is better": the prompt's format is told, nothing is set apart.
+_TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
+_LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MAX_STATEMENTS = 2_000
 _LONGEST, _SECTION = 300, 2_000
+_OBJECT = "\0"  # stands for an object among statements
+_MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
+#: What may lead to a verdict word in its line; another word makes it another thing's.
+_OPENERS = frozenset(
+    {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
+    | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A key, the text behind it to the end of its line or field, and whether it says *final*.
+    """A key, the text behind it to the end of its line or field, and how far it goes.
 
-    `section` is all that stands before the next key: ``Empathy: warm`` may have its ``Score: 4``
-    below. `before` is the word that leads to the key in its line: *confidence* score.
+    `at` and `end` are its places in the text. `section` is all that stands before the next key:
+    ``Empathy: warm`` may have its ``Score: 4`` below. `before` is the word that leads to the key
+    in its line: *confidence* score. `closed`: a bracket or tag ends the value, so that no further
+    text could lengthen it.
     """
 
     key: str
     text: str
-    final: bool = False
+    at: int = 0
+    end: int = 0
+    rank: Rank = "said"
     section: str = ""
     before: str = ""
+    closed: bool = False
+
+    @property
+    def final(self) -> bool:
+        """Whether it says that it is final."""
+        return self.rank == "final"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[T_co]):
+    """The value that counts, or the reason why none does; `conflict`: another one disagreed."""
+
+    value: T_co | None
+    reason: str = ""
+    conflict: bool = False
 
 
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
@@ -65,20 +128,170 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     cue = _cue(names)
     if cue is None:
         return []
-    found = list(_first(cue, text))
+    found = list(islice(cue.finditer(text), _MAX_STATEMENTS))
     ends = [*(each.start() for each in found), len(text)][1:]
     forms = {plain_key(key): key for key in keys}
-    return [
-        Statement(
-            forms[plain_key(key)],
-            _field(text[each.end() : end], below="\n" in each.group()),
-            bool(each["final"]),
-            text[each.end() : min(end, each.end() + _SECTION)],
-            _word_before(text, each.start()),
+    made = []
+    for each, end in zip(found, ends, strict=True):
+        field = _field(text[each.end() : end], below="\n" in each.group())
+        one = Statement(
+            key="",
+            text=_JOINS.sub("", field.replace("*", "")),
+            at=each.start(),
+            end=each.end() + len(field),
+            rank=_rank(text, each, field),
+            section=text[each.end() : min(end, each.end() + _SECTION)],
+            before=_word_before(text, each.start()),
         )
-        for each, end in zip(found, ends, strict=True)
-        for key in _spoken_of(text, each, names)
+        made += [replace(one, key=forms[plain_key(key)]) for key in _spoken_of(text, each, names)]
+    return made
+
+
+def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -> list[Statement]:
+    """What stands behind words of verdict, under the key ``""``: ``Score: 4``, ``Final: B``.
+
+    Not of another thing: ``Confidence score: 5``.
+    """
+    found = [
+        each
+        for each in statements(text, (*words, *_MARKED_NOUNS))
+        if each.rank != "said" or each.before in _OPENERS
     ]
+    return [replace(each, key="") for each in found]
+
+
+def set_apart(text: str) -> list[Statement]:
+    r"""What a format sets apart, in order, under the key ``""``.
+
+    >>> [(each.text, each.rank) for each in set_apart("Draft: [[2]]. Final: \\boxed{4}")]
+    [('2', 'draft'), ('4', 'final')]
+    """
+    made = []
+    for each in islice(_APART.finditer(text), _MAX_STATEMENTS):
+        if _TOLD.match(text, each.end()):
+            continue
+        value = next(filter(None, each.group("result", "box", "tagged", "double")), "")
+        rank = rank_of(text, each.start(), each.end())
+        closed = any(each.group("unbox", "untag", "undouble"))
+        plain = _LATEX.sub(r"\1", value).strip(" *_`$\\")
+        rank = "apart" if rank == "said" else rank
+        made.append(Statement("", plain, each.start(), each.end(), rank, closed=closed))
+    return made
+
+
+def settled(
+    said: Sequence[Statement],
+    text: str,
+    read: Callable[[str], T | None],
+    *,
+    cut: bool,
+    last_wins: bool = False,
+) -> Settled[T] | None:
+    """Which of the statements on one question counts; None where none states a value.
+
+    Parameters
+    ----------
+    said
+        Statements in any order.
+    text
+        The text in which they stand.
+    read
+        The value of a statement's text; None where it holds none.
+    cut
+        Whether a limit ended the text: a last statement that reaches its end, or that was about to
+        be replaced, then leaves the question missing.
+    last_wins
+        Of several plain statements that disagree the last counts; otherwise none does.
+    """
+    order = sorted(said, key=lambda each: each.at)
+    values = [(each, value) for each in order if (value := read(each.text)) is not None]
+    if cut and order and _falls_to_the_cut(order, values, text, read):
+        return Settled(None, "cut")
+    if not values:
+        return None
+    ends = [*(each.at for each, _ in values[1:]), len(text)]
+    live = [
+        (each, value)
+        for (each, value), end in zip(values, ends, strict=True)
+        if each.rank != "draft" and not _is_withdrawn(text, each, end)
+    ]
+    if not live:
+        return Settled(None, "ambiguous")
+    return _of_live(live, last_wins=last_wins)
+
+
+def with_last_words(
+    value: T | None,
+    source: Source,
+    said: Sequence[Statement],
+    read: Callable[[str], T | None],
+) -> Settled[T] | None:
+    """What an object says of a question once the text behind it has been heard.
+
+    A final statement behind the object settles it, second thoughts withdraw it, and a plain
+    statement that disagrees leaves it undecided. `said` are the statements behind the object;
+    where the object says nothing (`value` None) only final ones count.
+    """
+    reading = source.reading
+    if value is None:
+        return settled([e for e in said if e.final], reading.behind, read, cut=not source.keep_cut)
+    around = reading.before[-_LONGEST:]
+    rank = rank_of(f"{around}{_OBJECT}{reading.behind[:_LONGEST]}", len(around), len(around) + 1)
+    whole = Statement("", _OBJECT, -1, 0, "apart" if rank == "said" else rank, closed=True)
+    if rank == "draft" and not said:
+        return Settled(value)  # nothing replaced it
+    return settled(
+        [whole, *said],
+        reading.behind,
+        lambda text: value if text == _OBJECT else read(text),
+        cut=not source.keep_cut,
+    )
+
+
+def _of_live(live: list[tuple[Statement, T]], *, last_wins: bool) -> Settled[T]:
+    top = next(rank for rank in ("final", "apart", "said") if any(e.rank == rank for e, _ in live))
+    ranked = [pair for pair in live if pair[0].rank == top]
+    chosen, value = ranked[-1]
+    differ = [each for each, other in live if other != value]
+    later = [each for each in differ if each.at > chosen.at]
+    undecided = (top == "said" and differ and not last_wins) or (
+        later and (top == "apart" or any(each.rank == "apart" for each in later))
+    )
+    if undecided:
+        return Settled(None, "ambiguous", conflict=True)
+    return Settled(value, conflict=bool(differ))
+
+
+def _is_withdrawn(text: str, each: Statement, end: int) -> bool:
+    """Whether second thoughts stand between a statement's value and the next one."""
+    start = each.end if each.closed else each.end - len(each.text)
+    return TAKES_BACK.search(text, max(0, start), min(end, start + _SECTION)) is not None
+
+
+def _falls_to_the_cut(
+    order: Sequence[Statement],
+    values: Sequence[tuple[Statement, T]],
+    text: str,
+    read: Callable[[str], T | None],
+) -> bool:
+    """Whether the last statement reaches the end of a cut text, or the text turns behind it."""
+    last = order[-1]
+    if last.end >= len(text.rstrip()) and not last.closed:
+        value = read(last.text)
+        torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
+        if torn or (value is None and (values or not last.text)):
+            return True
+    return bool(values) and TURNS.search(text, values[-1][0].end) is not None
+
+
+def _rank(text: str, found: re.Match[str], field: str) -> Rank:
+    noun = plain_key(found["key"])
+    if noun in _MARKED_NOUNS:
+        return "final" if noun in FINAL_NOUNS else "draft"
+    start = found.end()
+    value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`)\]]*", field)
+    end = start + value.end() if value else start
+    return rank_of(text, found.start(), end, found["remark"] or "")
 
 
 def _spoken_of(text: str, found: re.Match[str], keys: tuple[str, ...]) -> list[str]:
@@ -96,13 +309,6 @@ def _spoken_of(text: str, found: re.Match[str], keys: tuple[str, ...]) -> list[s
     return [joined["first"], found["key"]] if both else []
 
 
-def _first(cue: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    for count, each in enumerate(cue.finditer(text)):
-        if count >= _MAX_STATEMENTS:
-            return
-        yield each
-
-
 def _word_before(text: str, at: int) -> str:
     found = _BEFORE.search(text[max(0, at - 40) : at])
     return found["word"].casefold() if found else ""
@@ -111,8 +317,7 @@ def _word_before(text: str, at: int) -> str:
 def _field(text: str, *, below: bool) -> str:
     if below and _ITEM.match(text):
         return ""
-    field = _ENDS.split(text[:_LONGEST], maxsplit=1)[0]
-    return _JOINS.sub("", field.replace("*", ""))
+    return _ENDS.split(text[:_LONGEST], maxsplit=1)[0]
 
 
 def _any_of(keys: tuple[str, ...]) -> str:
@@ -135,9 +340,9 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     if not names:
         return None
     return re.compile(
-        rf"(?<!\w)(?P<final>final\s+)?(?P<key>{names})(?!\w)"
+        rf"(?<!\w)(?P<key>{names})(?!\w)"
         rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
-        rf"|(?:[(\[][^()\[\]\n]{{0,40}}[)\]])?{_MARKS}{_SIGN}{_MARKS})",
+        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_MARKS}{_SIGN}{_MARKS})",
         re.IGNORECASE,
     )

@@ -40,10 +40,10 @@ def _stated(table: str, forms: Mapping[str, str]) -> Iterator[Statement]:
         for row in rows:
             for name, cell in zip(names, row, strict=False):
                 if name is not None:
-                    yield Statement(name, cell)
+                    yield Statement(name, cell, closed=True)
         return
     scores = [at for at, cell in enumerate(head) if at and match_key(cell, _SCORES)]
     for row in rows:
         name = next((name for cell in row if (name := match_key(cell, forms))), None)
         if name is not None and len(scores) == 1 and scores[0] < len(row):
-            yield Statement(name, row[scores[0]])
+            yield Statement(name, row[scores[0]], closed=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
@@ -20,11 +20,20 @@ from voirdire.parsing._keys import Found, find_keys, scalars
 from voirdire.parsing._labelset import spelled
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import (
+    VERDICT_KEYS,
     Source,
     nothing_there,
     read_source,
     why_no_answer,
 )
+from voirdire.parsing._statements import (
+    Settled,
+    Statement,
+    set_apart,
+    settled,
+    with_last_words,
+)
+from voirdire.parsing._words import VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
 
@@ -33,18 +42,24 @@ if TYPE_CHECKING:
 
     from voirdire.schema import FinishReason, Status
 
+#: Keys of an object that may hold the letter, the surest first.
 _KEYS = (
-    *("finalanswer", "answer", "answers", "correctanswer", "choice", "choices", "selectedoption"),
+    *(key for key in VERDICT_KEYS if key.startswith(("final", "revised"))),
+    *("answer", "answers", "correctanswer", "choice", "choices", "selectedoption"),
     *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
-    *("prediction", "response", "result"),
+    *("prediction", "response", *VERDICT_KEYS),
 )
 _ANSWER_LINE = re.compile(
-    r"\b(?:answer|choice)[*_]{0,2}\s*[:：]\s*(?P<rest>[^\n]{1,300})", re.IGNORECASE
+    rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：]\s*(?P<rest>[^\n]{{1,300}})", re.IGNORECASE
 )
 _MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
-_OTHER_LETTER = re.compile(r"\W*[A-Za-z]\W*")
+# "GRADE: Z" behind the last answer: the reply ends with what is no option.
+_OTHER_LETTER = re.compile(
+    rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：][^\w\n]{{0,6}}[A-Za-z][^\w\n]{{0,6}}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CHOOSES = re.compile(
     r"\b(?:(?:answer|choice)\s+is|i\s+(?:would\s+)?(?:choose|pick|select))\s+(?P<rest>[^\n]{1,300})",
     re.IGNORECASE,
@@ -52,6 +67,19 @@ _CHOOSES = re.compile(
 _UP_TO = re.compile(r"[.,;!]|\b(?:because|since)\b", re.IGNORECASE)
 _BOLD_TAG = re.compile(r"<(?:b|i|u|p|em|strong)>(?=[^\s<])|</(?:b|i|u|p|em|strong)>", re.IGNORECASE)
 _MAX_LENGTH = 50_000
+
+#: The letters that a place chooses, or the reason why it chooses none.
+Chosen = tuple[str, ...] | str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The options of one question."""
+
+    letters: tuple[str, ...]
+    texts: Mapping[str, str]
+    by: Patterns
+    several: bool
 
 
 def parse_choice(
@@ -99,10 +127,12 @@ def parse_choice(
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
-    chosen = _chosen(source, letters, texts, several=several)
+    found = _chosen(source, _Asked(letters, texts, patterns(letters), several))
+    flags = (*source.flags, "conflicting") if found.conflict else source.flags
+    chosen = found.reason if found.value is None else found.value
     if isinstance(chosen, str):
-        return _missing(letters, chosen, source.flags)
-    return _scored(letters, chosen, source, at_most)
+        return _missing(letters, chosen, flags)
+    return _scored(letters, chosen, source, flags, at_most)
 
 
 def _bare(text: str, letters: tuple[str, ...]) -> str:
@@ -111,48 +141,37 @@ def _bare(text: str, letters: tuple[str, ...]) -> str:
     return text if any(letter.isdigit() for letter in letters) else _NUMBERED.sub("", text)
 
 
-def _chosen(
-    source: Source, letters: tuple[str, ...], texts: Mapping[str, str], *, several: bool
-) -> tuple[str, ...] | str:
+def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
     """The letters chosen, or the reason why there are none."""
-    by = patterns(letters)
     if source.has_object or any(_is_list_of_text(tree) for tree in source.reading.values):
-        return _from_object(source, letters, texts, by, several=several)
-    if (letter := _by_text(source.text, texts)) is not None:
-        return (letter,)
-    if run := _run_of_letters(source.text, letters, by):
-        return run if several else "ambiguous"
-    return _from_text(source, letters, texts, by, several=several)
+        return _from_object(source, asked)
+    if (letter := _by_text(source.text, asked.texts)) is not None:
+        return Settled((letter,))
+    if run := _run_of_letters(source.text, asked):
+        return Settled(run if asked.several else "ambiguous")
+    return _from_text(source, asked)
 
 
-def _from_text(
-    source: Source,
-    letters: tuple[str, ...],
-    texts: Mapping[str, str],
-    by: Patterns,
-    *,
-    several: bool,
-) -> tuple[str, ...] | str:
+def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
     said = list(_ANSWER_LINE.finditer(source.text))
-    if cues := strong_cues(source.text, by):
-        other = (
-            said and said[-1].start() > cues[-1].end and _OTHER_LETTER.fullmatch(said[-1]["rest"])
-        )
-        return "no_choice" if other else _settled(cues[-1], source, by, several=several)
+    cues = strong_cues(source.text, asked.by)
+    if found := _decided(cues, source.text, asked, cut=not source.keep_cut):
+        end = max(cue.end for cue in cues) if cues else len(source.text)
+        other = _OTHER_LETTER.search(source.text, end)
+        return Settled("no_choice") if other else found
     if said:
-        return _from_line(said[-1]["rest"], letters, texts, by, several=several)
-    if letter := _named_in(source.text, texts):
-        return (letter,)
-    return _without_cue(source, by, letters, several=several)
+        return Settled(_from_line(said[-1]["rest"], asked))
+    if letter := _named_in(source.text, asked.texts):
+        return Settled((letter,))
+    return Settled(_without_cue(source, asked))
 
 
-def _from_line(
-    rest: str, letters: tuple[str, ...], texts: Mapping[str, str], by: Patterns, *, several: bool
-) -> tuple[str, ...] | str:
+def _from_line(rest: str, asked: _Asked) -> Chosen:
     """What stands behind *Answer:* where it begins with no letter: a run of them, or a text."""
-    if several and (run := _run_of_letters(rest, letters, by)):
+    if asked.several and (run := _run_of_letters(rest, asked)):
         return run
-    letter = _by_text(rest, texts) or _by_text(_UP_TO.split(rest, maxsplit=1)[0], texts)
+    up_to = _UP_TO.split(rest, maxsplit=1)[0]
+    letter = _by_text(rest, asked.texts) or _by_text(up_to, asked.texts)
     return (letter,) if letter else "no_choice"
 
 
@@ -162,60 +181,79 @@ def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
     return _by_text(_UP_TO.split(said[-1]["rest"], maxsplit=1)[0], texts) if said else None
 
 
-def _settled(cue: Cue, source: Source, by: Patterns, *, several: bool) -> tuple[str, ...] | str:
-    at_cut = not source.keep_cut and cue.end >= len(source.text.rstrip())
-    if at_cut and not by.alone.fullmatch(source.text):
-        return "cut"  # the letter may be the first of a word
+def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled[Chosen] | None:
+    """What cues and boxes settle on: letters, or the reason why they are none."""
+    said, values = _claims(cues, text, asked)
+    return settled(said, text, values.get, cut=cut, last_wins=True)
+
+
+def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
+    """Cues and boxes as statements, whose texts are the keys of what they choose."""
+    found = [
+        (Statement("", "", cue.at, cue.end, cue.rank, closed=cue.alone), _of_cue(cue, asked))
+        for cue in cues
+    ]
+    for box in set_apart(text):
+        inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
+        found += [(box, _of_cue(cue, asked)) for cue in inside[-1:]]
+    names = [str(number) for number in range(len(found))]
+    said = [replace(each, text=name) for (each, _), name in zip(found, names, strict=True)]
+    return said, {name: value for (_, value), name in zip(found, names, strict=True)}
+
+
+def _of_cue(cue: Cue, asked: _Asked) -> Chosen:
     if not cue.letters:
         return "no_choice"
-    if cue.retracted:
-        return "ambiguous"
-    if len(cue.letters) > 1 and (cue.alternatives or not several):
+    if cue.retracted or (len(cue.letters) > 1 and (cue.alternatives or not asked.several)):
         return "ambiguous"
     return cue.letters
 
 
-def _run_of_letters(text: str, letters: tuple[str, ...], by: Patterns) -> tuple[str, ...]:
+def _run_of_letters(text: str, asked: _Asked) -> tuple[str, ...]:
     """A reply that is nothing but letters: ``A C D``, one a line, or ``ACD`` in their order."""
     bare = text.strip(" \n\t.*`\"'")
-    if len(bare) > 1 and bare.isupper() and set(bare) <= set(letters):
-        return tuple(bare) if sorted(set(bare), key=letters.index) == list(bare) else ()
-    if not by.many.fullmatch(text[:500]) or len(text) > 500:
+    if len(bare) > 1 and bare.isupper() and set(bare) <= set(asked.letters):
+        ordered = sorted(set(bare), key=asked.letters.index)
+        return tuple(bare) if ordered == list(bare) else ()
+    if not asked.by.many.fullmatch(text[:500]) or len(text) > 500:
         return ()
-    found = dict.fromkeys(each.group().upper() for each in by.letter.finditer(text))
+    found = dict.fromkeys(each.group().upper() for each in asked.by.letter.finditer(text))
     return tuple(found) if len(found) > 1 else ()
 
 
-def _without_cue(
-    source: Source, by: Patterns, letters: tuple[str, ...], *, several: bool
-) -> tuple[str, ...] | str:
-    leading = tuple(dict.fromkeys(leading_letters(source.text, by)))
-    if len(leading) == 1 or (several and 1 < len(leading) < len(letters)):
+def _without_cue(source: Source, asked: _Asked) -> Chosen:
+    leading = tuple(dict.fromkeys(leading_letters(source.text, asked.by)))
+    if len(leading) == 1 or (asked.several and 1 < len(leading) < len(asked.letters)):
         return leading
-    spoken = weak_cues(source.text, by)
+    spoken = weak_cues(source.text, asked.by)
     weak = {letter for cue in spoken if not cue.retracted for letter in cue.letters}
     faulted = {letter for cue in spoken if cue.retracted for letter in cue.letters}
-    if len(weak) == 1 and (not faulted or weak | faulted == set(letters)):
+    if len(weak) == 1 and (not faulted or weak | faulted == set(asked.letters)):
         return tuple(weak)
     return "ambiguous" if weak or leading else why_no_answer(source)
 
 
-def _from_object(
-    source: Source,
-    letters: tuple[str, ...],
-    texts: Mapping[str, str],
-    by: Patterns,
-    *,
-    several: bool,
-) -> tuple[str, ...] | str:
-    values = _values(source, letters)
+def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
+    """What the object says, as far as the text behind it lets it stand."""
+    chosen = _of_object(source, asked)
+    behind = source.reading.behind
+    if not behind.strip():
+        return Settled(chosen)
+    said, values = _claims(strong_cues(behind, asked.by), behind, asked)
+    known = None if chosen == "no_answer" else chosen
+    final = [each for each in said if each.final]
+    return with_last_words(known, source, final, values.get) or Settled(chosen)
+
+
+def _of_object(source: Source, asked: _Asked) -> Chosen:
+    values = _values(source, asked.letters)
     if values is None:
         return "cut" if source.cut else "no_answer"
-    read = (_from_value(value, letters, texts, by, several=several) for value in values)
+    read = (_from_value(value, asked) for value in values)
     picked = tuple(dict.fromkeys(letter for some in read for letter in some))
-    if not picked or not set(picked) <= set(letters):
+    if not picked or not set(picked) <= set(asked.letters):
         return "no_choice"
-    return picked if several or len(picked) == 1 else "ambiguous"
+    return picked if asked.several or len(picked) == 1 else "ambiguous"
 
 
 def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
@@ -236,20 +274,21 @@ def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
     return None
 
 
-def _from_value(
-    found: Found, letters: tuple[str, ...], texts: Mapping[str, str], by: Patterns, *, several: bool
-) -> tuple[str, ...]:
+def _from_value(found: Found, asked: _Asked) -> tuple[str, ...]:
     value: Any = found.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value:g}"
     if not isinstance(value, str):
         return ()
-    if (letter := _by_text(value, texts)) is not None:
+    if (letter := _by_text(value, asked.texts)) is not None:
         return (letter,)
-    if several and (run := _run_of_letters(value, letters, by)):
+    if asked.several and (run := _run_of_letters(value, asked)):
         return run
-    cues = [cue for cue in strong_cues(value, by) or weak_cues(value, by) if not cue.retracted]
-    return cues[-1].letters if cues else tuple(leading_letters(value, by)[:1])
+    boxed = _decided(strong_cues(value, asked.by), value, asked, cut=False)
+    if boxed and isinstance(boxed.value, tuple):
+        return boxed.value
+    cues = [cue for cue in weak_cues(value, asked.by) if not cue.retracted]
+    return cues[-1].letters if cues else tuple(leading_letters(value, asked.by)[:1])
 
 
 def _by_text(text: str, texts: Mapping[str, str]) -> str | None:
@@ -268,11 +307,15 @@ def _is_list_of_text(tree: Any) -> bool:
 
 
 def _scored(
-    letters: tuple[str, ...], chosen: tuple[str, ...], source: Source, at_most: int | None
+    letters: tuple[str, ...],
+    chosen: tuple[str, ...],
+    source: Source,
+    flags: tuple[str, ...],
+    at_most: int | None,
 ) -> Parsed:
     read: Status = "repaired" if source.reading.mended else "ok"
     excess = at_most is not None and len(chosen) > at_most
-    flags = (*source.flags, f"too_many:{len(chosen)}") if excess else source.flags
+    flags = (*flags, f"too_many:{len(chosen)}") if excess else flags
     return Parsed(
         scores={letter: float(letter in chosen) for letter in letters},
         status=read,

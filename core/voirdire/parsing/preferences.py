@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._parsed import answered_from, missing
 from voirdire.parsing._source import (
+    VERDICT_KEYS,
     Source,
+    by_verdict_key,
     nothing_there,
     read_source,
     values_by_key,
     why_no_answer,
+    without_last_word,
 )
-from voirdire.parsing._statements import statements
+from voirdire.parsing._statements import (
+    Settled,
+    set_apart,
+    settled,
+    statements,
+    verdicts,
+    with_last_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +35,9 @@ if TYPE_CHECKING:
 #: Level -> score of the response shown first, as in paper 002 (section 5).
 LEVELS = {"A>>B": 2.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -2.0}
 _NAMES = {score: level for level, score in LEVELS.items()}
-_GENERIC = (
+_KEYS = (
     *("finalverdict", "preference", "preferred", "winner", "verdict", "better", "betterresponse"),
-    *("overall", "choice", "answer", "result"),
+    *VERDICT_KEYS,
 )
 
 _SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text|output)[\s_]+\(?)?"
@@ -88,21 +98,11 @@ _FIRST = re.compile(
     r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?(?:\s+is\s+(?:the\s+)?(?:better|best))?\W*",
     re.IGNORECASE,
 )
-# What a format sets apart; not where the format itself is told: "[[A]] if assistant A is better".
-_DOUBLE = re.compile(
-    r"(?:\[\[|\\?boxed[{\[]|<(?:answer|verdict|winner)>)\s*(?:(?:assistant|response|model)[\s_]+)?"
-    r"(?:(?P<level>[AB]\s*[<>=≫≪]+\s*[AB])|(?P<left>[ABC]|tie))\s*(?:\]|\}|</)(?![\]\s\"”'’`]*(?:if|for)\b)",
-    re.IGNORECASE,
-)
-_VERDICT = re.compile(
-    r"(?<!['’]s\s)\b(?:final\s+)?(?:verdict|answer|preference|winner|choice|conclusion|decision)\b[*_\s]*"
-    r"(?:\bis\b|[:=–-])[*_\s]*(?P<rest>[^\n]{1,120})",
-    re.IGNORECASE,
-)
 _LEVELLED = ("preference", "overall", "result")
 _NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
-_MAX_LENGTH = 50_000
+_MAX_LENGTH, _LONGEST = 50_000, 300
+_NOTHING = ("absent", "no_answer", "null")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,24 @@ def read_level(value: Any) -> float | str:
         return float(value) if value in _NAMES else "off_scale"
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         return "not_numeric"
-    text = _plain(value.strip())
-    if doubles := list(_DOUBLE.finditer(text)):
-        return _level_of(doubles[-1]["level"] or doubles[-1]["left"].replace("C", "tie"))
-    if verdicts := list(_VERDICT.finditer(text)):
-        return _level_of(verdicts[-1]["rest"])
-    return _level_of(text)
+    level = _in_text(_plain(value.strip()), cut=False)
+    return level.reason if level.value is None else level.value
+
+
+def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
+    """The level that verdicts and boxes settle on, or on which all of the text agrees."""
+    apart = [
+        replace(each, text="tie" if each.text.upper() == "C" else each.text)
+        for each in set_apart(text)
+    ]
+    said = [*apart, *verdicts(text)]
+    found: Settled[float | str] | None = settled(said, text, _read, cut=cut, last_wins=True)
+    return found or Settled(_level_of(without_last_word(text) if cut else text))
+
+
+def _read(text: str) -> float | str | None:
+    level = _level_of(text[:_LONGEST])
+    return None if level == "no_answer" else level
 
 
 def _plain(text: str) -> str:
@@ -228,41 +240,68 @@ def parse_preferences(
         return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     levels = _levels(source, keys)
-    if all(level in ("absent", "no_answer") for level in levels.values()):
+    if all((each.value or each.reason) in _NOTHING for each in levels.values()):
         return missing(keys, why_no_answer(source), flags=source.flags)
     sign = -1.0 if swapped else 1.0
-    turned = {k: v if isinstance(v, str) else sign * v + 0.0 for k, v in levels.items()}
-    return answered(turned, source)
+    turned = {
+        key: replace(each, value=sign * each.value + 0.0) if isinstance(each.value, float) else each
+        for key, each in levels.items()
+    }
+    return answered_from(turned, source)
 
 
-def _levels(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
+def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     found = values_by_key(source, key_forms(keys))
     if len(keys) == 1 and not any(found.values()):
-        found = _by_generic_key(source, keys[0])
+        found = _by_verdict_key(source, keys[0])
     if any(found.values()):
-        read = {key: {f.reason or _from_value(f.value) for f in found.get(key, ())} for key in keys}
-        return {key: _one_of(levels, "duplicate_key") for key, levels in read.items()}
+        return _from_objects(found, source, keys)
     if source.has_object:
-        return dict.fromkeys(keys, "absent")
-    text = _plain(source.settled if len(source.text.split(maxsplit=1)) > 1 else source.text)
+        return dict.fromkeys(keys, Settled(None, "absent"))
+    text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
     said = statements(text, keys)
-    if said:
-        read = {key: {read_level(each.text) for each in said if each.key == key} for key in keys}
-        return {key: _one_of(levels, "ambiguous") for key, levels in read.items()}
-    return {keys[0]: read_level(text)} if len(keys) == 1 else dict.fromkeys(keys, "absent")
+    levels: dict[str, Settled[float | str]] = {}
+    for key in keys:
+        here = [each for each in said if each.key == key]
+        settles: Settled[float | str] | None = settled(here, text, _read_level, cut=cut)
+        levels[key] = settles or Settled(None, "absent")
+    if len(keys) == 1 and not said:
+        levels = {keys[0]: _in_text(text, cut=cut)}
+    return levels
 
 
-def _by_generic_key(source: Source, name: str) -> dict[str, list[Found]]:
+def _from_objects(
+    found: dict[str, list[Found]], source: Source, keys: Sequence[str]
+) -> dict[str, Settled[float | str]]:
+    """What the objects say, as far as the text behind the last one lets it stand."""
+    behind = _plain(source.reading.behind)
+    said = statements(behind, keys)
+    levels: dict[str, Settled[float | str]] = {}
+    for key in keys:
+        own = _one_of({each.reason or _from_value(each.value) for each in found.get(key, ())})
+        here = [each for each in said if each.key == key]
+        here += [each for each in verdicts(behind) if each.final and len(keys) == 1]
+        known: float | str | None = None if own == "absent" else own
+        last: Settled[float | str] | None = with_last_words(known, source, here, _read)
+        levels[key] = last or Settled(own)
+    return levels
+
+
+def _read_level(text: str) -> float | str | None:
+    level = read_level(text)
+    return None if level in _NOTHING else level
+
+
+def _by_verdict_key(source: Source, name: str) -> dict[str, list[Found]]:
     """What *winner*, *verdict* and the like say; of a number only *preference* and *overall* do.
 
     A winner 2 is the second response, not the level 2.
     """
-    for key in _GENERIC:
-        found = values_by_key(source, {key: name})
-        if found[name]:
-            told = [each for each in found[name] if key in _LEVELLED or not _is_number(each.value)]
-            return {name: told or [Found(reason="ambiguous")]}
-    return {name: []}
+    key, found = by_verdict_key(source, name, _KEYS)
+    if not found[name]:
+        return found
+    told = [each for each in found[name] if key in _LEVELLED or not _is_number(each.value)]
+    return {name: told or [Found(reason="ambiguous")]}
 
 
 def _is_number(value: Any) -> bool:
@@ -275,10 +314,10 @@ def _from_value(value: Any) -> float | str:
     return read_level(float(value) if text else value)
 
 
-def _one_of(levels: set[float | str], otherwise: str) -> float | str:
+def _one_of(levels: set[float | str]) -> float | str:
     if not levels:
         return "absent"
-    return levels.pop() if len(levels) == 1 else otherwise
+    return levels.pop() if len(levels) == 1 else "duplicate_key"
 
 
 def settle_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms, plain_key
-from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._parsed import answered_from, missing
 from voirdire.parsing._sentences import rated_out_of
 from voirdire.parsing._source import (
     Source,
@@ -16,45 +15,33 @@ from voirdire.parsing._source import (
     read_source,
     values_by_key,
     why_no_answer,
+    without_last_word,
 )
-from voirdire.parsing._statements import statements
+from voirdire.parsing._statements import (
+    Settled,
+    set_apart,
+    settled,
+    statements,
+    verdicts,
+    with_last_words,
+)
 from voirdire.parsing._tablerows import table_statements
 from voirdire.parsing.numbers import Number, read_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from voirdire.parsing._statements import Statement
     from voirdire.schema import FinishReason, Parsed, Scale
 
 _GENERIC = ("score", "rating", "grade")
-# The same in the languages in which rubrics are asked most; only where one attribute is asked for.
-_GENERIC_TEXT = (
-    *(*_GENERIC, "level", "overall", "result", "answer", "verdict", "total rating"),
-    *("bewertung", "punktzahl", "puntuación", "calificación", "nota", "оценка"),
-    *("评分", "分数", "得分", "スコア", "評価", "점수", "평점"),
-)
-_OPENERS = frozenset(
-    ("", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its")
-)
-# Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
-_MARKED = re.compile(
-    r"(?:\[RESULT\]\s*:?\s*\(?|\\boxed\{\s*(?:\\text\{)?|<(?:answer|output|score|rating)>\s*|\[\[)"
-    r"(?P<value>[-+]?\d[^\n<\]})]{0,40})(?!\]\]\s*(?:if|for)\b)",
-    re.IGNORECASE,
-)
+_NOTHING = ("absent", "not_numeric")
 _STARTS = re.compile(
     r"[\W_]*+(?:(?:final\s+|overall\s+)?(?:score|rating|grade|level)\W+)?\d", re.IGNORECASE
 )
 _BARE = re.compile(r"[^\w+-]*+[+-]?\d{1,4}(?:[.]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*")
 _LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
 _FIRST_ITEM = re.compile(r"[\W_]*1[.)][ \t]+[^\W\d]")
-# What stands behind a score and takes it back: "Hmm, on reflection: 3".
-_TAKEN_BACK = re.compile(
-    r"\b(?:wait|hmm+|correction|actually|scratch\s+that|on\s+(?:reflection|second\s+thoughts?)"
-    r"|let\s+me\s+(?:revise|reconsider|correct))\b[^.\n]{0,60}\d",
-    re.IGNORECASE,
-)
 
 
 def parse_scores(
@@ -106,10 +93,10 @@ def parse_scores(
     source = read_source(text, finish_reason)
     found = _found(source, attributes)
     if any(found.values()):
-        return _finished(_from_objects(found, attributes, scale, words), source)
-    numbers = {} if source.has_object else _from_statements(source, attributes, scale, words)
-    if numbers:
-        return _finished(numbers, source, "stated_in_text")
+        return _finished(_from_objects(found, source, attributes, scale, words), source)
+    stated = {} if source.has_object else _from_statements(source, attributes, scale, words)
+    if stated:
+        return _finished(stated, source, "stated_in_text")
     fields = {"fields": other_fields(source, attributes)}
     return missing(attributes, why_no_answer(source), flags=source.flags, extra=fields)
 
@@ -143,12 +130,25 @@ def _listed(source: Source) -> Any:
 
 def _from_objects(
     found: dict[str, list[Found]],
+    source: Source,
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
-) -> dict[str, Number]:
-    read = {n: [_number(each, scale, words) for each in found.get(n, ())] for n in attributes}
-    return {name: _agreed(numbers, "duplicate_key") for name, numbers in read.items()}
+) -> dict[str, Settled[Number]]:
+    """The number of each key, as far as the text behind the last object lets it stand."""
+    values = {n: [_number(each, scale, words) for each in found.get(n, ())] for n in attributes}
+    numbers = {name: _agreed(each, "duplicate_key") for name, each in values.items()}
+    if not source.reading.behind.strip():
+        return {name: Settled(number) for name, number in numbers.items()}
+    read = _reader(scale, words)
+    said = statements(source.reading.behind, attributes)
+    settles = {}
+    for name, number in numbers.items():
+        here = [each for each in said if each.key == name]
+        here += [e for e in verdicts(source.reading.behind) if e.final and len(attributes) == 1]
+        own = None if number.reason == "absent" else number
+        settles[name] = with_last_words(own, source, here, read) or Settled(number)
+    return settles
 
 
 def _agreed(numbers: Sequence[Number], otherwise: str) -> Number:
@@ -173,48 +173,68 @@ def _from_statements(
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
-) -> dict[str, Number]:
-    """Read ``Empathy: 4``; for a single attribute also ``Score: 4`` or a bare number."""
-    text = source.settled
-    if len(attributes) == 1 and (marked := list(_MARKED.finditer(text))):
-        return {attributes[0]: read_number(marked[-1]["value"], scale, words)}
-    rows, text = table_statements(text, attributes)
+) -> dict[str, Settled[Number]]:
+    """Read ``Empathy: 4``; for a single attribute also ``Score: 4``, a box or a bare number."""
+    rows, text = table_statements(source.text, attributes)
     said = rows + statements(text, attributes)
-    numbers = {name: _stated(said, name, scale, words) for name in attributes}
-    if len(attributes) == 1 and numbers[attributes[0]].reason in ("absent", "not_numeric"):
-        generic = [replace(each, key=attributes[0]) for each in _generic(text, _GENERIC_TEXT)]
-        stated = _stated(generic, attributes[0], scale, words)
-        known = stated.reason not in ("absent", "not_numeric")
-        numbers = {attributes[0]: stated if known else _alone(text, scale, words)}
-    none = all(each.reason in ("absent", "not_numeric", "null") for each in numbers.values())
-    return {} if none else numbers
+    by_name = {name: [each for each in said if each.key == name] for name in attributes}
+    read = _reader(scale, words)
+    if len(attributes) == 1:
+        (name,) = attributes
+        by_name[name] = _of_single(by_name[name], text, read)
+    stated = {n: _stated(here, text, read, cut=not source.keep_cut) for n, here in by_name.items()}
+    if len(attributes) == 1 and stated[attributes[0]].reason in _NOTHING:
+        stated = {attributes[0]: _alone(source, text, scale, words)}
+    none = all(_reason(each) in (*_NOTHING, "null") for each in stated.values())
+    return {} if none else stated
 
 
-def _generic(text: str, words: Sequence[str]) -> list[Statement]:
-    """Statements such as ``Score: 4``, but not of another thing's: ``Confidence score: 5``."""
-    return [each for each in statements(text, words) if each.before in _OPENERS]
+def _reason(stated: Settled[Number]) -> str:
+    return stated.reason if stated.value is None else stated.value.reason
+
+
+def _of_single(
+    keyed: list[Statement], text: str, read: Callable[[str], Number | None]
+) -> list[Statement]:
+    """Where one score is asked for, boxes and final verdicts count beside statements of its key.
+
+    Other verdicts do only where its key states no number.
+    """
+    generic = verdicts(text)
+    if any(read(each.text) is not None for each in keyed):
+        generic = [each for each in generic if each.final]
+    return [*keyed, *generic, *set_apart(text)]
+
+
+def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], Number | None]:
+    """The number that a statement's text holds, or None where it speaks of none."""
+
+    def read(text: str) -> Number | None:
+        number = read_number(text, scale, words)
+        return None if number.reason in ("not_numeric", "empty") else number
+
+    return read
 
 
 def _stated(
-    said: list[Statement], name: str, scale: Scale, words: Mapping[str, float] | None
-) -> Number:
-    """The number that all statements on a key agree on; a *final* one settles it."""
-    here = [each for each in said if each.key == name]
-    here = [each for each in here if each.final][-1:] or here
-    below = [one for each in here for one in _generic(each.section, _GENERIC[:2])]
-    for said_here in (here, below):
-        numbers = [read_number(each.text, scale, words) for each in said_here]
-        numbers = [number for number in numbers if number.reason not in ("not_numeric", "empty")]
-        if numbers:
-            taken_back = any(_TAKEN_BACK.search(each.section) for each in here)
-            return Number(None, "ambiguous") if taken_back else _agreed(numbers, "ambiguous")
-    return Number(None, "not_numeric" if any(each.text for each in here) else "absent")
+    here: list[Statement], text: str, read: Callable[[str], Number | None], *, cut: bool
+) -> Settled[Number]:
+    """The number on which the statements on a key settle, or one in the section below it."""
+    below = [one for each in here if each.section for one in verdicts(each.section, _GENERIC[:2])]
+    if found := settled(here, text, read, cut=cut):
+        return found
+    if below and (found := settled(below, "", read, cut=False)):
+        return found
+    return Settled(None, "not_numeric" if any(each.text for each in here) else "absent")
 
 
-def _alone(text: str, scale: Scale, words: Mapping[str, float] | None) -> Number:
+def _alone(
+    source: Source, text: str, scale: Scale, words: Mapping[str, float] | None
+) -> Settled[Number]:
     """The number that is the reply, begins it or stands alone on its first or last line."""
+    text = text if source.keep_cut else without_last_word(text)
     if words and (worded := read_number(text, scale, words)).value is not None:
-        return worded
+        return Settled(worded)
     lines = [line for line in text.splitlines() if line.strip()]
     outer = [line for line in (lines[:1] + lines[1:][-1:]) if _BARE.fullmatch(line)]
     listed = len(_LISTED.findall(text)) > 1 or _FIRST_ITEM.match(text)
@@ -222,16 +242,17 @@ def _alone(text: str, scale: Scale, words: Mapping[str, float] | None) -> Number
         outer = [text]
     numbers = [read_number(line, scale) for line in outer]
     if numbers and all(each.value is not None or each.reason == "off_scale" for each in numbers):
-        return _agreed(numbers, "ambiguous")
-    return rated_out_of(text, scale)
+        return Settled(_agreed(numbers, "ambiguous"))
+    return Settled(rated_out_of(text, scale))
 
 
-def _finished(numbers: Mapping[str, Number], source: Source, *flags: str) -> Parsed:
+def _finished(stated: Mapping[str, Settled[Number]], source: Source, *flags: str) -> Parsed:
+    numbers = {name: each.value or Number(None, each.reason) for name, each in stated.items()}
     odd = [f"{number.reason}:{name}" for name, number in numbers.items() if _is_odd(number)]
     between = [f"between_levels:{name}" for name, number in numbers.items() if number.between]
     off = {name: number.off for name, number in numbers.items() if number.off is not None}
-    return answered(
-        {name: n.reason if n.value is None else n.value for name, n in numbers.items()},
+    return answered_from(
+        {n: Settled(x.value, x.reason, stated[n].conflict) for n, x in numbers.items()},
         source,
         flags=(*odd, *between, *flags),
         extra={"off_scale": off} if off else {},

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._parsed import answered, answered_from, missing
 from voirdire.parsing._source import (
     Source,
+    by_verdict_key,
     nothing_there,
     read_source,
     values_by_key,
     why_no_answer,
 )
-from voirdire.parsing._statements import Statement, statements
+from voirdire.parsing._statements import (
+    Settled,
+    set_apart,
+    settled,
+    statements,
+    verdicts,
+    with_last_words,
+)
+from voirdire.parsing._words import FOREIGN_VERDICTS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +54,7 @@ _BELOW = re.compile(
     r"^[\s*_]*(?:(?:wait|hmm+|actually)\b|(?P<again>yes|no)\b)", re.IGNORECASE | re.MULTILINE
 )
 _ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
-_CUES = ("answer", "final answer", "response", "assessment", "verdict", "label")
+_CUES = (*VERDICTS, *FOREIGN_VERDICTS, "response")
 
 
 def said_yes(value: Any) -> bool | None:
@@ -98,11 +108,12 @@ def parse_yes_no(
     source = read_source(text, finish_reason)
     found = values_by_key(source, key_forms(keys))
     if len(keys) == 1 and not any(found.values()):
-        found = values_by_key(source, {"answer": keys[0]})
+        _, found = by_verdict_key(source, keys[0])
     if any(found.values()):
-        return answered({key: _agreed(found.get(key, [])) for key in keys}, source)
-    if not source.has_object and (said := _stated(source, keys)):
-        return answered(said, source)
+        return answered_from(_from_objects(found, source, keys), source)
+    stated = {} if source.has_object else _stated(source, keys)
+    if any(each.reason != "absent" for each in stated.values()):
+        return answered_from(stated, source)
     if source.has_object and not source.cut:
         return answered(dict.fromkeys(keys, "absent"), source)
     return missing(keys, why_no_answer(source), flags=source.flags)
@@ -125,25 +136,50 @@ def _one(found: Found) -> float | str:
     return "null" if found.value is None or found.value == "" else "not_yes_no"
 
 
-def _stated(source: Source, keys: Sequence[str]) -> dict[str, float | str]:
-    said = statements(source.settled, keys)
-    if not said and len(keys) == 1:
-        said = [
-            Statement(keys[0], each.text, each.final) for each in statements(source.settled, _CUES)
-        ]
-        said = said or _outer(source, keys[0])
-    answers: dict[str, float | str] = {}
+def _from_objects(
+    found: dict[str, list[Found]], source: Source, keys: Sequence[str]
+) -> dict[str, Settled[float | str]]:
+    """What the objects say, as far as the text behind the last one lets it stand."""
+    stated: dict[str, Settled[float | str]] = {}
+    said = statements(source.reading.behind, keys)
     for key in keys:
+        own = _agreed(found.get(key, []))
         here = [each for each in said if each.key == key]
-        here = [each for each in here if each.final][-1:] or here
-        stated = {float(a) for each in here if (a := said_yes(each.text)) is not None}
-        answers[key] = stated.pop() if len(stated) == 1 else "ambiguous" if stated else "absent"
-    return answers if any(answer != "absent" for answer in answers.values()) else {}
+        here += [e for e in verdicts(source.reading.behind) if e.final and len(keys) == 1]
+        known = None if own == "absent" else own
+        stated[key] = with_last_words(known, source, here, _read) or Settled(own)
+    return stated
 
 
-def _outer(source: Source, key: str) -> list[Statement]:
+def _read(text: str) -> float | str | None:
+    answer = said_yes(text)
+    return None if answer is None else float(answer)
+
+
+def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
+    """What the text states of each key; for one key also behind a verdict word or in a box."""
+    text, cut = source.text, not source.keep_cut
+    said = statements(text, keys)
+    if len(keys) == 1:
+        generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
+        own = any(_read(each.text) is not None for each in said)
+        said += [each for each in generic if not own or each.rank in ("apart", "final")]
+    found: dict[str, Settled[float | str] | None] = {
+        key: settled([each for each in said if each.key == key], text, _read, cut=cut)
+        for key in keys
+    }
+    if len(keys) == 1 and found[keys[0]] is None:
+        found = {keys[0]: _outer(source)}
+    return {key: each or Settled(None, "absent") for key, each in found.items()}
+
+
+def _outer(source: Source) -> Settled[float | str] | None:
     """The reply as a whole, or a yes or no that is all of its first or last line."""
-    lines = source.text.strip().splitlines()
+    text = source.settled
+    lines = text.strip().splitlines()
     last = [line for line in lines[1:][-1:] if _ONLY.fullmatch(line)]
     first = [line for line in lines[:1] if last and _ONLY.fullmatch(line)]
-    return [Statement(key, text) for text in (source.text, *first, *last)]
+    read = {answer for one in (text, *first, *last) if (answer := _read(one)) is not None}
+    if len(read) > 1:
+        return Settled(None, "ambiguous")
+    return Settled(read.pop()) if read else None

@@ -149,7 +149,7 @@ def test_patterns_and_columns_of_a_corpus_are_the_users():
         build_corpus(scraped(), patterns=["("])
     with pytest.raises(TableError, match="no column 'joy'"):
         build_corpus(scraped(), lexicons=["joy"])
-    with pytest.raises(TableError, match="an id is empty or stands twice"):
+    with pytest.raises(TableError, match="an id is empty or occurs more than once"):
         build_corpus(pl.concat([scraped(), scraped()]))
 
 
@@ -170,7 +170,7 @@ def test_posts_are_read_with_their_columns_mapped(tmp_path):
     ).write_parquet(tmp_path / "posts.parquet")
     assert read_posts(tmp_path / "posts.parquet")["depression"].to_list() == [None]
     path.write_text("id,text\n1,One\n1,Two\n")
-    with pytest.raises(TableError, match="stands twice"):
+    with pytest.raises(TableError, match="occurs more than once"):
         read_posts(path, labelled=False)
 
 

@@ -81,5 +81,5 @@ def test_commands_write_studies(tmp_path):
         assert (out / "study.toml").is_file()
     with pytest.raises(InputError, match="two are called 'x'"):
         write_label_study(tmp_path / "twice", "pc", tmp_path, ["a:x", "b:x"])
-    with pytest.raises(InputError, match="there is no task 'zz'"):
+    with pytest.raises(InputError, match="task 'zz' is unknown"):
         write_label_study(tmp_path / "zz", "zz", tmp_path, ["a:x"])

@@ -191,7 +191,7 @@ def test_seed_examples_stand_before_the_question(folder):
     assert fixed.requests(item)[0] == request
     with pytest.raises(InputError, match="option 'k' is 21, and there are 20 seed examples"):
         make_cd(data=str(folder), k=21)
-    with pytest.raises(InputError, match="option 'examples' is 'best'"):
+    with pytest.raises(InputError, match="examples 'best' is unknown"):
         make_cd(data=str(folder), k=2, examples="best")
 
 
@@ -286,10 +286,13 @@ def record(**changes):
     [
         (
             record(id="2", core_belief_major=["hopeless"]),
-            r"record 2 \(id '2'\): label 'hopeless' is not in CBT-PC's set",
+            r"record 2 \(id '2'\): label of CBT-PC 'hopeless' is unknown",
         ),
-        (record(id="2", core_belief_major=["helpless", "helpless"]), "record 2.*stands twice"),
-        (record(), "record 2: id '1' stands twice"),
+        (
+            record(id="2", core_belief_major=["helpless", "helpless"]),
+            "record 2.*occurs more than once",
+        ),
+        (record(), "record 2: id '1' occurs more than once"),
         (
             record(id="2", core_belief_major="helpless"),
             "record 2: key 'core_belief_major' must be a list",

@@ -246,7 +246,7 @@ def filled_sheet(path, minds):
             "line 3: difficulty 'hard' is none of beginner, intermediate, advanced",
         ),
         ({"reference": " "}, "line 3: reference is empty"),
-        ({"id": "e0"}, "line 3: exercise 'e0' stands twice"),
+        ({"id": "e0"}, "line 3: exercise 'e0' occurs more than once"),
     ],
 )
 def test_a_bad_exercise_is_named_by_its_row(tmp_path, changes, message):

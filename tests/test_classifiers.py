@@ -212,15 +212,18 @@ def test_a_test_file_of_its_own(tmp_path):
     found = dataset_of(tmp_path, silver, data=data, split="split")
     assert [int((found.split == part).sum()) for part in SPLITS] == [15, 5, 2]
     pl.DataFrame(gold).drop("gold").write_csv(tmp_path / "gold.csv")
-    with pytest.raises(TableError, match=r"gold\.csv: no column 'gold' for label set 'gold'"):
+    with pytest.raises(
+        TableError,
+        match=r"gold\.csv: there is no column 'gold' .*it is named by \"label set 'gold'\"",
+    ):
         dataset_of(tmp_path, silver, data=data, split="split")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"id": list("abcdefa")}, r"line 8, column 'id': the item's id stands twice: 'a'"),
-        ({"id": [*"abcdef", " a"]}, r"line 8, column 'id': the item's id stands twice: 'a'"),
+        ({"id": list("abcdefa")}, r"line 8, column 'id': item 'a' occurs more than once"),
+        ({"id": [*"abcdef", " a"]}, r"line 8, column 'id': item 'a' occurs more than once"),
         ({"id": [*"abcdef", "  "]}, r"line 8, column 'id': the item's id is empty"),
         (
             {"split": ["train"] * 6 + ["later"]},

@@ -331,7 +331,7 @@ def test_what_was_found_in_the_data_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("ids", "options", "message"),
     [
-        (["p", "p"], [], "the item's id stands twice: 'p'"),
+        (["p", "p"], [], "item 'p' occurs more than once"),
         (["p", "q"], ["--out", "labels.xlsx"], "--out must end in .csv or .parquet"),
         (["p", "q"], ["--only", "multi"], "holds no finished cell with the words 'multi'"),
     ],

@@ -334,7 +334,7 @@ def test_a_relative_folder_is_looked_for_beside_the_study(tmp_path, encoder):
         ({"warmup": 1.0}, "warmup must be below 1"),
         ({"max_length": 2}, "max_length must be above 2, the marks that the tokenizer"),
         ({"schedule": "cosine"}, "schedule must be one of"),
-        ({"depth": 3}, "unknown option 'depth'"),
+        ({"depth": 3}, "option 'depth' is unknown"),
     ],
 )
 def test_errors_are_plain(monkeypatch, encoder, options, message):

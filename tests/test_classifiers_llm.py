@@ -169,7 +169,7 @@ def test_a_key_that_is_refused_or_a_network_that_is_down_leaves_the_cell_open(
     ("options", "message"),
     [
         ({}, "name a model"),
-        ({"model": "openai:x", "depth": 2}, "unknown option 'depth'"),
+        ({"model": "openai:x", "depth": 2}, "option 'depth' is unknown"),
         ({"model": "openai:x", "runs": 0}, "runs 1 or more"),
         ({"model": "openai:x", "shots": 2, "prompt": "Say."}, "0 with a prompt of your own"),
     ],

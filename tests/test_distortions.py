@@ -86,7 +86,7 @@ def test_small_and_uneven_data_are_split_whole(n):
 
 
 def test_the_split_refuses_what_would_not_be_fixed():
-    with pytest.raises(InputError, match="item 'a' occurs twice"):
+    with pytest.raises(InputError, match="item 'a' occurs more than once"):
         split_items(pl.DataFrame({"item": ["a", "a"], "dominant": ["x", "x"]}))
     with pytest.raises(InputError, match="three numbers that add up to 1"):
         stratified_split(["a", "b"], ["x", "x"], (0.5, 0.5, 0.5))

@@ -253,7 +253,7 @@ def test_measures_over_all_raters_and_pairs():
 
 
 def test_unknown_measure_lists_those_there_are():
-    with pytest.raises(voirdire.InputError, match=r"measure 'kapa' is unknown \(known: icc, "):
+    with pytest.raises(voirdire.InputError, match=r"measure 'kapa' is unknown \(allowed: icc, "):
         examine(frame(), analysis={"measures": ["kapa"]})
 
 

@@ -99,7 +99,7 @@ def test_files_and_errors(tmp_path):
     found = voirdire.measure(path, ["alpha"], raters=RATERS)
     assert found.equals(voirdire.measure(wide(scores()), ["alpha"], raters=RATERS))
     assert not math.isnan(found["value"][0])
-    with pytest.raises(voirdire.InputError, match=r"measure 'kapa' is unknown \(known: icc, "):
+    with pytest.raises(voirdire.InputError, match=r"measure 'kapa' is unknown \(allowed: icc, "):
         voirdire.measure(path, ["kapa"], raters=RATERS)
 
 

@@ -303,14 +303,14 @@ def test_rows_that_were_changed_are_refused(work, tmp_path, change, message):
 def test_a_column_that_is_gone_is_named(work, tmp_path):
     source = read_csv(sheets(work["pointwise"], "csv")["ann"])
     path = write_csv(tmp_path / "cut.csv", [row[:-1] for row in source])
-    with pytest.raises(TableError, match=r"cut\.csv: no column 'check'"):
+    with pytest.raises(TableError, match=r"cut\.csv: there is no column 'check'"):
         import_answers(work["pointwise"], [path], tmp_path / "answers")
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ({"Distortions 1": "Labeling", "Distortions 2": "labeling"}, "'Labeling' is named twice"),
+        ({"Distortions 1": "Labeling", "Distortions 2": "labeling"}, "label 'Labeling' occurs more than once"),
         ({"Distortions 1": "Labeling", "Distortions 2": "No distortion"}, "stands beside other labels"),
         ({"Distortions 1": "Optimism"}, "column 'Distortions 1': 'Optimism' is off the scale"),
         ({"Beliefs: Helpless 1": "I am stuck"}, "although 'Beliefs' does not hold 'Helpless'"),

@@ -81,5 +81,5 @@ def test_a_generator_keeps_the_text_as_it_came_and_sends_no_empty_item():
     assert generator.parse([], "7").text == ""
     assert generator.requests(Item("8", " ")) == []
     assert len(make_chat(prompt="none").requests(ITEM)[0].messages) == 1
-    with pytest.raises(InputError, match="there is no prompt 'x'"):
+    with pytest.raises(InputError, match="prompt 'x' is unknown"):
         make_chat(prompt="x")

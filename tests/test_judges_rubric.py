@@ -258,7 +258,7 @@ def test_braces_in_texts_and_rubrics_are_letters_like_any_other():
     ("text", "message"),
     [
         ("name = 'x'", "must hold at least one attribute"),
-        ("colour = 1\n[[attributes]]\nname='a'", "unknown key 'colour'"),
+        ("colour = 1\n[[attributes]]\nname='a'", "key 'colour' is unknown"),
         ("[[attributes]]\nname='a'\nlevels={9='x'}", "level 9 is not on the scale 1..5"),
         ("[[attributes]]\nname='a'\n[[attributes]]\nname='a'", "repeat a name"),
         ("[composites]\nC=['b']\n[[attributes]]\nname='a'", "composite 'C' uses unknown 'b'"),
@@ -283,7 +283,7 @@ def test_a_rubric_file_of_ones_own_is_read(tmp_path):
     assert judge.parse([Reply('{"Tact": 0.5}')]).scores == {"Tact": 0.5}
     with pytest.raises(InputError, match=r"there is no rubric 'nosuch' \(built in: mentalalign"):
         make("nosuch")
-    with pytest.raises(InputError, match="ask must be one of"):
+    with pytest.raises(InputError, match="is unknown"):
         make("mentalalign", ask="all")
 
 

@@ -276,7 +276,7 @@ def test_a_run_without_a_row_is_a_missing_run():
     ("change", "message"),
     [
         ({"score": 0.5}, "rater 'm', item 'a', 'A': a label is 0 or 1, not 0.5"),
-        ({"run": 2}, "rater 'm', item 'a', run 2: label 'A' occurs twice"),
+        ({"run": 2}, "rater 'm', item 'a', run 2: label 'A' occurs more than once"),
     ],
 )
 def test_unfit_ratings_are_named(change, message):

@@ -138,7 +138,7 @@ def test_groups_must_hold_every_item_once():
     table = frame(both_orders("1", 1, 1))
     with pytest.raises(TableError, match="item '1' was compared and has no group"):
         examine_preferences(table, pl.DataFrame({"item": ["2"], "exercise": ["x"]}))
-    with pytest.raises(TableError, match="item '1' stands twice"):
+    with pytest.raises(TableError, match="item '1' occurs more than once"):
         examine_preferences(table, pl.DataFrame({"item": ["1", "1"], "exercise": ["x", "y"]}))
 
 

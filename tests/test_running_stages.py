@@ -202,7 +202,7 @@ def test_errors_come_before_anything_is_asked(tmp_path):
         go(tmp_path, study, out="b")
     (tmp_path / "items.csv").write_text("id,text\n1,a\n1,b\n")
     with pytest.raises(
-        TableError, match=r"items.csv, line 3, column 'id': the item's id stands twice: '1'"
+        TableError, match=r"items.csv, line 3, column 'id': item '1' occurs more than once"
     ):
         go(tmp_path, study, out="c")
     (tmp_path / "items.csv").write_text("key,text\n1,a\n")

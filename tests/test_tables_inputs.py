@@ -46,7 +46,7 @@ def test_ids_of_large_files_are_read_by_the_whole_column(tmp_path):
 
 def test_an_id_with_a_blank_behind_it_stands_twice(tmp_path):
     (tmp_path / "items.csv").write_text("id,text\n1,a\n1 ,b\n")
-    with pytest.raises(TableError, match="line 3, column 'id': the item's id stands twice: '1'"):
+    with pytest.raises(TableError, match="line 3, column 'id': item '1' occurs more than once"):
         ids(tmp_path, "items.csv")
 
 

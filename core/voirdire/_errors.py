@@ -14,7 +14,11 @@ VoirdireError (a ValueError)
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 #: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
 FaultKind = Literal[
@@ -122,3 +126,109 @@ class SessionError(VoirdireError):
 
 class RequirementUnmetError(VoirdireError):
     """A gate given by `--require` does not hold."""
+
+
+#: How many allowed values an error names.
+_MOST = 40
+
+
+def listed(names: Sequence[object], limit: int = 10) -> str:
+    """Names for a sentence: the first few, and how many follow.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def no_column(
+    where: object,
+    name: str,
+    columns: Iterable[str],
+    advice: str = "",
+    error: type[ValueError] = TableError,
+) -> ValueError:
+    """The error for a column that a table lacks: it names the nearest one and those there are.
+
+    Examples
+    --------
+    >>> print(no_column("a.csv", "rater", ["item", "raters"]))
+    a.csv: there is no column 'rater' (did you mean 'raters'? columns: 'item', 'raters')
+    """
+    there = list(columns)
+    text = (
+        f"{_at(where)}there is no column {name!r} ({_meant(name, there)}columns: {listed(there)})"
+    )
+    return error(f"{text}; {advice}" if advice else text)
+
+
+def check_columns(
+    where: object,
+    wanted: Iterable[str],
+    columns: Iterable[str],
+    advice: str = "",
+    error: type[ValueError] = TableError,
+) -> None:
+    """Raise `no_column` for the first wanted column that a table lacks.
+
+    Examples
+    --------
+    >>> check_columns("a.csv", ["item"], ["item", "score"])
+    """
+    there = list(columns)
+    for name in wanted:
+        if name not in there:
+            raise no_column(where, name, there, advice, error)
+
+
+def duplicate(
+    what: str,
+    value: object,
+    where: object = "",
+    advice: str = "",
+    error: type[ValueError] = InputError,
+) -> ValueError:
+    """The error for a value that may occur once only.
+
+    Examples
+    --------
+    >>> print(duplicate("item", "7", "items.csv, row 9"))
+    items.csv, row 9: item '7' occurs more than once
+    """
+    text = f"{_at(where)}{what} {value!r} occurs more than once"
+    return error(f"{text}: {advice}" if advice else text)
+
+
+def not_one_of(
+    what: str,
+    value: object,
+    allowed: Iterable[object],
+    where: object = "",
+    error: type[ValueError] = InputError,
+) -> ValueError:
+    """The error for a value that is none of those allowed; it names the nearest one.
+
+    Examples
+    --------
+    >>> print(not_one_of("policy", "mising", ["missing", "keep"], "study.toml"))
+    study.toml: policy 'mising' is unknown (did you mean 'missing'? allowed: missing, keep)
+    """
+    there = list(allowed)
+    names = ", ".join(map(str, there[:_MOST])) or "none"
+    more = f" and {len(there) - _MOST} more" if len(there) > _MOST else ""
+    known = f"{_meant(value, there)}allowed: {names}{more}"
+    return error(f"{_at(where)}{what} {value!r} is unknown ({known})")
+
+
+def _at(where: object) -> str:
+    return f"{where}: " if where else ""
+
+
+def _meant(value: object, allowed: Sequence[object]) -> str:
+    """The name that a misspelt one is nearest to, as a question."""
+    names = {name.casefold(): name for name in allowed if isinstance(name, str)}
+    near = get_close_matches(str(value).casefold(), names, 1, 0.75)
+    return f"did you mean {names[near[0]]!r}? " if near else ""

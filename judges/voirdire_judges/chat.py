@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire._errors import not_one_of
 from voirdire.schema import Message, Request, Response, Sampling
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ def make(
     """
     if system_prompt is None:
         if prompt not in SYSTEM_PROMPTS:
-            known = ", ".join(SYSTEM_PROMPTS)
-            raise InputError(f"chat generator: there is no prompt {prompt!r} (known: {known})")
+            raise not_one_of("prompt", prompt, SYSTEM_PROMPTS, "chat generator")
         system_prompt = SYSTEM_PROMPTS[prompt]
     return ChatGenerator(system_prompt, sampling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, not_one_of
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import combined, missing_reply
@@ -183,7 +183,7 @@ def make(
         ("score", score, ("number", "levels")),
     ):
         if value not in allowed:
-            raise InputError(f"rubric judge: {option} must be one of {allowed}, got {value!r}")
+            raise not_one_of(option, value, allowed, "rubric judge")
     found = load_rubric(rubric) if isinstance(rubric, str) else rubric
     if score == "levels" and found.scale.continuous:
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')

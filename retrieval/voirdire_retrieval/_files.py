@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns
 from voirdire.schema import Item
 from voirdire.tables._files import read_raw
 from voirdire_retrieval._pool import Pool, make_pool
@@ -62,10 +62,7 @@ def read_items(
     """
     frame = read_raw(path).frame
     wanted = [id, text, *([group] if group else [])]
-    absent = [name for name in wanted if name not in frame.columns]
-    if absent:
-        known = ", ".join(frame.columns)
-        raise TableError(f"{path}: no column {absent[0]!r}; the columns are {known}")
+    check_columns(path, wanted, frame.columns)
     rows = frame.select(pl.col(wanted).cast(pl.String)).iter_rows()
     return [
         Item(one or "", words or "", {"group": of[0]} if of else {}) for one, words, *of in rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns, duplicate
 from voirdire_retrieval._texts import text_key
 
 if TYPE_CHECKING:
@@ -117,15 +117,13 @@ def labelled(pool: Pool) -> Pool:
 
 
 def _check_columns(table: pl.DataFrame, wanted: list[str], labels: Sequence[str]) -> None:
-    absent = [name for name in wanted if name not in table.columns]
-    if absent:
-        raise TableError(f"no column {absent[0]!r}; the columns are {', '.join(table.columns)}")
+    check_columns("", wanted, table.columns)
     taken = [name for name in labels if name in {*OWN, "group", "similarity"}]
     if taken:
         raise TableError(f"a label cannot be called {taken[0]!r}: rename the column")
     twice = [name for name in labels if list(labels).count(name) > 1]
     if twice:
-        raise TableError(f"label {twice[0]!r} is named twice")
+        raise duplicate("label", twice[0], error=TableError)
 
 
 def _check_ids(ids: pl.Series, column: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from voirdire._errors import InputError, listed
 from voirdire.cli._options import ReferenceOption
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.")] = False,
 ) -> None:
     """Draft a study.toml from the columns of a file of ratings; read it, then edit it."""
-    from voirdire._errors import InputError
     from voirdire.study import study_to_toml
     from voirdire.tables import draft_study
 
@@ -61,8 +61,6 @@ def init(
 
 def taken_for_granted(study: Study) -> list[str]:
     """Who was taken for a person and who for a judge by name alone, and what decides it."""
-    from voirdire.tables._tables import listed
-
     people = [rater.name for rater in study.panel if rater.kind == "human"]
     judges = [rater.name for rater in study.panel if rater.kind != "human"]
     return [

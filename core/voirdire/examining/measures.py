@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import stats, tables
-from voirdire._errors import InputError
+from voirdire._errors import InputError, not_one_of
 from voirdire.examining.examination import Measure
 from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
@@ -163,8 +163,7 @@ def measures_of(cube: Cube, scale: Scale, analysis: Analysis) -> tuple[Measure, 
     names = analysis.measures
     unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
     if unknown:
-        known = ", ".join([*MEASURES, *PAIRWISE])
-        raise InputError(f"measure {unknown[0]!r} is unknown (known: {known})")
+        raise not_one_of("measure", unknown[0], [*MEASURES, *PAIRWISE])
     return tuple(
         measure
         for name in names

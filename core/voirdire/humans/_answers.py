@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ def _many(question: Question, value: Any) -> tuple[str, ...]:
 def _check_many(question: Question, found: Sequence[str]) -> None:
     twice = next((one for one in found if found.count(one) > 1), None)
     if twice is not None:
-        raise InputError(f"{twice!r} is named twice")
+        raise duplicate("label", twice)
     if question.none in found and len(found) > 1:
         raise InputError(f"{question.none!r} stands beside other labels: {list(found)}")
     if len(found) > question.at_most:

@@ -6,7 +6,7 @@ import csv
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError, TableError
+from voirdire._errors import InputError, TableError, no_column
 from voirdire.humans._answers import check_answer, find_option, unasked
 from voirdire.humans._guard import same_text, unguard
 from voirdire.humans._layout import columns, sheet_rows
@@ -78,9 +78,8 @@ def _cells(raw: RawTable, layout: tuple[Column, ...], path: Path) -> list[list[s
     spelling = {_fold(name): name for name in raw.frame.columns}
     lacking = [column.header for column in layout if _fold(column.header) not in spelling]
     if lacking:
-        raise TableError(
-            f"{path}: no column {lacking[0]!r}; sheets are read with every column that was sent out"
-        )
+        advice = "sheets are read with every column that was sent out"
+        raise no_column(path, lacking[0], raw.frame.columns, advice)
     frame = raw.frame.select(spelling[_fold(column.header)] for column in layout)
     return [[_text(value) for value in row] for row in frame.iter_rows()]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, not_one_of
 from voirdire.report._display import for_display
 from voirdire.report.figures import begin_figures, save_figures
 
@@ -142,4 +142,4 @@ def check_formats(formats: Iterable[str], allowed: Sequence[str] = FORMATS) -> N
     """
     unknown = sorted(set(formats) - set(allowed))
     if unknown:
-        raise InputError(f"format {unknown[0]!r} is unknown (allowed: {', '.join(allowed)})")
+        raise not_one_of("format", unknown[0], allowed)

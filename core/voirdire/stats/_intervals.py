@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import check_draws
 from voirdire.stats._results import Interval
 
@@ -33,7 +33,7 @@ def methods(ci: str | Sequence[str] | None, allowed: tuple[str, ...]) -> tuple[s
     asked = () if ci is None else (ci,) if isinstance(ci, str) else tuple(ci)
     for method in asked:
         if method not in allowed:
-            raise StatisticsError(f"ci must be None or among {allowed}, got {method!r}")
+            raise not_one_of("ci", method, allowed, error=StatisticsError)
     return asked
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._anova import decompose, features
 from voirdire.stats._arrays import check_draws, check_level, floats, generator, row_names
 from voirdire.stats._forms import canonical
@@ -89,7 +89,7 @@ def icc_clustered(
     schemes = (ci,) if isinstance(ci, str) else tuple(ci)
     for scheme in schemes:
         if scheme not in SCHEMES:
-            raise StatisticsError(f"unknown scheme {scheme!r}; allowed are {', '.join(SCHEMES)}")
+            raise not_one_of("scheme", scheme, SCHEMES, error=StatisticsError)
     ratings = floats(Y, "Y", 2)
     labels = row_names(clusters, len(ratings), "clusters")
     check_level(level)

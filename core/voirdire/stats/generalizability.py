@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import floats
 from voirdire.stats._results import REASONS, Result
 
@@ -126,7 +126,7 @@ def variance_components(scores: Any, design: str = "nested") -> VarianceComponen
     Brennan (2001), Generalizability Theory. Shavelson and Webb (1991), Generalizability Theory.
     """
     if design not in DESIGNS:
-        raise StatisticsError(f"unknown design {design!r}; allowed are {', '.join(DESIGNS)}")
+        raise not_one_of("design", design, DESIGNS, error=StatisticsError)
     values = floats(scores, "scores", 3)
     complete = ~np.isnan(values).any(axis=(1, 2))
     Y = values[complete]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import numbers
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def adjust_p(p: Any, method: str = "holm") -> Floats:
     Benjamini and Yekutieli (2001), Ann. Stat. 29, 1165-1188.
     """
     if method not in METHODS:
-        raise StatisticsError(f"unknown correction {method!r}; allowed are {', '.join(METHODS)}")
+        raise not_one_of("correction", method, METHODS, error=StatisticsError)
     values = numbers(p, "p").copy()
     if values.ndim != 1:
         raise StatisticsError(f"p must have one dimension, not shape {values.shape}")

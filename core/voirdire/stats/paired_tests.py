@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import mean_interval, pairs, round_off, standard_error
 from voirdire.stats._results import REASONS, Interval, Result
@@ -258,7 +258,7 @@ def compare_systems(
     if matrix.shape[1] != len(systems):
         raise StatisticsError(f"{len(systems)} system names for {matrix.shape[1]} columns")
     if test not in _TESTS:
-        raise StatisticsError(f"unknown test {test!r}; allowed are {', '.join(_TESTS)}")
+        raise not_one_of("test", test, _TESTS, error=StatisticsError)
     chosen = list(itertools.combinations(range(len(systems)), 2))
     found = [_TESTS[test](matrix[:, a], matrix[:, b]) for a, b in chosen]
     adjusted = adjust_p([one.p for one in found], correction)

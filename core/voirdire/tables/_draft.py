@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
@@ -17,7 +17,7 @@ from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, u
 from voirdire.tables._load import read_part, tables_from
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._scale import infer_scale
-from voirdire.tables._tables import finding, listed, plural, shortened
+from voirdire.tables._tables import finding, plural, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import StudyError, TableError
+from voirdire._errors import StudyError, TableError, check_columns, duplicate
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._tables import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     Raises
     ------
     TableError
-        The file or a column is missing, an id is empty or stands twice.
+        The file or a column is missing, an id is empty or occurs twice.
     """
     path = _path(study, spec.path, "items")
     wanted = {spec.reference: "reference"} if spec.reference else {}
@@ -36,8 +35,10 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     for place, row in _rows(path, spec.sheet, wanted, (spec.id,), "items"):
         name = _text(row[spec.id])
         if not name or hash(name) in seen:
-            what = f"stands twice: {name!r}" if name else "is empty"
-            raise TableError(f"{path}, {place}, column {spec.id!r}: the item's id {what}")
+            where = f"{path}, {place}, column {spec.id!r}"
+            if name:
+                raise duplicate("item", name, where, error=TableError)
+            raise TableError(f"{where}: the item's id is empty")
         seen.add(hash(name))
         extra = {column: row[column] for column in spec.extra}
         reference = _text(row[spec.reference]) if spec.reference else ""
@@ -112,12 +113,9 @@ def _parquet_rows(
 
 
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
-    lacking = next((name for name in reversed([*wanted]) if name not in frame.columns), None)
-    if lacking is not None:
-        raise TableError(
-            f"{path}: no column {lacking!r} (columns: {listed(frame.columns)}); say by the key "
-            f"{wanted[lacking]!r} under [{part}] which one is meant"
-        )
+    for name in reversed([*wanted]):
+        advice = f"say by the key {wanted[name]!r} under [{part}] which one is meant"
+        check_columns(path, (name,), frame.columns, advice)
     return frame.select(*wanted)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns, listed, no_column
 from voirdire.tables._names import SYNONYMS, find, is_id, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
-from voirdire.tables._tables import listed, shortened
+from voirdire.tables._tables import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -238,7 +238,7 @@ def _values(
             raise TableError(_no_values(raw, source, "replies"))
     if source.layout == "long" or (source.layout == "auto" and score and plain):
         if score is None:
-            raise TableError(f"{raw.name}: no column `score` (columns: {listed(list(free))})")
+            raise no_column(raw.name, "score", free)
         return "long", {score: ""}
     return _score_columns(raw, source, names, roles, free)
 
@@ -326,12 +326,7 @@ def holds_replies(column: pl.Series) -> bool:
 def _mapped(raw: RawTable, source: Source) -> dict[str, str]:
     """The study's own map, each column of it checked."""
     mapped = {column.strip(): meaning for column, meaning in source.columns.items()}
-    missing = [column for column in mapped if column not in raw.frame.columns]
-    if missing:
-        raise TableError(
-            f"{raw.name}: there is no column {listed(missing)} "
-            f"(columns: {listed(raw.frame.columns)})"
-        )
+    check_columns(raw.name, mapped, raw.frame.columns)
     return mapped
 
 

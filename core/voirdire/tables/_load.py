@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
@@ -23,7 +23,7 @@ from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
-from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, finding, listed, plural
+from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,9 +145,8 @@ def _open(
 
 def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> Part:
     """Tidy frames as a part; a column that is not there is null."""
-    absent = [name for name in ("item", "rater", "attribute", "score") if name not in ratings]
-    if absent:
-        raise TableError(f"study {study.name!r}: the ratings lack the columns {listed(absent)}")
+    needed = ("item", "rater", "attribute", "score")
+    check_columns(f"study {study.name!r}, ratings", needed, ratings.columns)
     defaults = {"run": pl.lit(1), "status": status_of(Scale(*study.rubric.scale))}
     filled = ratings.with_columns(
         defaults.get(name, pl.lit(None)).alias(name) for name in RATINGS if name not in ratings

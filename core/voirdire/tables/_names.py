@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire._errors import TableError
+from voirdire._errors import no_column
 from voirdire.tables._ids import plain_name
-from voirdire.tables._tables import finding, listed
+from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
     if declared is not None:
         clean = plain_name(declared)
         if clean not in columns:
-            raise TableError(f"{table}: there is no column {clean!r} (columns: {listed(columns)})")
+            raise no_column(table, clean, columns)
         return clean
     plain = {_plain(column): column for column in reversed(columns)}
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, not_one_of
 
 if TYPE_CHECKING:
     from voirdire.schema import Scale
@@ -44,7 +44,7 @@ def apply_off_scale(
     if policy == "missing":
         return ratings.with_columns(pl.when(~off).then("score").alias("score"))
     if policy != "error":
-        raise TableError(f"off_scale is {policy!r}; allowed: missing, keep, error")
+        raise not_one_of("off_scale", policy, ("missing", "keep", "error"), error=TableError)
     found = ratings.filter(off)
     if found.height:
         raise TableError(_message(found, scale))

@@ -132,12 +132,6 @@ def finding(
     )
 
 
-def listed(names: Sequence[object], limit: int = 10) -> str:
-    """Names for a sentence: the first few, and how many follow."""
-    shown = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
-
-
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 cell`` or ``33 cells``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

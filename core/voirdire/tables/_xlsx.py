@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import MissingExtraError, TableError
-from voirdire.tables._tables import finding, listed, plural
+from voirdire._errors import MissingExtraError, TableError, listed
+from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

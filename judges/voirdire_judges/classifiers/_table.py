@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns, duplicate
 from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ def _read(
     """One file; `named` says which columns it must have, and what in the study names them."""
     frame = read_items(path, spec.id, spec.text, sheet=sheet)
     for key, columns in named.items():
-        for column in columns:
-            if column not in frame.columns:
-                raise TableError(
-                    f"{path}: no column {column!r} for {key} (columns: {frame.columns})"
-                )
+        check_columns(path, columns, frame.columns, f"it is named by {key!r}")
     return frame
 
 
@@ -59,12 +55,10 @@ def read_items(path: Path, item: str, text: str, *, sheet: str | None = None) ->
     Raises
     ------
     TableError
-        The file cannot be read, a column is missing, an id is empty or stands twice.
+        The file cannot be read, a column is missing, an id is empty or occurs twice.
     """
     raw = read_raw(path, sheet=sheet)
-    for column in (item, text):
-        if column not in raw.frame.columns:
-            raise TableError(f"{path}: no column {column!r} (columns: {raw.frame.columns})")
+    check_columns(path, (item, text), raw.frame.columns)
     frame = raw.frame.with_columns(
         pl.col(item).cast(pl.String).str.strip_chars().fill_null(""),
         pl.col(text).cast(pl.String).str.strip_chars().fill_null(""),
@@ -73,6 +67,8 @@ def read_items(path: Path, item: str, text: str, *, sheet: str | None = None) ->
     wrong = (ids == "") | ~ids.is_first_distinct()
     if wrong.any():
         row = wrong.arg_true()[0]
-        what = f"stands twice: {ids[row]!r}" if ids[row] else "is empty"
-        raise TableError(f"{path}, {raw.place(row)}, column {item!r}: the item's id {what}")
+        where = f"{path}, {raw.place(row)}, column {item!r}"
+        if ids[row]:
+            raise duplicate("item", ids[row], where, error=TableError)
+        raise TableError(f"{where}: the item's id is empty")
     return frame

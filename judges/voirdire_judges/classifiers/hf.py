@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire._errors import not_one_of
 from voirdire_judges.classifiers._batches import Part
 from voirdire_judges.classifiers._checkpoints import Checkpoints, History, fingerprint
 from voirdire_judges.classifiers._encoder import (
@@ -196,7 +196,7 @@ def make(
     known = Settings.__slots__
     strange = sorted(set(options) - set(known))
     if strange:
-        raise InputError(f"hf classifier: unknown option {strange[0]!r} (allowed: {known})")
+        raise not_one_of("option", strange[0], known, "hf classifier")
     machine: dict[str, Any] = {
         "device": device,
         "precision": precision,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, not_one_of
 from voirdire._manager import plugins as loaded_plugins
 from voirdire_judges.classifiers._ask import ask_by_name, ask_model
 from voirdire_judges.classifiers._options import check_task, check_training, read_card
@@ -168,7 +168,7 @@ def make(  # noqa: PLR0913 - the options are those of a study
     allowed = ("temperature", "top_p", "max_tokens", "model_options")
     strange = sorted(set(call) - set(allowed))
     if strange:
-        raise InputError(f"llm classifier: unknown option {strange[0]!r} (allowed: {allowed})")
+        raise not_one_of("option", strange[0], allowed, "llm classifier")
     if shots < 0 or runs < 1 or (shots and prompt):
         raise InputError(
             "llm classifier: shots must be 0 or more (0 with a prompt of your own) and runs 1 or "

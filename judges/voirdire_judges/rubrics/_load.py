@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, not_one_of
 from voirdire.schema import Attribute, Rubric, Scale
 
 _HERE = Path(__file__).parent
@@ -74,7 +74,7 @@ def _rubric(given: dict[str, Any], path: str) -> Rubric:
 def _known(given: dict[str, Any], allowed: set[str], path: str) -> None:
     unknown = sorted(set(given) - allowed)
     if unknown:
-        raise InputError(f"rubric {path}: unknown key {unknown[0]!r} (known: {sorted(allowed)})")
+        raise not_one_of("key", unknown[0], sorted(allowed), f"rubric {path}")
 
 
 def _scale(given: dict[str, Any], path: str) -> Scale:

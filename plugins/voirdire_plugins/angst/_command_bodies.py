@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError, TableError
+from voirdire._errors import check_columns
 from voirdire.examining import Section, examine
 from voirdire.examining.corpora import adversarial_validation, class_divergences
 from voirdire.running import run
@@ -230,11 +231,7 @@ def _settled(final: SettledLabels) -> Section:
 
 def _labels(file: Path) -> pl.DataFrame:
     frame = read_raw(file).frame
-    absent = [name for name in ("item", "annotator", *LABELS) if name not in frame.columns]
-    if absent:
-        raise TableError(
-            f"{file}: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
-        )
+    check_columns(file, ("item", "annotator", *LABELS), frame.columns)
     return frame.with_columns(
         pl.col("item", "annotator").cast(pl.String),
         *(as_labels(frame[label], str(file)) for label in LABELS),
@@ -274,10 +271,7 @@ def _classed(posts: str, label: str, text: str) -> tuple[pl.DataFrame, str]:
         if label in frame.columns and text in frame.columns:
             return frame, text
         if label != CLASS:
-            lacking = text if label in frame.columns else label
-            raise TableError(
-                f"{posts}: no column {lacking!r}; the columns are {', '.join(frame.columns)}"
-            )
+            check_columns(posts, (label, text), frame.columns)
     return read_posts(posts, {"text": text}), "text"
 
 
@@ -294,10 +288,7 @@ def _validation(target: list[str], against: Sequence[str], seed: int, text: str)
         if not equals:
             raise InputError(f"--against {one!r}: write NAME=FILE")
         frame = read_raw(file).frame
-        if text not in frame.columns:
-            raise TableError(
-                f"{file}: no column {text!r}; the columns are {', '.join(frame.columns)}"
-            )
+        check_columns(file, (text,), frame.columns)
         found = adversarial_validation(frame[text].to_list(), target, seed=seed)
         scores = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
         rest = (found.auc_of_labels, found.share_target, found.repeated)

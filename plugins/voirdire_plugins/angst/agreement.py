@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire import InputError, TableError
+from voirdire._errors import check_columns
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
 from voirdire_plugins.angst.data import as_labels
 from voirdire_plugins.angst.labels import LABELS, with_class
@@ -225,10 +226,7 @@ def _matrix(annotations: pl.DataFrame, annotators: Sequence[str], label: str) ->
 
 
 def _check(annotations: pl.DataFrame, annotators: Sequence[str]) -> None:
-    absent = [name for name in NEEDED if name not in annotations.columns]
-    if absent:
-        known = ", ".join(annotations.columns)
-        raise TableError(f"annotations: no column {absent[0]!r}; the columns are {known}")
+    check_columns("annotations", NEEDED, annotations.columns)
     there = annotations["annotator"].unique().to_list()
     unknown = [name for name in annotators if name not in there]
     if unknown:

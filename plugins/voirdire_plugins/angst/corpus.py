@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError, TableError
+from voirdire._errors import check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,13 +143,9 @@ def _step(name: str, posts: pl.DataFrame) -> Step:
 
 
 def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
-    absent = [name for name in ("id", "author", "text", *lexicons) if name not in posts.columns]
-    if absent:
-        raise TableError(
-            f"posts: no column {absent[0]!r}; the columns are {', '.join(posts.columns)}"
-        )
+    check_columns("posts", ("id", "author", "text", *lexicons), posts.columns)
     if posts["id"].null_count() or posts["id"].is_duplicated().any():
-        raise TableError("posts, column 'id': an id is empty or stands twice")
+        raise TableError("posts, column 'id': an id is empty or occurs more than once")
     for name in lexicons:
         lost = posts[name].is_not_null() & posts[name].cast(pl.Float64, strict=False).is_null()
         if lost.any():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError, MissingExtraError, TableError
+from voirdire._errors import no_column
 from voirdire.parsing import said_yes
 from voirdire.tables import read_raw
 from voirdire_plugins.angst.labels import LABELS, with_class
@@ -55,13 +56,11 @@ def read_posts(
     absent = [n for n in (*named, *(n for n in needed if n not in named.values()))
               if n not in frame.columns]  # fmt: skip
     if absent:
-        raise TableError(
-            f"{where}: no column {absent[0]!r}; the columns are {', '.join(frame.columns)}"
-        )
+        raise no_column(where, absent[0], frame.columns)
     rest = [name for name in frame.columns if name not in named and name in named.values()]
     posts = frame.drop(rest).rename(named).with_columns(pl.col("id", "text").cast(pl.String))
     if posts["id"].null_count() or posts["id"].is_duplicated().any():
-        raise TableError(f"{where}: an id is empty or stands twice")
+        raise TableError(f"{where}: an id is empty or occurs more than once")
     if not labelled:
         return posts
     tidy = posts.with_columns(as_labels(posts[label], where) for label in LABELS)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import InputError
+from voirdire._errors import not_one_of
 from voirdire.schema import Sampling
 from voirdire_judges.choice import ChoiceJudge
 from voirdire_plugins.cbt_bench import prompts
@@ -110,7 +111,7 @@ def _selector(
     if not data:
         raise InputError(f"{task.name}: option 'data' must name the folder of the seed examples")
     if how not in _HOW:
-        raise InputError(f"{task.name}: option 'examples' is {how!r} (allowed: fixed, nearest)")
+        raise not_one_of("examples", how, ("fixed", "nearest"), task.name)
     seeds = read_seeds(Path(data), task)
     if not 0 < k <= len(seeds):
         raise InputError(

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import TableError
+from voirdire._errors import duplicate, not_one_of
 from voirdire.schema import Item
 from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, primary_of
 
@@ -74,7 +75,8 @@ def read_examples(folder: Path, task: LabelTask, split: Split = "test") -> tuple
     for number, record in enumerate(_records(path), start=1):
         example = _example(record, task, f"{path.name}, record {number}")
         if example.id in found:
-            raise TableError(f"{path.name}, record {number}: id {example.id!r} stands twice")
+            where = f"{path.name}, record {number}"
+            raise duplicate("id", example.id, where, error=TableError)
         found[example.id] = example
     return tuple(found.values())
 
@@ -156,10 +158,8 @@ def _declared(labels: list[str], task: LabelTask, where: str) -> tuple[str, ...]
     for given in labels:
         label = task.label(given)
         if label is None:
-            raise TableError(
-                f"{where}: label {given!r} is not in {task.name}'s set ({', '.join(task.labels)})"
-            )
+            raise not_one_of(f"label of {task.name}", given, task.labels, where, TableError)
         if label in found:
-            raise TableError(f"{where}: label {given!r} stands twice")
+            raise duplicate("label", given, where, error=TableError)
         found.append(label)
     return tuple(found)

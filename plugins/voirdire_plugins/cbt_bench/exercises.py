@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire import TableError
+from voirdire._errors import duplicate
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.rows import as_text, read_rows
 
@@ -47,7 +48,7 @@ def read_exercises(
     Raises
     ------
     TableError
-        A column is absent; a cell is empty; an id stands twice; a category without criteria; a
+        A column is absent; a cell is empty; an id that occurs twice; a category without criteria; a
         difficulty other than beginner, intermediate and advanced. The message names the row.
     """
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
@@ -56,7 +57,7 @@ def read_exercises(
         cells = {name: as_text(row[column]) for name, column in names.items()}
         exercise = _exercise(cells, criteria, f"{path}, {place}")
         if exercise.id in found:
-            raise TableError(f"{path}, {place}: exercise {exercise.id!r} stands twice")
+            raise duplicate("exercise", exercise.id, f"{path}, {place}", error=TableError)
         found[exercise.id] = exercise
     return tuple(found.values())
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from voirdire import InputError
+from voirdire._errors import not_one_of
 
 DISTORTIONS = (
     "all-or-nothing thinking",
@@ -103,7 +104,7 @@ def task_of(key: str) -> LabelTask:
         There is no such task.
     """
     if key not in TASKS:
-        raise InputError(f"cbt_bench: there is no task {key!r} (tasks: {', '.join(TASKS)})")
+        raise not_one_of("task", key, TASKS, "cbt_bench")
     return TASKS[key]
 
 

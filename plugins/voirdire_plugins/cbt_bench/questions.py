@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire import TableError
+from voirdire._errors import duplicate
 from voirdire._options import read_options
 from voirdire_plugins.cbt_bench.rows import as_text, decoded, read_rows
 
@@ -78,7 +79,7 @@ def read_questions(
     ------
     TableError
         A column is absent; a question without text, with fewer than two options, or whose answer
-        is none of them, or two at once; an id that is empty or stands twice. The message names
+        is none of them, or two at once; an id that is empty or occurs twice. The message names
         the row.
     """
     names = columns or QuestionColumns()
@@ -88,7 +89,7 @@ def read_questions(
     for number, (place, row) in enumerate(read_rows(path, wanted), start=1):
         question = _question(row, names, options, number, f"{path}, {place}")
         if question.id in found:
-            raise TableError(f"{path}, {place}: question {question.id!r} stands twice")
+            raise duplicate("question", question.id, f"{path}, {place}", error=TableError)
         found[question.id] = question
     return tuple(found.values())
 

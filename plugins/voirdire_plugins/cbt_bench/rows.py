@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire import TableError
+from voirdire._errors import check_columns
 from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[str, d
         The file cannot be read, or lacks one of `columns`.
     """
     raw = read_raw(Path(path))
-    lacking = [name for name in columns if name not in raw.frame.columns]
-    if lacking:
-        raise TableError(f"{path}: no column {lacking[0]!r} (columns: {raw.frame.columns})")
+    check_columns(path, columns, raw.frame.columns)
     for index, row in enumerate(raw.frame.iter_rows(named=True)):
         yield raw.place(index), row
 

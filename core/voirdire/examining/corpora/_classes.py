@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns
 from voirdire.examining.corpora._discrepancy import median_gamma, mmd, mmd_pairings
 from voirdire.examining.corpora._divergence import jensen_shannon
 
@@ -73,9 +73,7 @@ def class_divergences(
     >>> class_divergences(rows).select("class_a", "class_b", "n_a", "n_b").rows()
     [('x', 'y', 2, 1)]
     """
-    absent = [name for name in (text, label) if name not in frame.columns]
-    if absent:
-        raise TableError(f"no column {absent[0]!r}; the columns are {', '.join(frame.columns)}")
+    check_columns("", (text, label), frame.columns)
     rows = None if vectors is None else np.asarray(vectors, np.float64)
     if rows is not None and len(rows) != frame.height:
         raise TableError(f"{frame.height} texts need as many vectors, got {len(rows)}")

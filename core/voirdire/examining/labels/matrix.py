@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, duplicate
 from voirdire.schema import STATUSES
 
 if TYPE_CHECKING:
@@ -311,10 +311,8 @@ def _refuse_twice(
     twice = np.flatnonzero(np.bincount(cell, minlength=1) > 1)
     if twice.size:
         row = own.row(int(np.flatnonzero(cell == twice[0])[1]), named=True)
-        raise TableError(
-            f"rater {rater!r}, item {row['item']!r}, run {row['run']}: label "
-            f"{row['attribute']!r} occurs twice"
-        )
+        where = f"rater {rater!r}, item {row['item']!r}, run {row['run']}"
+        raise duplicate("label", row["attribute"], where, error=TableError)
 
 
 def _statuses(

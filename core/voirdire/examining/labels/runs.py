@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, check_columns, duplicate
 from voirdire.examining.labels.matrix import matrix_of_ratings, matrix_of_values
 from voirdire.parsing import LabelSet, parse_labels_column
 from voirdire.schema import STATUSES
@@ -162,9 +162,7 @@ def runs_of_replies(
     >>> runs_of_replies(frame, LabelSet(("Anger", "None"))).of("m").values.tolist()
     [[[1.0, 0.0]], [[nan, nan]]]
     """
-    lacking = [name for name in (*_KEYS, "reply") if name not in replies.columns]
-    if lacking:
-        raise InputError(f"replies have no column {lacking[0]!r} (columns: {replies.columns})")
+    check_columns("replies", (*_KEYS, "reply"), replies.columns, error=InputError)
     frame = replies.with_columns(pl.col("rater").cast(pl.String), finish_reason=_finish(replies))
     distinct = frame.select("reply", "finish_reason").unique(maintain_order=True)
     read = parse_labels_column(
@@ -248,7 +246,7 @@ def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> Labe
     twice = np.flatnonzero(np.bincount(run * shape[1] + item, minlength=1) > 1)
     if twice.size:
         at, of = divmod(int(twice[0]), shape[1])
-        raise InputError(f"rater {rater!r}, item {items[of]!r}: run {runs[at]} occurs twice")
+        raise duplicate("run", int(runs[at]), f"rater {rater!r}, item {items[of]!r}")
     values = np.full((*shape, len(labels)), np.nan)
     first = np.full(shape, -1, np.int16)
     statuses = np.full(shape, "failed", dtype=f"<U{max(map(len, STATUSES))}")

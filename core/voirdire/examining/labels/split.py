@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def stratified_split(
         raise InputError(f"{len(names)} ids need as many strata, got {len(groups)}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"item {twice!r} occurs twice: its split would not be fixed")
+        raise duplicate("item", twice, advice="its split would not be fixed")
     keys = [(group, _hash(seed, name)) for group, name in zip(groups, names, strict=True)]
     order = sorted(range(len(names)), key=keys.__getitem__)
     held = _taken(len(names), fractions[1] + fractions[2])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, duplicate
 from voirdire.examining.preferences.table import (
     MOST,
     preference_table,
@@ -181,7 +181,7 @@ def examine_preferences(
     Raises
     ------
     TableError
-        As `preference_table`; an item is missing from `groups` or stands twice in it.
+        As `preference_table`; an item is missing from `groups` or occurs twice in it.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _parts(
     groups = groups.with_columns(pl.col("item").cast(pl.String))
     repeated = groups.filter(pl.col("item").is_duplicated())
     if repeated.height:
-        raise TableError(f"groups: item {repeated['item'][0]!r} stands twice")
+        raise duplicate("item", repeated["item"][0], "groups", error=TableError)
     lost = settled.join(groups, on="item", how="anti")
     if lost.height:
         raise TableError(f"groups: item {lost['item'][0]!r} was compared and has no group")

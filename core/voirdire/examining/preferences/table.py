@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, check_columns
 from voirdire.tables import STATUS, canonical_ids
 from voirdire.tables._numbers import to_scores
 
@@ -65,9 +65,7 @@ def preference_table(
     >>> preference_table(frame).select("system_a", "system_b", "score").rows()
     [('m', 'ref', 1.0), ('m', 'ref', -2.0)]
     """
-    absent = [name for name in NEEDED if name not in frame.columns]
-    if absent:
-        raise TableError(f"{where}: no column {absent[0]!r} (columns: {frame.columns})")
+    check_columns(where, NEEDED, frame.columns)
     at = place or (lambda index: f"row {index + 1}")
     found = _typed(frame, where, at)
     _check(found, where, at)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, not_one_of
 from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._tables import finding, listed
+from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
         book = fastexcel.read_excel(path)
         sheets = list(book.sheet_names)
         if sheet is not None and sheet not in sheets:
-            raise TableError(f"{path.name}: there is no sheet {sheet!r} (sheets: {listed(sheets)})")
+            raise not_one_of("sheet", sheet, sheets, path.name, TableError)
         names = _visible_first(book, sheets) if sheet is None else [sheet]
         lacks = {}
         for name in names:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire.tables._tables import finding, listed, plural
+from voirdire._errors import listed
+from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, listed
 from voirdire.tables._ids import plain_name
-from voirdire.tables._tables import finding, listed, plural
+from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

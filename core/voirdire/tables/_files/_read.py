@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, not_one_of
 from voirdire.files import near
 from voirdire.tables._files._csv import read_csv
 from voirdire.tables._files._excel import read_excel
@@ -63,10 +63,7 @@ def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
         return read_json(path, skip_bad_lines=skip_bad_lines)
     if suffix in _PARQUET:
         return _read_parquet(path)
-    raise TableError(
-        f"{path}: cannot read {repr(suffix) if suffix else 'a file without a suffix'} "
-        f"(allowed: {', '.join(SUFFIXES)})"
-    )
+    raise not_one_of("suffix", suffix, SUFFIXES, path, TableError)
 
 
 def _check_content(path: Path, suffix: str) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.tables._tables import finding, listed
+from voirdire._errors import listed
+from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

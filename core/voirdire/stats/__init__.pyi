@@ -4,6 +4,8 @@ from voirdire.stats.agreement import joint_agreement as joint_agreement
 from voirdire.stats.agreement_limits import LimitsOfAgreement as LimitsOfAgreement
 from voirdire.stats.agreement_limits import bland_altman as bland_altman
 from voirdire.stats.alttest import alt_test as alt_test
+from voirdire.stats.automation import AutomatedShare as AutomatedShare
+from voirdire.stats.automation import automated_share as automated_share
 from voirdire.stats.chance import best_constant_f1 as best_constant_f1
 from voirdire.stats.chance import kappa_f1 as kappa_f1
 from voirdire.stats.chance import random_f1 as random_f1
@@ -55,6 +57,8 @@ from voirdire.stats.pairwise import BradleyTerry as BradleyTerry
 from voirdire.stats.pairwise import bradley_terry as bradley_terry
 from voirdire.stats.panel import PanelMean as PanelMean
 from voirdire.stats.panel import panel_mean as panel_mean
+from voirdire.stats.planning import LabelsNeeded as LabelsNeeded
+from voirdire.stats.planning import labels_needed as labels_needed
 from voirdire.stats.position import position_effect as position_effect
 from voirdire.stats.prediction_powered import Corrected as Corrected
 from voirdire.stats.prediction_powered import (

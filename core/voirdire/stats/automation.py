@@ -1,0 +1,170 @@
+"""Which single verdicts may go out without a human, at a stated agreement and risk."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire._errors import StatisticsError
+from voirdire.stats._arrays import numbers
+from voirdire.stats._results import Result
+
+if TYPE_CHECKING:
+    from voirdire.stats._arrays import Floats
+
+#: Shares tried, smallest first: each holds the ones before it.
+_STEPS = 50
+#: Probability that the first share tested passes, were agreement two thirds of the way to perfect.
+_POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AutomatedShare(Result):
+    """The largest share of verdicts that may go out without a human.
+
+    Attributes
+    ----------
+    share : float
+        Of all items, those at least as confident as `threshold`; 0 where no share passes.
+    threshold : float
+        The least confidence; NaN where no share passes.
+    agreement, low : float
+        Agreement with the labels among these, and its one-sided lower bound at 1 - `risk`.
+    target, risk : float
+        What was asked: agreement of at least `target`, missed in at most `risk` of samples.
+    n, n_automated : int
+        Labels used, and those of them within the share.
+    reason : str or None
+        ``"too_few_items"`` where there are too few labels to test any share.
+    """
+
+    share: float
+    threshold: float
+    agreement: float
+    low: float
+    target: float
+    risk: float
+    n: int
+    n_automated: int
+    reason: str | None = None
+
+
+def automated_share(
+    agrees: Any, confidence: Any, everywhere: Any, *, target: float, risk: float = 0.1
+) -> AutomatedShare:
+    """The largest share of the most confident verdicts whose agreement is shown to be high enough.
+
+    Fixed-sequence testing over nested shares, from the most confident on: each share is tested by
+    the exact binomial at level `risk`, and the first that fails ends the sequence, so that the risk
+    of missing the target holds for all of them together. The sequence starts at the smallest share
+    with so many labels that agreement two thirds of the way from target to 1 would be shown in four
+    of five samples: tests on fewer would end it by bad luck. Where it starts depends on the number
+    of labels alone, never on what they say.
+
+    Parameters
+    ----------
+    agrees : array-like, shape (n,)
+        1 where verdict and label agree, 0 where they do not; labels drawn at random, none of which
+        was used to fit the confidence.
+    confidence : array-like, shape (n,)
+        Of the same verdicts.
+    everywhere : array-like, shape (M,)
+        Confidence of all verdicts, labelled or not: what the share is a share of.
+    target : float
+        Agreement asked for, in (0, 1).
+    risk : float
+        In (0, 1): how often a sample of labels may miss the target.
+
+    Returns
+    -------
+    AutomatedShare
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not fit, values of `agrees` that are not 0 or 1, a missing confidence, a
+        target or risk outside (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.stats import automated_share
+    >>> confidence = np.linspace(0, 1, 200)
+    >>> agrees = confidence > 0.4
+    >>> round(automated_share(agrees, confidence, confidence, target=0.9).share, 2)
+    0.62
+
+    References
+    ----------
+    Jung, Brahman and Choi (2025), Trust or Escalate, ICLR, section 3. Clopper and Pearson (1934),
+    Biometrika 26, 404-413.
+    """
+    right, sure, every = _checked(agrees, confidence, everywhere, target, risk)
+    if len(right) == 0:
+        return _none(target, risk, 0, "too_few_items")
+    # Nested: everyone at least as confident as a quantile of all verdicts.
+    levels = np.quantile(every, 1 - np.arange(1, _STEPS + 1) / _STEPS, method="lower")
+    levels[-1] = -math.inf
+    fewest = _fewest(target, risk)
+    if len(right) < fewest:
+        return _none(target, risk, len(right), "too_few_items")
+    found = _none(target, risk, len(right), None)
+    for level in levels:
+        within = sure >= level
+        n, agreed = int(within.sum()), int(right[within].sum())
+        if n < fewest or n == found.n_automated:
+            continue
+        low = _lower(agreed, n, risk)
+        if low < target:
+            break
+        share = float((every >= level).mean())
+        found = AutomatedShare(
+            share, float(level), agreed / n, low, target, risk, len(right), n
+        )  # fmt: skip
+    return found
+
+
+def _fewest(target: float, risk: float) -> int:
+    """Labels with which agreement two thirds of the way to perfect is likely to be shown."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
+
+    n = math.ceil(math.log(risk) / math.log(target) - 1e-9)
+    while True:
+        # The fewest agreeing labels whose upper tail at the target is rare enough.
+        wanted = int(np.searchsorted(-bdtrc(np.arange(n) - 0.0, n, target), -risk)) + 1
+        if bdtrc(wanted - 1, n, (2 + target) / 3) >= _POWER:
+            return n
+        n += 1
+
+
+def _none(target: float, risk: float, n: int, reason: str | None) -> AutomatedShare:
+    return AutomatedShare(0.0, math.nan, math.nan, math.nan, target, risk, n, 0, reason)
+
+
+def _lower(agreed: int, n: int, risk: float) -> float:
+    """Clopper and Pearson's one-sided lower bound."""
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+
+    return 0.0 if agreed == 0 else float(betaincinv(agreed, n - agreed + 1, risk))
+
+
+def _checked(
+    agrees: Any, confidence: Any, everywhere: Any, target: float, risk: float
+) -> tuple[Floats, Floats, Floats]:
+    right, sure = numbers(agrees, "agrees"), numbers(confidence, "confidence")
+    every = numbers(everywhere, "everywhere")
+    if right.ndim != 1 or right.shape != sure.shape:
+        raise StatisticsError(
+            f"agrees and confidence must be equally long, got shapes {right.shape} and {sure.shape}"
+        )
+    if not np.isin(right, (0.0, 1.0)).all():
+        raise StatisticsError("agrees must hold 0 and 1 only, none missing")
+    if np.isnan(sure).any() or np.isnan(every).any() or every.ndim != 1 or len(every) == 0:
+        raise StatisticsError("each verdict needs a confidence; leave out what has none")
+    for name, value in (("target", target), ("risk", risk)):
+        if not 0 < value < 1:
+            raise StatisticsError(f"{name} must lie between 0 and 1, got {value!r}")
+    return right, sure, every

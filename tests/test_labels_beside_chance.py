@@ -363,3 +363,74 @@ def test_a_label_in_another_spelling_is_named(tmp_path):
     path.write_text("item,truth,predicted\n1,yes,Yes\n2,no,no\n")
     with pytest.raises(TableError, match="label 'Yes' is predicted where the truth has 'yes'"):
         labels_beside_chance([path], draws=5, resamples=0)
+
+
+def several(folder, cell, *, true=("anger", "x"), said=("x", "anger"), n=60):
+    """Sixty rows: the same two labels in another order, every tenth wrong; `cell` writes a list."""
+    wrong = [at % 10 == 0 for at in range(n)]
+    rows = [
+        (f"i{at}", cell(list(true)), cell(list(said)[:1] if bad else list(said)))
+        for at, bad in enumerate(wrong)
+    ]
+    return wrote(folder / "p.csv", rows, ["item", "truth", "predicted"])
+
+
+# Both labels of all 60 items; of six items one is not named: "anger" 54 of 60, F1 2 54 / 114.
+TWO_LABELS = (1 + 2 * 54 / 114) / 2
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ";".join,
+        "; ".join,
+        str,  # ['x', 'anger']
+        json.dumps,
+        lambda names: str(tuple(names)) if len(names) > 1 else f"('{names[0]}',)",
+        lambda names: str(np.array(names)),  # NumPy prints no commas: Python would join the words
+        lambda names: "{" + ", ".join(map(repr, names)) + "}",
+    ],
+)
+def test_lists_in_cells_are_read_as_they_are_printed(tmp_path, cell):
+    row = labels_beside_chance([several(tmp_path, cell)], draws=5, resamples=0).row(0, named=True)
+    assert row["task"] == "multi-label"
+    assert row["f1"] == pytest.approx(TWO_LABELS)
+
+
+@pytest.mark.parametrize("sign", ["|", ", ", ",", " / ", "+", " & "])
+def test_another_separator_is_asked_about_and_can_be_named(tmp_path, sign):
+    path = several(tmp_path, sign.join)
+    asked = f"seems to hold several labels with '{sign.strip()}' between them; give --separator"
+    with pytest.raises(TableError, match=re.escape(asked)):
+        labels_beside_chance([path], draws=5, resamples=0)
+    found = labels_beside_chance([path], draws=5, resamples=0, separator=sign.strip())
+    assert found["f1"][0] == pytest.approx(TWO_LABELS)
+    # The answer that it is one label: classes "anger|x" and "x|anger" never agree.
+    one = labels_beside_chance([path], draws=5, resamples=0, separator=";")
+    assert one["f1"][0] == 0
+
+
+def test_names_that_hold_a_sign_are_no_question(tmp_path):
+    """Labels as CBT-Bench has them: commas inside a name, of which no part is a label."""
+    labels = ["I am powerless, weak, vulnerable", "I am needy", "I am a failure, loser", "AC/DC"]
+    rows = [(f"i{at}", labels[at % 4], labels[at * 3 % 4]) for at in range(40)]
+    path = wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])
+    row = labels_beside_chance([path], draws=5, resamples=0).row(0, named=True)
+    assert row["task"] == "multi-class"
+
+
+def test_a_list_without_quotes_is_asked_about(tmp_path):
+    path = several(tmp_path, lambda names: f"[{', '.join(names)}]")
+    with pytest.raises(TableError, match="seems to hold a list without quotes; quote the labels"):
+        labels_beside_chance([path], draws=5, resamples=0)
+
+
+def test_the_command_takes_a_separator(tmp_path):
+    path = several(tmp_path, "|".join)
+    command = ["labels", str(path), "--draws", "5", "--resamples", "0"]
+    asked = CliRunner().invoke(build_app(), command)
+    assert asked.exit_code != 0
+    assert "--separator" in str(asked.exception) + asked.output
+    answered = CliRunner().invoke(build_app(), [*command, "--separator", "|"])
+    assert answered.exit_code == 0, answered.output
+    assert f"{TWO_LABELS:.3f}" in answered.output

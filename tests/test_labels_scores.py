@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -267,3 +268,83 @@ def test_questions_without_a_type_stand_together():
         ("case", 1),
         ("(no type)", 2),
     ]
+
+
+def test_runs_are_averaged_and_no_further_items():
+    truth, one = drawn(6)
+    _, other = drawn(7)
+    both = matrix_of_values(
+        np.concatenate([one.values, other.values]), LABELS, items=truth.items, rater="model"
+    )
+    found = label_scores(truth, both, resamples=50)
+    alone = [label_scores(truth, run, resamples=0) for run in both.each_run()]
+    f1s = [single.f1.value for single in alone]
+    assert found.f1.value == pytest.approx(np.mean(f1s))
+    assert found.f1.details["sd"] == pytest.approx(np.std(f1s, ddof=1))
+    assert found.mean("f1_macro") == pytest.approx(
+        np.mean([single.mean("f1_macro") for single in alone])
+    )
+    assert found.sd("f1_macro") == pytest.approx(
+        np.std([single.mean("f1_macro") for single in alone], ddof=1)
+    )
+    for place, label in enumerate(found.labels):
+        singles = [single.labels[place] for single in alone]
+        for name in ("precision", "recall", "f1"):
+            values = [getattr(single, name).value for single in singles]
+            assert getattr(label, name).value == pytest.approx(np.mean(values))
+        assert label.recall.intervals == ()  # runs are no further items
+    twice = matrix_of_values(np.concatenate([one.values] * 2), LABELS, items=truth.items)
+    single = label_scores(truth, one, resamples=50)
+    doubled = label_scores(truth, twice, resamples=50)
+    assert doubled.f1.interval().low == pytest.approx(single.f1.interval().low)
+    assert doubled.labels[0].f1.interval().high == pytest.approx(
+        single.labels[0].f1.interval().high
+    )
+
+
+def test_classes_that_exclude_one_another_have_the_random_predictor_of_their_task():
+    key = matrix(np.eye(3)[[0, 0, 0, 1, 1, 2]])
+    said = matrix(np.eye(3)[[0, 0, 1, 1, 1, 0]], "model")
+    found = label_scores(key, said, task="multi-class", resamples=0)
+    # Random: the sum of squared shares. Constant: 2 p / (1 + p) of the largest class, times p.
+    assert found.baselines.chance.value == pytest.approx((9 + 4 + 1) / 36)
+    assert found.baselines.constant.value == pytest.approx(0.5 * 2 * 0.5 / 1.5)
+    assert found.baselines.named == ("warm",)
+    # Gorodkin's MCC is defined for classes, and not for label sets.
+    assert np.isfinite(found.by_run[0]["mcc"].value)
+    assert label_scores(key, said, resamples=0).by_run[0]["mcc"].reason == "not_applicable"
+
+
+def test_one_label_is_two_classes_of_a_binary_task():
+    key, said = matrix([[1], [1], [0], [0]], labels=("rain",)), matrix(
+        [[1], [0], [0], [np.nan]], "model", ("rain",)
+    )  # fmt: skip
+    found = label_scores(
+        key.two_classes("dry"), said.two_classes("dry"), task="binary", resamples=0
+    )
+    # Of three items: rain has TP 1, FN 1; dry has TP 1, FP 1. F1 2/3 each.
+    assert found.f1.value == pytest.approx(2 / 3)
+    assert (found.n, found.missing, found.keyed) == (3, 1, 4)
+    assert [label.label for label in found.labels] == ["dry", "rain"]
+    with pytest.raises(TableError, match="two classes are made of one label"):
+        key.two_classes().two_classes()
+
+
+def test_a_key_of_several_runs_is_refused():
+    truth, _ = drawn(1, n=4)
+    runs = matrix_of_values(np.concatenate([truth.values] * 2), LABELS, items=truth.items)
+    with pytest.raises(TableError, match="a key holds one answer an item, and '' has 2 runs"):
+        label_scores(runs, truth)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[1, 0]], {}, "must have the shape (items, 3) or (runs, items, 3), got (1, 2)"),
+        ([[1, 0, 2]], {"items": ["a"]}, "rater '', item 'a', 'dry': a label is 0 or 1, not 2"),
+        ([[1, 0, 0]] * 2, {"items": ["a", "a"]}, "2 items of '' need as many different names"),
+    ],
+)
+def test_arrays_that_are_no_labels_are_named(values, options, message):
+    with pytest.raises(TableError, match=re.escape(message)):
+        matrix_of_values(values, LABELS, **options)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from voirdire._errors import SessionError
-from voirdire.stats import (
-    best_constant_f1,
-    classification_scores,
-    kappa_f1,
-    random_f1,
-)
+from voirdire.examining.labels import label_scores, matrices_of_predictions, task_of
+from voirdire.stats import kappa_f1
 from voirdire_judges.classifiers._cells import (
     GRID,
     RESULT,
@@ -24,6 +19,9 @@ from voirdire_judges.classifiers._cells import (
     cell_of,
     read_json,
 )
+
+if TYPE_CHECKING:
+    from voirdire.examining.labels import LabelScores
 
 _SCORES = (
     "f1_weighted", "f1_macro", "precision_weighted", "recall_weighted", "accuracy", "hamming_loss",
@@ -85,19 +83,42 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     rows: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     frames: list[pl.DataFrame] = []
-    for cell, folder in done:
-        tested = pl.read_parquet(folder / TESTED)
-        result = read_json(folder / RESULT)
-        where = _where(cell, several=several)
-        row, classes = _scored(cell, tested, result)
-        rows.append({**where, **row, "notes": "; ".join(result["notes"])})
-        notes |= dict.fromkeys(f"{cell.data}: {note}" for note in result["data_notes"])
-        labels += [{**where, **one} for one in classes]
-        frames.append(tested.select(*(pl.lit(v).alias(k) for k, v in where.items()), pl.all()))
-    scores = pl.DataFrame(rows, infer_schema_length=None)
+    for seeds in _by_seed(done):
+        tested = [_tested(cell, folder, several=several) for cell, folder in seeds]
+        results = [read_json(folder / RESULT) for _, folder in seeds]
+        frames += tested
+        cell = seeds[0][0]
+        found = matrices_of_predictions(pl.concat(tested), cell.name)
+        scores = label_scores(
+            found.truth, found.given, task=task_of(cell.task, cell.name), resamples=0
+        )
+        for place, ((cell, _), result) in enumerate(zip(seeds, results, strict=True)):
+            where = _where(cell, several=several)
+            rows.append({**where, **_row(scores, place, result)})
+            notes |= dict.fromkeys(f"{cell.data}: {note}" for note in result["data_notes"])
+            each = scores.by_run[place].labels
+            labels += [{**where, "label": name, **parts} for name, parts in each.items()]
+    table = pl.DataFrame(rows, infer_schema_length=None)
     left = tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished")
     by_label = pl.DataFrame(labels, infer_schema_length=None)
-    return Evaluation(scores, _summary(scores), by_label, pl.concat(frames), left, tuple(notes))
+    return Evaluation(table, _summary(table), by_label, pl.concat(frames), left, tuple(notes))
+
+
+def _by_seed(done: list[tuple[Cell, Path]]) -> list[list[tuple[Cell, Path]]]:
+    """Finished cells that differ in nothing but their seed, together."""
+    found: dict[tuple[str, ...], list[tuple[Cell, Path]]] = {}
+    for cell, folder in done:
+        found.setdefault((cell.model, cell.data, cell.label_set, cell.task), []).append(
+            (cell, folder)
+        )
+    return list(found.values())
+
+
+def _tested(cell: Cell, folder: Path, *, several: bool) -> pl.DataFrame:
+    """The predictions of one cell, under the name that reports give it."""
+    where = _where(cell, several=several)
+    tested = pl.read_parquet(folder / TESTED)
+    return tested.select(*(pl.lit(v).alias(k) for k, v in where.items()), pl.all())
 
 
 def finished_cells(out: Path) -> list[tuple[Cell, Path]]:
@@ -128,35 +149,19 @@ def _where(cell: Cell, *, several: bool) -> dict[str, Any]:
     }
 
 
-def _scored(
-    cell: Cell, tested: pl.DataFrame, result: dict[str, Any]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Scores of one cell, and of each of its classes."""
-    classes = result["classes"]
-    shape = (-1, len(classes))
-    truth = tested["truth"].to_numpy().reshape(shape)
-    predicted = tested["predicted"].cast(pl.Float64).to_numpy().reshape(shape)
-    if cell.task == "multi-label":
-        found = classification_scores(truth, predicted, labels=classes)
-    else:
-        named = np.where(np.isnan(predicted[:, 0]), np.nan, predicted.argmax(axis=1))
-        places = list(range(len(classes)))
-        found = classification_scores(truth.argmax(axis=1), named, labels=places)
-    support = truth.sum(axis=0, dtype=int)
-    n = len(truth) if cell.task == "multi-label" else None
-    chance = random_f1(support, n)
-    row = {
+def _row(scores: LabelScores, place: int, result: dict[str, Any]) -> dict[str, Any]:
+    """Scores of one seed, beside baselines on the items that some seed predicted."""
+    found, floor = scores.by_run[place], scores.baselines
+    return {
         "n": found["f1_weighted"].n,
-        "missing": found["f1_weighted"].left_out,
+        "missing": scores.keyed - found["f1_weighted"].n,
         **{name: found[name].value for name in _SCORES},
-        "f1_random": chance.value,
-        "f1_constant": best_constant_f1(support, n).value,
-        "kappa": kappa_f1(found["f1_weighted"], chance).value,
+        "f1_random": floor.chance.value,
+        "f1_constant": floor.constant.value,
+        "kappa": kappa_f1(found["f1_weighted"], floor.chance).value,
         "validation_f1": result["validation_f1"],
+        "notes": "; ".join(result["notes"]),
     }
-    parts = zip(classes, found.labels.values(), strict=True)
-    by_label = [{"label": label, **scores} for label, scores in parts]
-    return row, by_label
 
 
 def _summary(scores: pl.DataFrame) -> pl.DataFrame:

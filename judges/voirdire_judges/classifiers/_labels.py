@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire._errors import TableError
+from voirdire.examining.labels import split_labels
 from voirdire.parsing import LabelSet
 from voirdire.parsing._labelset import spelled
 from voirdire_judges.classifiers._targets import Labelled
@@ -62,7 +62,7 @@ def _from_lists(cells: list[Any], known: LabelSet, separator: str) -> Labelled:
     reasons = np.full(len(cells), "", dtype="<U24")
     unknown: Counter[str] = Counter()
     for row, cell in enumerate(cells):
-        parts = _parts(cell, separator)
+        parts = split_labels(cell, separator)
         if parts is None:
             reasons[row] = "blank"
             continue
@@ -77,21 +77,6 @@ def _from_lists(cells: list[Any], known: LabelSet, separator: str) -> Labelled:
         matrix[row, found] = 1
         dominant[row] = found[0] if found else -1
     return Labelled(known.labels, known.none or "", matrix, dominant, reasons, dict(unknown))
-
-
-def _parts(cell: Any, separator: str) -> list[str] | None:
-    """The labels in one cell in their order; None where it is blank."""
-    text = "" if cell is None else str(cell).strip()
-    if not text:
-        return None
-    if text.startswith("["):
-        try:
-            listed = json.loads(text)
-        except ValueError:
-            listed = None
-        if isinstance(listed, list):
-            return [str(part) for part in listed if part is not None]
-    return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def _from_columns(

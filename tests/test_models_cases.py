@@ -10,10 +10,10 @@ from wire_server import Answer, WireServer
 
 from voirdire import ModelError
 from voirdire.schema import Message, Request
-from voirdire_judges.models import _anthropic_messages, _google_content, _openai_chat
+from voirdire_judges.models import _openai_chat, anthropic, google
 from voirdire_judges.models._faults import WireError, model_error
 from voirdire_judges.models._filtered import filtered_categories
-from voirdire_judges.models._refused import refused_parameter
+from voirdire_judges.models._remote import refused_parameter
 from voirdire_judges.rubric import make as make_judge
 
 pytest.importorskip("openai")
@@ -89,8 +89,8 @@ def test_b03_the_others_go_on():
 
 @pytest.mark.shared
 def test_b05_thinking_that_uses_up_the_cap_is_truncation_and_counted(cases):
-    google, chat = (variant["input"] for variant in cases["B05"]["variants"])
-    thought = _google_content.read(google, ASKED)
+    thinking, chat = (variant["input"] for variant in cases["B05"]["variants"])
+    thought = google.read(thinking, ASKED)
     assert (thought.finish_reason, thought.text) == ("length", "")
     assert (thought.usage.output, thought.usage.reasoning) == (256, 256)
     reasoned = _openai_chat.read(chat, ASKED)
@@ -101,8 +101,8 @@ def test_b05_thinking_that_uses_up_the_cap_is_truncation_and_counted(cases):
 @pytest.mark.shared
 def test_b06_empty_and_thinking_blocks(cases):
     empty, thinking, _ = (variant["input"] for variant in cases["B06"]["variants"])
-    assert _anthropic_messages.read(empty, ASKED).finish_reason == "empty"
-    said = _anthropic_messages.read({**thinking, "stop_reason": "end_turn"}, ASKED)
+    assert anthropic.read(empty, ASKED).finish_reason == "empty"
+    said = anthropic.read({**thinking, "stop_reason": "end_turn"}, ASKED)
     assert make_judge("mentalalign").parse([said]).scores["Empathy"] == 4
 
 
@@ -177,7 +177,7 @@ def test_b09_headers_and_then_silence_is_a_timeout():
 
 @pytest.mark.shared
 def test_f03_cached_tokens_are_counted_once_whatever_the_provider_counts(cases):
-    chat, anthropic = (variant["input"] for variant in cases["F03"]["variants"][:2])
+    chat, claude = (variant["input"] for variant in cases["F03"]["variants"][:2])
     usage = {
         "prompt_tokens": chat["prompt_tokens"],
         "prompt_tokens_details": {"cached_tokens": chat["cached_tokens"]},
@@ -185,6 +185,6 @@ def test_f03_cached_tokens_are_counted_once_whatever_the_provider_counts(cases):
     choice = {"message": {"content": "4"}, "finish_reason": "stop"}
     read = _openai_chat.read({"choices": [choice], "usage": usage}, ASKED)
     assert (read.usage.input, read.usage.cached) == (1000, 800)
-    usage = {key: anthropic[key] for key in ("input_tokens", "cache_read_input_tokens")}
-    read = _anthropic_messages.read({"content": [], "usage": usage}, ASKED)
+    usage = {key: claude[key] for key in ("input_tokens", "cache_read_input_tokens")}
+    read = anthropic.read({"content": [], "usage": usage}, ASKED)
     assert (read.usage.input, read.usage.cached) == (1000, 800)

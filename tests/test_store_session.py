@@ -11,6 +11,7 @@ from scripted import scripted_plugins
 
 from voirdire._errors import PluginError, SessionError, StudyError
 from voirdire.schema import Item, Message, Reply, Request, Response, Usage
+from voirdire.secrets import scrub
 from voirdire.store import (
     Asker,
     Attempt,
@@ -26,7 +27,6 @@ from voirdire.store import (
     ratings_frame,
     read_session,
     replies_frame,
-    scrub,
     session_study,
     session_tables,
     take_items,

@@ -15,7 +15,7 @@ VoirdireError (a ValueError)
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,6 +37,19 @@ FaultKind = Literal[
 ]
 FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 _PASSING = frozenset({"rate_limit", "overloaded", "server", "connection", "timeout", "malformed"})
+
+
+class Billed(Protocol):
+    """Tokens that a provider counted (a `schema.Usage`): each None where it did not say."""
+
+    @property
+    def input(self) -> int | None: ...
+    @property
+    def output(self) -> int | None: ...
+    @property
+    def cached(self) -> int | None: ...
+    @property
+    def reasoning(self) -> int | None: ...
 
 
 class VoirdireError(ValueError):
@@ -94,6 +107,8 @@ class ModelError(VoirdireError):
     of_item : bool
         Whether this request alone is at fault (too long for the model), which says nothing of
         others to the same model.
+    billed : Usage or None
+        The tokens that were counted for it all the same, as for an answer without a choice.
 
     Examples
     --------
@@ -112,12 +127,13 @@ class ModelError(VoirdireError):
         status_code: int | None = None,
         parameter: str = "",
         of_item: bool = False,
+        billed: Billed | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: FaultKind = kind
         self.retryable = kind in _PASSING if retryable is None else retryable
         self.retry_after, self.status_code = retry_after, status_code
-        self.parameter, self.of_item = parameter, of_item
+        self.parameter, self.of_item, self.billed = parameter, of_item, billed
 
 
 class SessionError(VoirdireError):

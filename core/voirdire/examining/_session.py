@@ -45,6 +45,13 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "Replies made without the parameter {detail!r}, which the model refuses: {count}.",
         "They follow the model's own setting in its place.",
     ),
+    "unknown_word": (
+        "serious",
+        "Replies in which the provider says something that voirdire does not know ({detail}): "
+        "{count}.",
+        "A reply whose end is in doubt is read as one that may be cut; look at some of them by "
+        "voirdire session show.",
+    ),
     "several_models": (
         "serious",
         "Replies of one rater came from several models: {detail}.",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from voirdire._errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.running._stop import GRACE
 from voirdire.schema import FinishReason, Reply, Usage
-from voirdire.store import scrub
+from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

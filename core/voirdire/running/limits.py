@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from voirdire.store import scrub
+from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
     import random

@@ -52,7 +52,6 @@ from voirdire.store._session import (
 )
 from voirdire.store._subjects import iterate_items, lonely_responses, take_items, take_responses
 from voirdire.store._tables import session_tables, write_tables
-from voirdire.store._texts import scrub
 
 __all__ = [
     "Asker",
@@ -98,7 +97,6 @@ __all__ = [
     "replies_frame",
     "reply_findings_frame",
     "responses_frame",
-    "scrub",
     "session_study",
     "session_tables",
     "spent_by_model",

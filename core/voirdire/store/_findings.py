@@ -42,7 +42,7 @@ FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
 _NOTED = """SELECT substr(n.value, 1, instr(n.value, ':') - 1) AS note, count(*)
 FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
 WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'dropped %:%'
-OR n.value LIKE 'simulated:%') GROUP BY note ORDER BY note"""
+OR n.value LIKE 'simulated:%' OR n.value LIKE 'unknown_word %:%') GROUP BY note ORDER BY note"""
 _ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
 WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
 _PLACES = 20
@@ -157,7 +157,7 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
         ``rater, kind, count, of`` (tasks in all, null where that is not the question),
         ``detail`` (an example, or the kinds of fault), ``places`` (the first twenty). Kinds are
         ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
-        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``. Empty
+        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``, ``unknown_word``. Empty
         where the session has none on file.
     """
     path, old = Path(folder) / FILE, Path(folder) / OLD_FILE

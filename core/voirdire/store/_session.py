@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 from voirdire._errors import SessionError
 from voirdire.files import write_text
 from voirdire.schema import Reply, Usage
+from voirdire.secrets import held_keys
 from voirdire.store import _lock
 from voirdire.store._records import Stored
 from voirdire.store._schema import SCHEMA_VERSION, TABLES, VERSION
-from voirdire.store._texts import held_keys, unpack
+from voirdire.store._texts import unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.study import study_hash, thresholds_hash
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import SessionError
 from voirdire.schema import Request
+from voirdire.secrets import scrub
 from voirdire.store._records import Attempt, Finish, Revival, dumps, make_call
 from voirdire.store._schema import PRAGMAS
-from voirdire.store._texts import pack, scrub
+from voirdire.store._texts import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from voirdire.schema import Usage
 from voirdire_judges.models._faults import MalformedBodyError, WireError
+from voirdire_judges.models._finish import unknown
 from voirdire_judges.models._status import stated_status
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
     if body.get("error") and not body.get(keys[0]):
         raise stated_error(body)
     if all(body.get(key) is None for key in keys):
-        raise MalformedBodyError(f"no {keys[0]!r}: {said[:80]!r}")
+        raise MalformedBodyError(f"no {keys[0]!r}: {said[:80]!r}", body)
     return body
 
 
@@ -83,6 +85,23 @@ def texts_in(content: Any) -> str:
     )
 
 
+def unknown_parts(content: Any) -> tuple[str, ...]:
+    """A note on each kind of part in a message's content that is neither read nor known.
+
+    >>> unknown_parts([{"type": "text", "text": "4"}, {"type": "hologram"}])
+    ('unknown_word part hologram: it was not read',)
+    """
+    kinds = {text(part.get("type", "text")) for part in items(content)}
+    return tuple(f"{unknown('part', kind)}: it was not read" for kind in sorted(kinds - _PARTS))
+
+
+#: Parts of a message that are read, or known not to be the answer.
+_PARTS = frozenset(
+    {"text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning", "tool_use"}
+    | {"function_call", "tool_call", "input_json_delta", "reasoning_content", "annotations"}
+)
+
+
 def given_to(calls: Iterable[Any]) -> str:
     r"""What a model handed to tools in place of a text, one JSON value a line.
 
@@ -102,6 +121,64 @@ def count(value: Any) -> int | None:
         value = int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None
+
+
+def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
+    """Tokens in the fields of chat completions, responses, LangChain and those who follow them.
+
+    Whether reasoning is counted inside the output or beside it differs between endpoints of one
+    format, and their documentation is often wrong: the total decides. What it holds beyond input
+    and output is reasoning, or cached input where it is just as much as that; without an account of
+    it, it is output, the dearer of the two, so that a limit on cost holds. Where there is no total,
+    reasoning is `beside` the output where the format says so, and where it is more than the output.
+
+    >>> details = {"completion_tokens_details": {"reasoning_tokens": 94}}
+    >>> usage_of({"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135, **details})
+    Usage(input=32, output=103, cached=None, reasoning=94)
+    >>> usage_of({"prompt_tokens": 1000, "completion_tokens": 10, "prompt_cache_hit_tokens": 800})
+    Usage(input=1000, output=10, cached=800, reasoning=None)
+    """
+    given = _first(usage, _INPUT)
+    out = _first(usage, _OUTPUT)
+    cached, reasoning = _first(usage, _CACHED), _first(usage, _REASONING)
+    total = _first(usage, _TOTAL)
+    if out is None:
+        return Usage(given, out, cached, reasoning)
+    if total is None or given is None:
+        apart = (reasoning or 0) if beside or (reasoning or 0) > out else 0
+        return Usage(given, out + apart, cached, reasoning)
+    rest = max(total - given - out, 0)
+    if rest and rest == cached and rest != reasoning:
+        return Usage(given + rest, out, cached, reasoning)
+    return Usage(given, out + rest, cached, reasoning)
+
+
+#: Where the counts stand, each as the way through the object; the first that is there counts.
+_INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
+_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
+_TOTAL = ("total_tokens", "totalTokenCount")
+_CACHED = (
+    "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens",
+    "input_token_details.cache_read",
+    "prompt_cache_hit_tokens",  # DeepSeek
+    "cached_tokens",  # Moonshot
+    "num_cached_tokens",
+    "cache_read_input_tokens",  # Anthropic's field, as routers hand it on
+    "cachedContentTokenCount",
+)  # fmt: skip
+_REASONING = (
+    "completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens",
+    "output_token_details.reasoning", "reasoning_tokens", "thoughtsTokenCount",
+)  # fmt: skip
+
+
+def _first(usage: dict[str, Any], ways: Iterable[str]) -> int | None:
+    for way in ways:
+        head, _, inner = way.partition(".")
+        value = mapping(usage.get(head)).get(inner) if inner else usage.get(head)
+        if (number := count(value)) is not None:
+            return number
+    return None
 
 
 def added(*values: int | None) -> int | None:

@@ -6,13 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
-from voirdire_judges.models._keys import Key, scrub
+from voirdire.secrets import scrub
 from voirdire_judges.models._status import error_of, is_too_long, kind_of, retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from voirdire._errors import FaultKind
+    from voirdire.schema import Usage
+    from voirdire_judges.models._keys import Key
 
 _TIMEOUTS = {"TimeoutError", "APITimeoutError", "TimeoutException", "ServerTimeoutError"}
 #: OpenAI's aiohttp transport reports a connection dropped by the server as a timeout.
@@ -27,12 +29,15 @@ _CONNECTIONS = {
     "RemoteProtocolError",
 }
 _MALFORMED = {
+    "MalformedBodyError",
     "JSONDecodeError",
     "UnicodeDecodeError",
     "APIResponseValidationError",
     "ClientResponseError",
 }
 _LONGEST = 300
+#: Bytes of an answer that are read at most, on the wire and unpacked.
+LARGEST = 64 << 20
 
 
 class WireError(Exception):
@@ -44,7 +49,15 @@ class WireError(Exception):
 
 
 class MalformedBodyError(Exception):
-    """A 200 whose body is not the provider's format."""
+    """A 200 whose body is not the provider's format; what could be read of it is its `body`."""
+
+    def __init__(self, said: str, body: Any = None) -> None:
+        super().__init__(said)
+        self.body = body
+
+
+class TooLargeError(Exception):
+    """An answer that is larger than any answer: it was not read to its end."""
 
 
 def wire_error(error: BaseException) -> WireError | None:
@@ -62,12 +75,19 @@ def wire_error(error: BaseException) -> WireError | None:
     return WireError(status, body if body is not None else str(error), lowered)
 
 
-def model_error(model: str, error: BaseException, timeout: float, *keys: Key | None) -> ModelError:
-    """The typed error for an exception of whatever SDK; no key stands in it."""
+def model_error(
+    model: str, error: BaseException, timeout: float, *keys: Key | None, billed: Usage | None = None
+) -> ModelError:
+    """The typed error for an exception of whatever SDK; no key stands in it.
+
+    `billed` is what the provider says that the answer cost, where one came.
+    """
     found = wire_error(error)
     if found is None:
         kind, said = _transport(error, timeout)
-        return ModelError(f"{model}: {scrub(said, *keys)}", kind)
+        again = False if "TooLargeError" in _names(error) else None
+        text = f"{model}: {scrub(said, *_texts(keys))}"
+        return ModelError(text, kind, retryable=again, billed=billed)
     kind = kind_of(found.status_code, found.body)
     said = message(found, *keys)
     return ModelError(
@@ -76,7 +96,12 @@ def model_error(model: str, error: BaseException, timeout: float, *keys: Key | N
         retry_after=retry_after(found.headers, found.body),
         status_code=found.status_code,
         of_item=is_too_long(found.status_code, found.body),
+        billed=billed,
     )
+
+
+def _texts(keys: Iterable[Key | None]) -> list[str]:
+    return [key.reveal() for key in keys if key is not None]
 
 
 def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
@@ -94,7 +119,7 @@ def message(found: WireError, *keys: Key | None) -> str:
     inner = error_of(found.body)
     said = inner.get("message") if inner else None
     text = said if isinstance(said, str) else _plain(found.body)
-    return _short(scrub(text, *keys))
+    return _short(scrub(text, *_texts(keys)))
 
 
 def _plain(body: Any) -> str:
@@ -112,9 +137,11 @@ def _short(text: str) -> str:
 def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
     names = _names(error)
     said = _short(f"{type(error).__name__}: {error}")
+    if "TooLargeError" in names:
+        return "malformed", f"the answer is larger than {LARGEST >> 20} MB and was not read"
     if names & _TIMEOUTS and not names & _DROPPED:
         return "timeout", f"no answer within {timeout:g} s"
-    if isinstance(error, MalformedBodyError) or names & _MALFORMED:
+    if names & _MALFORMED:
         return "malformed", f"the answer is not in the provider's format ({said})"
     if names & (_CONNECTIONS | _DROPPED):
         return "connection", f"the connection failed ({said})"

@@ -2,35 +2,75 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from voirdire.schema import FinishReason
 
+#: Words for an answer that ended by itself, or in a call of a tool that holds the answer. An empty
+#: word is none: some servers leave the field out.
+_ENDED = frozenset(
+    {"", "none", "stop", "eos", "eos_token", "stop_sequence", "stop_token", "end_turn", "end"}
+    | {"complete", "completed", "done", "finished", "tool_calls", "tool_use", "function_call"}
+)
 _LENGTH = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
+    {"length", "max_length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length"}
+    | {"model_context_window_exceeded"}
 )
 _FILTERED = frozenset(
-    {"content_filter", "blocklist", "prohibited_content", "recitation", "spii", "model_armor"}
+    {"content_filter", "content_filtered", "blocklist", "prohibited_content", "recitation", "spii"}
+    | {"model_armor", "guardrail_intervened", "sensitive", "language"}
 )
 _REFUSED = frozenset({"refusal", "safety"})
+_KNOWN = _ENDED | _LENGTH | _FILTERED | _REFUSED
+#: Characters of an unknown word that are shown.
+_SHOWN = 40
 
 
-def finish_of(reason: str, said: str, refusal: str) -> FinishReason:
+def finish_of(reason: str, said: str, refusal: str = "") -> FinishReason:
     """One of ours for a server's reason, the text and the refusal.
 
     A refusal may come with the reason "stop", and a cut answer may be empty: reasoning ate the cap.
+    After a word that is not known the text may be whole or not, so it is read as one that was cut:
+    what it states in full counts, and nothing else (`unknown_finish` says so).
 
     >>> finish_of("model_length", '{"Emp', ""), finish_of("content_filter: SAFETY", "", "")
     ('length', 'content_filter')
-    >>> finish_of("stop", "", ""), finish_of("", "4", "")
-    ('empty', 'stop')
+    >>> finish_of("stop", "", ""), finish_of("", "4", ""), finish_of("system_overload", "4", "")
+    ('empty', 'stop', 'length')
     """
-    word = reason.lower().partition(":")[0].strip()
+    word = _word(reason)
     if refusal or word in _REFUSED:
         return "refusal"
     if word in _FILTERED:
         return "content_filter"
     if word in _LENGTH:
         return "length"
-    return "stop" if said.strip() else "empty"
+    if not said.strip():
+        return "empty"
+    return "stop" if word in _ENDED else "length"
+
+
+def unknown_finish(reason: str) -> tuple[str, ...]:
+    """A note on a word that is not known; none on those that are.
+
+    >>> unknown_finish("system_overload")
+    ('unknown_word finish_reason system_overload: the text is read as one that may be cut',)
+    >>> unknown_finish("STOP")
+    ()
+    """
+    word = _word(reason)
+    if word in _KNOWN:
+        return ()
+    return (f"{unknown('finish_reason', word)}: the text is read as one that may be cut",)
+
+
+def unknown(what: str, word: str) -> str:
+    """The beginning of a note on a word in an answer that is not known, made harmless and short."""
+    plain = re.sub(r"[^\w.-]+", "_", word)[:_SHOWN]
+    return f"unknown_word {what} {plain}"
+
+
+def _word(reason: str) -> str:
+    return reason.lower().partition(":")[0].strip()

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 
-from voirdire._errors import ModelError
-
-#: What looks like a key or a header that carries one, whoever wrote it.
-_LOOKS_SECRET = re.compile(
-    r"(?i)\bbearer\s+[^\s\"',;]+|\b(?:sk|rk|pk)-[\w*-]{6,}|\bAIza[\w-]{10,}"
-    r"|((?:x-)?(?:api|goog-api)-key\W{1,4})[^\s\"',;]+"
-)
-_NAMES_SECRET = re.compile(r"(?i)(?:key|token|secret|password)$")
+from voirdire._errors import InputError, ModelError
+from voirdire.secrets import secret_in_address
 
 
 class Key:
@@ -47,16 +40,17 @@ def key_from_environment(model: str, variable: str) -> Key:
     return Key(found, variable)
 
 
-def scrub(text: str, *keys: Key | None) -> str:
-    """The text without the keys, without those of the environment and without what looks like one.
+def checked_address(model: str, address: str | None) -> str | None:
+    """The address of an endpoint, which carries no key.
 
-    >>> scrub("401: Incorrect API key provided: wanted-key", Key("wanted-key"))
-    '401: Incorrect API key provided: [key]'
-    >>> scrub("sent 'Authorization: Bearer abc' with sk-proj-12345678")
-    "sent 'Authorization: [key]' with [key]"
+    Raises
+    ------
+    InputError
+        A user, a password or a query stands in it: it is kept with the session and shown.
     """
-    known = {key.reveal() for key in keys if key is not None}
-    known |= {value for name, value in os.environ.items() if _NAMES_SECRET.search(name)}
-    for secret in sorted(known, key=len, reverse=True):
-        text = text.replace(secret, "[key]") if len(secret) >= 6 else text
-    return _LOOKS_SECRET.sub(lambda found: f"{found[1] or ''}[key]", text)
+    if address and (part := secret_in_address(address)):
+        raise InputError(
+            f"{model}: base_url holds {part}, which may be a key and would be kept and shown: keys "
+            "come from the environment (api_key_env); a query belongs into the option query"
+        )
+    return address

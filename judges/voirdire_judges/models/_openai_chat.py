@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Reply
 from voirdire_judges.models._body import (
     content_of,
-    count,
     given_to,
     items,
     mapping,
@@ -15,13 +14,15 @@ from voirdire_judges.models._body import (
     stated_error,
     text,
     texts_in,
+    unknown_parts,
+    usage_of,
 )
 from voirdire_judges.models._faults import MalformedBodyError
-from voirdire_judges.models._finish import finish_of
+from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._logprobs import option_logprobs
 
 if TYPE_CHECKING:
-    from voirdire.schema import Request
+    from voirdire.schema import Request, Usage
     from voirdire_judges.models._options import Options
 
 #: Asks the SDK for the answer as it came.
@@ -76,7 +77,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     """
     choices = items(body.get("choices"))
     if not choices:
-        raise MalformedBodyError("an answer without choices")
+        raise MalformedBodyError("an answer without choices", body)
     choice, message = choices[0], mapping(choices[0].get("message"))
     said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
@@ -86,9 +87,10 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     return Reply(
         text=said or refusal,
         finish_reason=finish_of(reason, said, refusal),
-        usage=_usage(mapping(body.get("usage"))),
+        usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
+        notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
         option_logprobs=option_logprobs(alternatives(positions), request.options),
     )
 
@@ -102,17 +104,13 @@ def _check_error(body: dict[str, Any], choice: dict[str, Any], reason: str, said
     """Raise what a router says inside a 200: its provider failed, and no answer came of it."""
     error = choice.get("error") or body.get("error")
     if reason == "error" or (error and not said):
-        raise stated_error({"error": error or {"message": "the generation ended in an error"}})
+        said_of_it = error or {"message": "the generation ended in an error"}
+        raise stated_error({**body, "error": said_of_it})
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    # prompt_tokens count the cached ones, completion_tokens the reasoning.
-    return Usage(
-        input=count(usage.get("prompt_tokens")),
-        output=count(usage.get("completion_tokens")),
-        cached=count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
-    )
+def billed(body: dict[str, Any]) -> Usage:
+    """The tokens of an answer, whatever else is wrong with it."""
+    return usage_of(mapping(body.get("usage")))
 
 
 def alternatives(positions: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:

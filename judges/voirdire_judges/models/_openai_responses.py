@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Reply
 from voirdire_judges.models._body import (
     content_of,
-    count,
     given_to,
     items,
     mapping,
     parse_body,
     stated_error,
     text,
+    unknown_parts,
+    usage_of,
 )
 from voirdire_judges.models._faults import MalformedBodyError
+from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._openai_chat import alternatives
 
 if TYPE_CHECKING:
-    from voirdire.schema import FinishReason, Request
+    from voirdire.schema import Request, Usage
     from voirdire_judges.models._options import Options
 
 
@@ -58,7 +60,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     if status == "failed":
         raise stated_error(body)
     if status not in {"", "completed", "incomplete"}:
-        raise MalformedBodyError(f"a response whose status is {status!r}")
+        raise MalformedBodyError(f"a response whose status is {status[:40]!r}", body)
     messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
     parts = [part for message in messages for part in items(message.get("content"))]
     said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
@@ -68,29 +70,22 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     positions = [token for part in parts for token in items(part.get("logprobs"))]
     return Reply(
         text=said or refusal,
-        finish_reason=_finish(body, said, refusal),
-        usage=_usage(mapping(body.get("usage"))),
+        finish_reason=finish_of(_reason(body), said, refusal),
+        usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
+        notes=(*unknown_finish(_reason(body)), *unknown_parts(parts)),
         option_logprobs=option_logprobs(alternatives(positions), request.options),
     )
 
 
-def _finish(body: dict[str, Any], said: str, refusal: str) -> FinishReason:
-    reason = mapping(body.get("incomplete_details")).get("reason")
-    if refusal:
-        return "refusal"
-    if reason == "content_filter":
-        return "content_filter"
-    if body.get("status") == "incomplete":
-        return "length"
-    return "stop" if said.strip() else "empty"
+def _reason(body: dict[str, Any]) -> str:
+    """Why it is incomplete; one that does not say why was cut."""
+    if body.get("status") != "incomplete":
+        return "completed"
+    return text(mapping(body.get("incomplete_details")).get("reason")) or "max_output_tokens"
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    return Usage(
-        input=count(usage.get("input_tokens")),
-        output=count(usage.get("output_tokens")),
-        cached=count(mapping(usage.get("input_tokens_details")).get("cached_tokens")),
-        reasoning=count(mapping(usage.get("output_tokens_details")).get("reasoning_tokens")),
-    )
+def billed(body: dict[str, Any]) -> Usage:
+    """The tokens of a response, whatever else is wrong with it."""
+    return usage_of(mapping(body.get("usage")))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import ModelError
-from voirdire.schema import Reply
+from voirdire.schema import Reply, Usage
+from voirdire.secrets import Hider
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import message, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._pool import Lease, pool
-from voirdire_judges.models._refused import refused_parameter, renamed, together
-from voirdire_judges.models._status import is_too_long
+from voirdire_judges.models._status import error_of, is_too_long, words
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from voirdire.schema import Request
     from voirdire_judges.models._faults import WireError
@@ -50,6 +51,8 @@ class Dialect:
         (client, parameters) -> the body of a 200, checked to be JSON of the right shape.
     read
         (body, request) -> Reply.
+    billed
+        (body) -> the tokens it counts, also of an answer that cannot be read.
     lacking
         Parameters of a request that the provider does not know at all.
     """
@@ -60,6 +63,7 @@ class Dialect:
     params: Callable[[str, Request, Options], dict[str, Any]]
     send: Callable[[Any, dict[str, Any]], Awaitable[dict[str, Any]]]
     read: Callable[[dict[str, Any], Request], Reply]
+    billed: Callable[[dict[str, Any]], Usage]
     lacking: frozenset[str] = frozenset()
 
 
@@ -85,6 +89,7 @@ class RemoteModel:
         self._dropped: dict[str, str] = {}
         self._renamed: dict[str, str] = {}
         self._lease: Lease | None = None
+        self._hide = Hider([endpoint.key.reveal()] if endpoint.key is not None else [])
 
     def __repr__(self) -> str:
         return f"<model {self.name}>"
@@ -154,11 +159,24 @@ class RemoteModel:
             categories = filtered_categories(found.body, found.status_code)
             if categories is not None:
                 notes = tuple(f"content_filter: {category}" for category in categories)
-                return Reply("", "content_filter", notes=notes)
+                billed = self._billed(found.body) or Usage()
+                return Reply("", "content_filter", usage=billed, notes=notes)
             name = refused_parameter(found.body, sent) if _may_refuse(found) else ""
             if name:
                 return self._refuse(name, message(found, self.endpoint.key), found)
-        return model_error(self.name, error, self.options.timeout, self.endpoint.key)
+        body = found.body if found is not None else getattr(error, "body", None)
+        return model_error(
+            self.name,
+            error,
+            self.options.timeout,
+            self.endpoint.key,
+            billed=self._billed(body),
+        )
+
+    def _billed(self, body: Any) -> Usage | None:
+        """The tokens that an answer counts which is no reply; None where it counts none."""
+        usage = self.dialect.billed(body) if isinstance(body, dict) else Usage()
+        return None if usage == Usage() else usage
 
     def _refuse(self, name: str, said: str, found: WireError | None) -> ModelError | _Again:
         other = renamed(name, found.body) if found is not None else ""
@@ -184,6 +202,7 @@ class RemoteModel:
             notes += self._changes(request)
         return replace(
             reply,
+            text=self._hide(reply.text),
             model=reply.model or self.model,
             params=shown(sent),
             notes=notes,
@@ -225,3 +244,75 @@ def _brief(value: Any) -> Any:
         return value
     inner = value.get("format", value)
     return inner["type"] if isinstance(inner, dict) and "type" in inner else value
+
+
+_REFUSES = re.compile(
+    r"unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)"
+    r"|does(?: not|n't) support|unrecognized|unknown|unexpected|cannot find field"
+    r"|invalid (?:argument|parameter|field)|deprecated|only be set|instead",
+    re.IGNORECASE,
+)
+#: Parameters that make sense together only.
+_GROUPS = (
+    frozenset({"logprobs", "top_logprobs"}),
+    frozenset({"top_logprobs", "include"}),
+    frozenset({"logprobs", "response_logprobs"}),
+    frozenset({"tools", "tool_choice"}),
+    frozenset({"response_json_schema", "response_mime_type"}),
+)
+#: Without these there is no call.
+_NEEDED = frozenset(
+    {"model", "messages", "input", "contents", "system", "system_instruction", "store"}
+)
+#: Names that are ordinary words too, and are meant only where they are quoted.
+_ORDINARY = frozenset({"text", "include", "user", "tools", "stop", "options", "n"})
+_RENAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+
+def refused_parameter(body: Any, sent: Iterable[str]) -> str:
+    """The sent parameter that an error body refuses; empty where it is about something else.
+
+    >>> body = {"error": {"code": "unsupported_value", "param": "temperature", "message": "no"}}
+    >>> refused_parameter(body, {"temperature": 0, "seed": 1})
+    'temperature'
+    >>> refused_parameter({"error": {"message": "`top_p` is deprecated"}}, ["top_p"])
+    'top_p'
+    >>> refused_parameter({"error": {"message": "the prompt is too long"}}, ["top_p"])
+    ''
+    """
+    candidates = [name for name in sent if name not in _NEEDED]
+    error = error_of(body)
+    named = str(error.get("param") or "")
+    said = " ".join(words(error))
+    if not _REFUSES.search(said):
+        return ""
+    for name in candidates:
+        if named.partition(".")[0] == name or _mentions(said, name):
+            return name
+    return ""
+
+
+def _mentions(text: str, name: str) -> bool:
+    spelt = "[_ ]?".join(re.escape(part) for part in name.split("_"))
+    if name in _ORDINARY:
+        return re.search(rf"(?i)['\"`]{spelt}['\"`.]", text) is not None
+    return re.search(rf"(?i)(?<![a-z_]){spelt}(?![a-z_])", text) is not None
+
+
+def together(name: str) -> frozenset[str]:
+    """The parameter and those that must go with it.
+
+    >>> sorted(together("tools"))
+    ['tool_choice', 'tools']
+    """
+    return frozenset({name}).union(*(group for group in _GROUPS if name in group))
+
+
+def renamed(name: str, body: Any) -> str:
+    """The name that the error asks for in place of the refused one, or empty.
+
+    >>> renamed("max_tokens", {"error": {"message": "Use 'max_completion_tokens' instead."}})
+    'max_completion_tokens'
+    """
+    other = _RENAMES.get(name, "")
+    return other if other and _mentions(" ".join(words(body)), other) else ""

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from voirdire_judges.models import _anthropic_messages as messages
+from voirdire.schema import Reply, Usage
+from voirdire_judges.models._body import (
+    added,
+    content_of,
+    count,
+    items,
+    mapping,
+    parse_body,
+    text,
+    unknown_parts,
+)
+from voirdire_judges.models._capped import ACCEPTED, cap_response
+from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import key_from_environment
+from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from voirdire.schema import Request
 
 
 def open_client(endpoint: Endpoint) -> Any:
@@ -23,7 +38,10 @@ def open_client(endpoint: Endpoint) -> Any:
         base_url=endpoint.base_url,
         timeout=None,
         max_retries=0,
-        http_client=anthropic.DefaultAioHttpClient(timeout=None),
+        default_headers={"Accept-Encoding": ACCEPTED},
+        http_client=anthropic.DefaultAioHttpClient(
+            timeout=None, event_hooks={"response": [cap_response]}
+        ),
     )
 
 
@@ -32,13 +50,94 @@ async def close_client(client: Any) -> None:
     await client.close()
 
 
+#: The API takes no call without a limit.
+DEFAULT_MAX_TOKENS = 1024
+
+
+def params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """The body of a call: the system text apart, a schema as a tool that must be called."""
+    system = "\n\n".join(m.content for m in request.messages if m.role == "system")
+    sent: dict[str, Any] = {
+        "model": model,
+        "messages": [
+            {"role": m.role, "content": m.content} for m in request.messages if m.role != "system"
+        ],
+        "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
+        "system": system or None,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+    }
+    if request.schema is not None and options.structured:
+        tool = {
+            "name": "answer",
+            "description": "Give the answer.",
+            "input_schema": dict(request.schema),
+        }
+        sent |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
+    sent |= {**options.params, **request.params}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200."""
+    first = {"model", "messages", "max_tokens"}
+    rest = {name: value for name, value in sent.items() if name not in first}
+    raw = await client.messages.with_raw_response.create(
+        model=sent["model"],
+        messages=sent["messages"],
+        max_tokens=sent["max_tokens"],
+        extra_body=rest,
+    )
+    return parse_body(await content_of(raw), "content")
+
+
+def read(body: dict[str, Any], request: Request) -> Reply:
+    """The reply in a message: its text blocks and the input of the tool called, nothing else.
+
+    >>> from voirdire.schema import Message, Request
+    >>> blocks = [{"type": "thinking", "thinking": "..."}, {"type": "text", "text": "4"}]
+    >>> read({"content": blocks, "stop_reason": "end_turn"}, Request((Message("user", "Hi"),))).text
+    '4'
+    """
+    content = body.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+    said = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    given = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])
+    reason = text(body.get("stop_reason"))
+    notes = ("option_logprobs: Anthropic gives none",) if request.options else ()
+    return Reply(
+        text=answer,
+        finish_reason=finish_of(reason, answer),
+        usage=billed(body),
+        model=text(body.get("model")),
+        provider_id=text(body.get("id")),
+        notes=(*notes, *unknown_finish(reason), *unknown_parts(blocks)),
+    )
+
+
+def billed(body: dict[str, Any]) -> Usage:
+    """The tokens of a message, whatever else is wrong with it."""
+    usage = mapping(body.get("usage"))
+    # input_tokens leave out what was read from or written to the cache.
+    cached = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    fresh = count(usage.get("input_tokens"))
+    return Usage(
+        input=None if fresh is None else added(fresh, cached, written),
+        output=count(usage.get("output_tokens")),
+        cached=cached,
+    )
+
+
 MESSAGES = Dialect(
     "anthropic",
     open_client,
     close_client,
-    messages.params,
-    messages.send,
-    messages.read,
+    params,
+    send,
+    read,
+    billed,
     lacking=frozenset({"seed"}),
 )
 
@@ -76,6 +175,6 @@ def make(
     name = f"anthropic:{model_name}"
     require("anthropic", name, "anthropic")
     require("aiohttp", name, "anthropic")
-    endpoint = Endpoint(base_url, key_from_environment(name, api_key_env))
+    endpoint = Endpoint(checked_address(name, base_url), key_from_environment(name, api_key_env))
     options = Options(timeout, on_refused_parameter, structured, params=params or {})
     return RemoteModel(name, model_name, MESSAGES, endpoint, options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import key_from_environment
+from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 from voirdire_judges.models.openai import close_client, open_client
@@ -22,6 +22,7 @@ COMPATIBLE = Dialect(
     _openai_chat.compatible_params,
     _openai_chat.send,
     _openai_chat.read,
+    _openai_chat.billed,
 )
 
 
@@ -70,6 +71,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     require("openai", name, "openai")
     require("aiohttp", name, "openai")
     key = key_from_environment(name, api_key_env) if api_key_env else None
-    endpoint = Endpoint(base_url, key, tuple(sorted((query or {}).items())), api_key_header)
+    address = checked_address(name, base_url)
+    endpoint = Endpoint(address, key, tuple(sorted((query or {}).items())), api_key_header)
     options = Options(timeout, on_refused_parameter, structured, logprobs, params or {})
     return RemoteModel(name, model_name, COMPATIBLE, endpoint, options)

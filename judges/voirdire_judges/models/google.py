@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire_judges.models import _google_content as content
+from voirdire.schema import Reply, Usage
+from voirdire_judges.models._body import (
+    added,
+    count,
+    given_to,
+    items,
+    mapping,
+    parse_body,
+    text,
+    usage_of,
+)
+from voirdire_judges.models._capped import capped_session
+from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import key_from_environment
+from voirdire_judges.models._keys import checked_address, key_from_environment
+from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from voirdire.schema import Request
 
 
 def open_client(endpoint: Endpoint) -> Any:
@@ -24,7 +39,7 @@ def open_client(endpoint: Endpoint) -> Any:
     from google import genai  # noqa: PLC0415
     from google.genai import types  # noqa: PLC0415
 
-    session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), trust_env=True)
+    session = capped_session(aiohttp.TCPConnector(limit=0))
     client = genai.Client(
         api_key=endpoint.key.reveal() if endpoint.key is not None else None,
         http_options=types.HttpOptions(
@@ -44,7 +59,105 @@ async def close_client(opened: Any) -> None:
     await session.close()
 
 
-CONTENT = Dialect("google", open_client, close_client, content.params, content.send, content.read)
+_PLAIN = frozenset({"", "STOP", "MAX_TOKENS"})
+
+
+def params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """The parameters of a call; all but `model` and `contents` are google-genai's config."""
+    system = "\n\n".join(m.content for m in request.messages if m.role == "system")
+    sent: dict[str, Any] = {
+        "model": model,
+        "contents": [
+            {"role": "model" if m.role == "assistant" else "user", "parts": [{"text": m.content}]}
+            for m in request.messages
+            if m.role != "system"
+        ],
+        "system_instruction": system or None,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_output_tokens": request.max_tokens,
+        "seed": request.seed,
+    }
+    if request.options and options.logprobs:
+        sent |= {"response_logprobs": True, "logprobs": 20}
+    if request.schema is not None and options.structured:
+        sent |= {
+            "response_mime_type": "application/json",
+            "response_json_schema": dict(request.schema),
+        }
+    sent |= {**options.params, **request.params}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+async def send(opened: Any, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200, taken as it came."""
+    config = {name: value for name, value in sent.items() if name not in {"model", "contents"}}
+    client, _ = opened
+    answer = await client.aio.models.generate_content(
+        model=sent["model"],
+        contents=sent["contents"],
+        config={**config, "should_return_http_response": True},
+    )
+    body = answer.sdk_http_response.body or ""
+    return parse_body(body, "candidates", "promptFeedback", "usageMetadata")
+
+
+def read(body: dict[str, Any], request: Request) -> Reply:
+    """The reply in a generateContent answer; without a text, what the model handed to tools.
+
+    Thoughts are left aside.
+
+    >>> from voirdire.schema import Message, Request
+    >>> body = {"candidates": [], "promptFeedback": {"blockReason": "SAFETY"}}
+    >>> reply = read(body, Request((Message("user", "Hi"),)))
+    >>> reply.finish_reason, reply.notes
+    ('content_filter', ('block_reason: SAFETY',))
+    """
+    blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
+    candidate = next(iter(items(body.get("candidates"))), {})
+    parts = items(mapping(candidate.get("content")).get("parts"))
+    said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
+    said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
+    reason = text(candidate.get("finishReason"))
+    notes = [f"block_reason: {blocked}"] if blocked else []
+    notes += [f"finish_reason: {reason}"] if reason not in _PLAIN else []
+    notes += unknown_finish(reason)
+    return Reply(
+        text=said,
+        finish_reason=finish_of("content_filter" if blocked else reason, said),
+        usage=billed(body),
+        model=text(body.get("modelVersion")),
+        provider_id=text(body.get("responseId")),
+        notes=tuple(notes),
+        option_logprobs=option_logprobs(_alternatives(candidate), request.options),
+    )
+
+
+def billed(body: dict[str, Any]) -> Usage:
+    """The tokens of an answer, whatever else is wrong with it."""
+    usage = mapping(body.get("usageMetadata"))
+    # What tools put into the prompt is counted apart, and paid for as input. A count of 0 is left
+    # out, as is all that is 0 in Google's JSON.
+    tools = count(usage.get("toolUsePromptTokenCount"))
+    given = added(count(usage.get("promptTokenCount")), tools)
+    whole = {"promptTokenCount": given}
+    if "totalTokenCount" in usage or "thoughtsTokenCount" in usage:
+        whole["candidatesTokenCount"] = count(usage.get("candidatesTokenCount")) or 0
+    return usage_of({**usage, **whole}, beside=True)
+
+
+def _alternatives(candidate: dict[str, Any]) -> list[list[tuple[str, float]]]:
+    return [
+        [
+            (text(top.get("token")), float(top["logProbability"]))
+            for top in items(position.get("candidates"))
+            if isinstance(top.get("logProbability"), int | float)
+        ]
+        for position in items(mapping(candidate.get("logprobsResult")).get("topCandidates"))
+    ]
+
+
+CONTENT = Dialect("google", open_client, close_client, params, send, read, billed)
 
 
 def make(  # noqa: PLR0913 - each is an option of the study
@@ -83,6 +196,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     require("google.genai", name, "google")
     require("aiohttp", name, "google")
     query = (("api_version", api_version),) if api_version else ()
-    endpoint = Endpoint(base_url, key_from_environment(name, api_key_env), query)
+    address = checked_address(name, base_url)
+    endpoint = Endpoint(address, key_from_environment(name, api_key_env), query)
     options = Options(timeout, on_refused_parameter, structured, logprobs, params or {})
     return RemoteModel(name, model_name, CONTENT, endpoint, options)

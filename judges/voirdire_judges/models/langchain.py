@@ -9,18 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, ModelError
 from voirdire.schema import Reply
-from voirdire_judges.models._body import stated_error
+from voirdire_judges.models._body import (
+    given_to,
+    items,
+    mapping,
+    stated_error,
+    text,
+    texts_in,
+    usage_of,
+)
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import Key
-from voirdire_judges.models._langchain_message import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.schema import Request
+
 
 #: What a provider's integration raises when it is handed a page of HTML or half an object.
 _CONFUSED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
@@ -139,3 +148,36 @@ def _imported(path: str) -> Any:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(f"langchain:{path}: {error}") from error
+
+
+def read(message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float) -> Reply:
+    """The reply in a message, whatever integration made it; else what was handed to tools."""
+    meta = mapping(getattr(message, "response_metadata", None))
+    extra = mapping(getattr(message, "additional_kwargs", None))
+    calls = items(getattr(message, "tool_calls", None))
+    said = texts_in(getattr(message, "content", "")) or given_to(c.get("args") for c in calls)
+    reason = _reason(meta)
+    refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
+    return Reply(
+        text=said or refusal,
+        finish_reason=finish_of(reason, said, refusal),
+        usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
+        model=text(meta.get("model_name")) or text(meta.get("model")),
+        params=dict(sent),
+        provider_id=text(meta.get("id")) or text(getattr(message, "id", "")),
+        latency=seconds,
+        notes=(*notes, *unknown_finish(reason)),
+    )
+
+
+def _refusals(content: Any) -> str:
+    return "".join(text(p.get("refusal")) for p in items(content) if p.get("type") == "refusal")
+
+
+def _reason(meta: dict[str, Any]) -> str:
+    incomplete = mapping(meta.get("incomplete_details")).get("reason")
+    blocked = mapping(meta.get("prompt_feedback")).get("block_reason")
+    if blocked:
+        return "content_filter"
+    found = incomplete or meta.get("finish_reason") or meta.get("stop_reason") or ""
+    return str(getattr(found, "name", found))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire_judges.models import _openai_chat, _openai_responses
+from voirdire_judges.models._capped import ACCEPTED, cap_response
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import key_from_environment
+from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
@@ -22,11 +23,16 @@ def open_client(endpoint: Endpoint) -> Any:
     return openai.AsyncOpenAI(
         api_key=key,
         base_url=endpoint.base_url,
-        default_headers={endpoint.key_header: key} if endpoint.key_header else {},
+        default_headers={
+            "Accept-Encoding": ACCEPTED,
+            **({endpoint.key_header: key} if endpoint.key_header else {}),
+        },
         default_query=dict(endpoint.query),
         timeout=None,
         max_retries=0,
-        http_client=openai.DefaultAioHttpClient(timeout=None),
+        http_client=openai.DefaultAioHttpClient(
+            timeout=None, event_hooks={"response": [cap_response]}
+        ),
     )
 
 
@@ -36,7 +42,13 @@ async def close_client(client: Any) -> None:
 
 
 CHAT = Dialect(
-    "openai", open_client, close_client, _openai_chat.params, _openai_chat.send, _openai_chat.read
+    "openai",
+    open_client,
+    close_client,
+    _openai_chat.params,
+    _openai_chat.send,
+    _openai_chat.read,
+    _openai_chat.billed,
 )
 RESPONSES = Dialect(
     "openai",
@@ -45,6 +57,7 @@ RESPONSES = Dialect(
     _openai_responses.params,
     _openai_responses.send,
     _openai_responses.read,
+    _openai_responses.billed,
     lacking=frozenset({"seed"}),
 )
 
@@ -111,5 +124,5 @@ def _made(
 ) -> RemoteModel:
     require("openai", name, "openai")
     require("aiohttp", name, "openai")
-    endpoint = Endpoint(base_url, key_from_environment(name, api_key_env))
+    endpoint = Endpoint(checked_address(name, base_url), key_from_environment(name, api_key_env))
     return RemoteModel(name, model, dialect, endpoint, options)

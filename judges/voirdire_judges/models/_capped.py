@@ -1,0 +1,105 @@
+"""Answers read up to a size: a server that sends without end, or a small one that unpacks to much.
+
+The SDKs read a body whole and unpack it whole, of any size. So bodies are counted and unpacked
+here, as they come, before an SDK sees them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from voirdire_judges.models._faults import LARGEST, MalformedBodyError, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator
+
+#: What is asked for; how to unpack others within a bound is not known here.
+ACCEPTED = "gzip, deflate"
+
+
+async def capped(chunks: AsyncIterable[bytes], encoding: str) -> AsyncIterator[bytes]:
+    """The bytes of a body, unpacked.
+
+    Raises
+    ------
+    TooLargeError
+        It is larger than `LARGEST`, packed or unpacked.
+    MalformedBodyError
+        It is packed in another way than was asked for, or no such packing.
+    """
+    encoding = encoding.strip().lower()
+    if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        raise MalformedBodyError(f"packed by {encoding[:20]!r}, which was not asked for")
+    # 32 beyond the window size lets zlib tell the two formats apart by their first bytes.
+    packed = None if encoding in {"", "identity"} else zlib.decompressobj(zlib.MAX_WBITS | 32)
+    came = given = 0
+    async for chunk in chunks:
+        came += len(chunk)
+        part = chunk if packed is None else _unpacked(packed, chunk, LARGEST + 1 - given)
+        given += len(part)
+        if max(came, given) > LARGEST:
+            raise TooLargeError(f"more than {LARGEST} bytes")
+        yield part
+
+
+def _unpacked(packed: Any, chunk: bytes, room: int) -> bytes:
+    try:
+        found: bytes = packed.decompress(chunk, room)
+    except zlib.error as error:
+        raise MalformedBodyError(f"not what its packing says ({error})") from None
+    return found
+
+
+async def cap_response(response: Any) -> None:
+    """A hook of httpx that hears of each response before its body is read."""
+    encoding = response.headers.pop("content-encoding", "")
+    response.headers.pop("content-length", None)  # of the packed body
+    response.stream = _stream_type(_byte_stream(type(response.stream)))(response.stream, encoding)
+
+
+def _byte_stream(kind: type) -> type:
+    """Httpx's base class of streams, of whichever httpx the SDK brings along."""
+    return next(base for base in kind.__mro__ if base.__name__ == "AsyncByteStream")
+
+
+@cache
+def _stream_type(base: type) -> Any:
+    class Capped(base):  # type: ignore[misc]  # the class is known only now
+        """A stream that is counted and unpacked as it is read."""
+
+        def __init__(self, inner: Any, encoding: str) -> None:
+            self._inner, self._encoding = inner, encoding
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return capped(self._inner, self._encoding)
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    return Capped
+
+
+def capped_session(connector: Any) -> Any:
+    """An aiohttp session whose answers are read up to the same size."""
+    import aiohttp  # noqa: PLC0415
+
+    class Capped(aiohttp.ClientResponse):  # type: ignore[misc]  # aiohttp may not be installed
+        """A response whose body is counted and unpacked as it is read."""
+
+        async def read(self) -> bytes:
+            if self._body is None:  # type: ignore[has-type]
+                encoding = self.headers.get("Content-Encoding", "")
+                try:
+                    parts = [part async for part in capped(self.content.iter_any(), encoding)]
+                except BaseException:
+                    self.close()
+                    raise
+                self._body = b"".join(parts)
+            return bytes(self._body)
+
+    return aiohttp.ClientSession(
+        connector=connector, trust_env=True, auto_decompress=False, response_class=Capped,
+        headers={"Accept-Encoding": ACCEPTED},
+    )  # fmt: skip

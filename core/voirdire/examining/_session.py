@@ -47,10 +47,8 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     ),
     "unknown_word": (
         "serious",
-        "Replies in which the provider says something that voirdire does not know ({detail}): "
-        "{count}.",
-        "A reply whose end is in doubt is read as one that may be cut; look at some of them by "
-        "voirdire session show.",
+        "Replies in which the provider uses a word that is not known ({detail}): {count}.",
+        "They are read as replies that may be cut: look at some by voirdire session show.",
     ),
     "several_models": (
         "serious",

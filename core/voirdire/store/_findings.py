@@ -157,8 +157,8 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
         ``rater, kind, count, of`` (tasks in all, null where that is not the question),
         ``detail`` (an example, or the kinds of fault), ``places`` (the first twenty). Kinds are
         ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
-        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``, ``unknown_word``. Empty
-        where the session has none on file.
+        parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``,
+        ``unknown_word`` (of a provider). Empty where the session has none on file.
     """
     path, old = Path(folder) / FILE, Path(folder) / OLD_FILE
     if not path.is_file() and old.is_file():

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli._app import build_app
-from voirdire.examining import Section
 from voirdire.study import load_study
+from voirdire.tabular import Section, Table, text
 from voirdire_plugins.angst._command_bodies import options_of, scales_of, shown
 from voirdire_plugins.angst.benchmark import BENCHMARK
 
@@ -193,7 +193,9 @@ def test_a_study_that_fails_leaves_no_folder(tmp_path):
 
 
 def test_nothing_found_is_a_sentence():
-    empty = Section("Few-shot examples", "Nothing odd was found in them.", ("Finding",), ())
+    empty = Section(
+        "Few-shot examples", "Nothing odd was found in them.", (Table((text("Finding"),)),)
+    )
     assert shown([empty], as_json=False) == "Few-shot examples\nNothing odd was found in them."
 
 

@@ -96,14 +96,14 @@ def check(folder, said, gold):
     assert "Depression against control (as Table 3)" in titles
     assert "Where two methods differ, and who was right (as section 7)" in titles
     table = next(s for s in found.sections if s.title == "Both labels (as Table 6)")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows[:2]]
+    rows = table.table.records()[:2]
     for row in rows:
         parts = [row["Depression's part of F1"], row["Anxiety's part of F1"], row["F1"]]
-        low, tense, f1 = (float(part.split()[0]) for part in parts)
+        low, tense, f1 = (part.value for part in parts)
         assert low + tense == pytest.approx(f1, abs=0.0015)
         assert row["Answers"] + row["Missing"] == gold * row["Runs"]
     scales = next(s for s in found.sections if s.title.startswith("Questionnaires"))
-    complete = {row[0]: row[5] for row in scales.rows}
+    complete = {row[0]: row[5] for row in scales.table.rows}
     # MADRS 1 and Hamilton 14 are answered "not ratable": no total is complete, and none is made up.
     assert complete["m MADRS"] == complete["m HAM-A"] == 0 < complete["m PHQ-9"]
     assert "cut of 10 cannot be reached" in scales.text

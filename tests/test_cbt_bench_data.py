@@ -137,10 +137,10 @@ def test_the_report_makes_the_constant_predictor_plain(folder):
         "above Human's 0.776."
     )
     table = next(s for s in found.sections if s.title.startswith("CBT-PC: the printed F1"))
-    order = [row[0] for row in table.rows]
+    order = [row[0] for row in table.table.rows]
     assert order.index("Naming every label") == 2
     assert order.index("Human") == 4
-    beyond = {row[0]: row[-1] for row in table.rows}
+    beyond = {row[0]: row[-1] for row in table.table.rows}
     assert beyond["Human"] < 0 < beyond["Llama-3.1-8B"]
     assert found.results == found.verdicts == ()
     counts = {(f.kind, f.table): f.count for f in found.findings}
@@ -167,13 +167,13 @@ def test_every_table_of_the_files_is_there(folder):
         "Primary beliefs against fine-grained ones",
         "Printed numbers of level III, checked",
     ]
-    drawn = [section for section in data_sections(folder) if section.figure]
+    drawn = [section for section in data_sections(folder) if section.figures]
     assert [section.title for section in drawn] == titles[4:7]
     for section in drawn:
-        f1s = {name: f1 for name, f1, *_ in section.rows}
-        (_, printed), (_, floors) = section.figure.series
+        f1s = {name: f1 for name, f1, *_ in section.table.rows}
+        (_, printed), (_, floors) = section.figures[0].series
         shown = np.nan_to_num(printed) + np.nan_to_num(floors)
-        assert dict(zip(section.figure.labels, shown, strict=True)) == f1s
+        assert dict(zip(section.figures[0].labels, shown, strict=True)) == f1s
         assert np.isfinite(floors).sum() == 2  # the best constant predictor, and chance
 
 
@@ -234,7 +234,7 @@ def test_printed_numbers_of_level_three():
         ("8 and 23", "Llama-3.1-405B", 2, 1, 0.34, 16),
         ("6", "Llama-3.1-405B", 3, 0, 0.21, 15),
     )
-    results = [row[-1] for row in printed_checks().rows]
+    results = [row[-1] for row in printed_checks().table.rows]
     assert results == ["fits"] * 3 + ["does not fit", "fits", "impossible", "impossible"]
 
 

@@ -52,20 +52,20 @@ def test_a_model_of_declared_recall_and_precision_through_the_whole_path(tmp_pat
     assert "Best constant predictor" in shown
     assert "for every item, without reading one, scores" in shown
     weighted, _, full, errors = found.sections[:4]
-    row = dict(zip(weighted.columns, weighted.rows[0], strict=True))
+    row = weighted.table.records()[0]
     assert row["n"] + row["Missing"] == 300
     assert row["Missing"] > 0  # prose without a letter is no answer
-    for cells in full.rows:
+    for cells in full.table.rows:
         values = dict(
             zip(("rater", "label", "true", "named", "p", "p_ci", "r", "r_ci"), cells, strict=False)
         )
-        low, high = map(float, re.findall(r"[\d.]+", values["r_ci"]))
+        low, high = values["r_ci"].low, values["r_ci"].high
         answered = recall_among_answered(truth.values(), values["label"])
         assert low < answered < high
-        low, high = map(float, re.findall(r"[\d.]+", values["p_ci"]))
+        low, high = values["p_ci"].low, values["p_ci"].high
         assert low < precision_declared(truth.values(), values["label"]) < high
-    assert [row[0] for row in weighted.rows] == ["sim", "Best constant predictor", "Chance"]
-    assert len(errors.rows) > 50
+    assert [row[0] for row in weighted.table.rows] == ["sim", "Best constant predictor", "Chance"]
+    assert len(errors.table.rows) > 50
     assert any(note.startswith("CBT-PC: Naming helpless") for note in found.notes)
     closed = write_outputs(found, tmp_path / "closed", figures=False)
     assert all(

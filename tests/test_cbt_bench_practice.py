@@ -24,6 +24,7 @@ from voirdire.examining.preferences import examine_preferences, preference_table
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.schema import Comparison, Item, Reply, Response
+from voirdire.tabular import bounds
 from voirdire_plugins.cbt_bench import comparison, responses
 from voirdire_plugins.cbt_bench.comparison_review import against_reference, groups_of, overall_table
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
@@ -76,10 +77,6 @@ def compared(tmp_path_factory):
     return folder, minds, asked
 
 
-def numbers(text):
-    return list(map(float, re.findall(r"-?[\d.]+", text)))
-
-
 def section(examination, title):
     return next(found for found in examination.sections if found.title == title)
 
@@ -93,19 +90,19 @@ def test_the_judge_sees_both_orders_and_no_source(compared):
 def test_a_planted_position_effect_through_the_whole_path(compared):
     folder, minds, _ = compared
     found = examine("cbt_bench", data=folder / "session")
-    for row in section(found, "Position bias").rows:
-        low, high = numbers(row[3])
+    for row in section(found, "Position bias").table.rows:
+        low, high = bounds(row[3])
         assert low < FOLLOWS < high
         assert row[4:] == ("both orders", 240, sum(first for first, _ in minds.values()), 0)
     means = section(found, "Mean preference")
-    rows = [dict(zip(means.columns, row, strict=True)) for row in means.rows]
+    rows = means.table.records()
     for system, chances in MEANS.items():
         row = next(
             r
             for r in rows
             if r["Systems"] == f"{system} vs reference" and r["Criterion"] == "Overall"
         )
-        low, high = numbers(row["Interval (t)"])
+        low, high = bounds(row["Interval (t)"])
         assert low < float(np.dot(chances, [-2, -1, 0, 1, 2])) < high
         assert row["n"] + row["Inconsistent"] == 120
     assert [f.kind for f in found.findings] == ["inconsistent_orders"]
@@ -114,20 +111,22 @@ def test_a_planted_position_effect_through_the_whole_path(compared):
 def test_tables_of_level_three(compared):
     found = examine("cbt_bench", data=compared[0] / "session")
     table = section(found, "Overall preference by exercise (Table 6)")
-    assert [row[1] for row in table.rows] == ["weak", "strong"]
-    assert len(table.columns) == 13
-    assert table.rows[0][-1] == pytest.approx(np.mean(table.rows[0][2:-1]))
-    assert len(section(found, "Mean preference by exercise").rows) == 2 * 10 * 5
+    assert [row[1] for row in table.table.rows] == ["weak", "strong"]
+    assert len(table.table.columns) == 13
+    assert table.table.rows[0][-1] == pytest.approx(np.mean(table.table.rows[0][2:-1]))
+    assert len(section(found, "Mean preference by exercise").table.rows) == 2 * 10 * 5
     wins = section(found, "Win, tie, loss by difficulty")
-    assert [row[0] for row in wins.rows[::2]] == list(DIFFICULTIES)
-    assert wins.figure.labels[0] == f"{DIFFICULTIES[0]}: {wins.rows[0][2].split(' vs ')[0]}"
-    figure = section(found, "Mean preference by difficulty").figure
+    assert [row[0] for row in wins.table.rows[::2]] == list(DIFFICULTIES)
+    assert (
+        wins.figures[0].labels[0] == f"{DIFFICULTIES[0]}: {wins.table.rows[0][2].split(' vs ')[0]}"
+    )
+    figure = section(found, "Mean preference by difficulty").figures[0]
     assert figure.labels == tuple(DIFFICULTIES)
     assert {name for name, _ in figure.series} == {"weak", "strong"}
-    ranked = [row[3] for row in section(found, "Ranking of systems (Bradley-Terry)").rows]
+    ranked = [row[3] for row in section(found, "Ranking of systems (Bradley-Terry)").table.rows]
     assert ranked.index("strong") < ranked.index("weak")
     lengths = section(found, "Length of responses against the reference")
-    assert lengths.rows[0][:3] == ("weak", 120, pytest.approx(4 / 18))
+    assert lengths.table.rows[0][:3] == ("weak", 120, pytest.approx(4 / 18))
 
 
 def test_the_reference_stands_second_whichever_way_pairs_are_named():
@@ -137,7 +136,7 @@ def test_the_reference_stands_second_whichever_way_pairs_are_named():
         against_reference(preference_table(pl.DataFrame(rows, schema=names, orient="row"))),
         pl.DataFrame({"item": ["1"], "exercise": ["Establishing Goals"]}),
     )
-    assert overall_table(found).rows == (("ann", "m", 2.0, 2.0),)
+    assert overall_table(found).table.rows == (("ann", "m", 2.0, 2.0),)
 
 
 def test_difficulties_stand_in_their_order_whatever_comes_first():
@@ -183,7 +182,7 @@ def test_experts_join_the_judges_of_a_session(compared):
     study.write_text(f'{study.read_text("utf-8")}\n[data]\nsources = [{{path = "experts.csv"}}]\n')
     for found in (examine("cbt_bench", data=session), examine(session)):
         agreement = section(found, "Agreement of raters on preferences")
-        row = next(row for row in agreement.rows if row[1] == "Overall")
+        row = next(row for row in agreement.table.rows if row[1] == "Overall")
         assert {*row[0].split(", ")} == {"expert", "judge"}
         assert row[3] == 1.0  # where the judge is consistent it says what it means
         assert {f.kind for f in found.findings} == {"inconsistent_orders", "one_order"}
@@ -210,15 +209,19 @@ def test_experts_on_sheets_are_held_against_the_judges_of_a_session(compared, tm
     sources = "".join(f'[[data.sources]]\npath = "{path}"\n' for path in paths)
     both.write_text(f'name = "both"\n{sources}[analysis]\nresamples = 50\n')
     found = examine(both)
-    agreed = {row[0]: row for row in section(found, "Agreement of raters on preferences").rows
+    agreed = {row[0]: row for row in section(found, "Agreement of raters on preferences").table.rows
               if row[1] == "Overall"}  # fmt: skip
     assert set(agreed) == {"judge, ann", "judge, ben", "ann, ben"}
     assert [row[3] for row in agreed.values()] == [1.0] * 3
-    assert {row[0] for row in section(found, "Position bias").rows} == {"judge", "ann", "ben"}
+    assert {row[0] for row in section(found, "Position bias").table.rows} == {
+        "judge",
+        "ann",
+        "ben",
+    }
     levels = section(found, "Win, tie, loss by difficulty")
-    assert {row[0] for row in levels.rows} == set(DIFFICULTIES)
-    assert {row[1] for row in levels.rows} == {"judge", "ann", "ben"}
-    assert {row[0] for row in section(found, "Ranking of systems (Bradley-Terry)").rows} == {
+    assert {row[0] for row in levels.table.rows} == set(DIFFICULTIES)
+    assert {row[1] for row in levels.table.rows} == {"judge", "ann", "ben"}
+    assert {row[0] for row in section(found, "Ranking of systems (Bradley-Terry)").table.rows} == {
         "judge", "ann", "ben"
     }  # fmt: skip
 

@@ -50,15 +50,15 @@ def test_questions_through_the_whole_path(tmp_path):
     assert "(Wilson)" in terminal(found)
     assert "Questions: accuracy" in terminal(found).partition("ICC(C,1)")[0]
     accuracy, errors = found.sections[:2]
-    whole, basic, case = accuracy.rows
+    whole, basic, case = accuracy.table.rows
     # 41 questions: 3 gave prose and 4 two letters; of the other 39 every fifth of 40 is wrong.
     assert whole[:4] == ("sim", "all", 39, 2)
     assert whole[4] == pytest.approx(31 / 39)
     assert whole[6] == pytest.approx(31 / 41)
     assert basic[1:4] == ("basic", 19, 1)
     assert case[1:4] == ("case", 20, 1)
-    assert len(errors.rows) == 10
-    assert accuracy.figure.labels == ("all", "basic", "case")
+    assert len(errors.table.rows) == 10
+    assert accuracy.figures[0].labels == ("all", "basic", "case")
 
 
 @pytest.mark.parametrize(

@@ -313,9 +313,9 @@ def test_replies_that_name_no_label_leave_every_item_open(tmp_path):
     found = examine("distortions", data=session(tmp_path))
     titles = {part.title: part for part in found.sections}
     table = titles["Final labels (Table 8)"]
-    assert {row[0]: row[1:] for row in table.rows}["incomplete"] == ("12 (100.0%)",) * 2
+    assert {row[0]: row[1:] for row in table.table.written()}["incomplete"] == ("12 (100.0 %)",) * 2
     sizes = titles["Data sets after filtering (Table 3)"]
-    assert sizes.rows[1][:5] == ("x-0.5", 0, 0, 0, 0)
+    assert sizes.table.rows[1][:5] == ("x-0.5", 0, 0, 0, 0)
 
 
 def test_the_command_writes_data_sets_or_says_why_not(tmp_path):

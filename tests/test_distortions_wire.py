@@ -137,7 +137,7 @@ def test_from_prompts_to_table_7_killed_half_way_and_resumed(tmp_path):
 
 
 def _columns(part):
-    return ((row[0], row[1:]) for row in part.rows)
+    return ((row[0], row[1:]) for row in part.table.rows)
 
 
 def _check_table_7(table, replies):
@@ -148,9 +148,9 @@ def _check_table_7(table, replies):
     }
     items = sorted({item for _, item, _ in said})
     cells = dict(_columns(table))
-    assert len(table.columns) == 1 + 8
+    assert len(table.table.columns) == 1 + 8
     assert [*cells] == [*DISTORTIONS, NO_DISTORTION, "Average"]
-    for place, head in enumerate(table.columns[1:]):
+    for place, head in enumerate(table.table.names[1:]):
         configuration, _, prompt = head.rpartition(" ")
         rater = f"{configuration}-{'ranked' if prompt == 'RLP' else 'multi'}"
         kappas = []
@@ -193,16 +193,16 @@ def test_no_reply_no_text_and_strange_labels_never_become_no_distortion(tmp_path
         assert run(study, tmp_path / "a", quiet=True).exit_code == 3
     found = examine("distortions", data=tmp_path / "a")
     states = section(found, "Labels: what became of the replies")
-    ranked = dict(zip(states.columns, states.rows[0], strict=True))
+    ranked = states.table.records()[0]
     assert (ranked["Replies"], ranked["Read"], ranked["Missing"]) == (35, 15, 20)
     assert ranked["Why missing"] == "blank 5, unparsable 10, failed 5"
     assert ranked["Contradictions"] == 5
     assert (ranked["Too many labels"], ranked["With a label outside the set"]) == (5, 10)
-    final = {row[0]: row[1] for row in section(found, "Final labels (Table 8)").rows}
-    assert final["No Distortion"] == "0 (0.0%)"
-    assert (final["Others"], final["Labeling"]) == ("1 (14.3%)", "2 (28.6%)")
-    assert final["incomplete"] == "4 (57.1%)"
-    outside = section(found, "Labels outside the set (Table 6)").rows
+    final = {row[0]: row[1] for row in section(found, "Final labels (Table 8)").table.written()}
+    assert final["No Distortion"] == "0 (0.0 %)"
+    assert (final["Others"], final["Labeling"]) == ("1 (14.3 %)", "2 (28.6 %)")
+    assert final["incomplete"] == "4 (57.1 %)"
+    outside = section(found, "Labels outside the set (Table 6)").table.rows
     assert outside[0] == ("gpt-4-0", "RLP", "Paranoia", 10)
     assert "no evidence of consistency" in " ".join(found.notes)
     counts = Counter(dict(_columns(section(found, "Data sets after filtering (Table 3)"))))

@@ -139,21 +139,21 @@ def test_judge_cells_are_all_read_but_nine(default):
 
 def test_whole_family_rule_stands_beside(default):
     section = next(s for s in default.sections if "family" in s.title)
-    assert len(section.rows) == 14
-    assert {row[0] for row in section.rows} == {"GPT-4o", "o4-mini"}
+    assert len(section.table.rows) == 14
+    assert {row[0] for row in section.table.rows} == {"GPT-4o", "o4-mini"}
 
 
 def test_the_guidance_matrix_holds_every_pair_once(kept):
     section = next(s for s in kept.sections if "guidance" in s.title)
-    cells = [cell.split("; ") for row in section.rows for cell in row[1:] if cell != "none"]
+    cells = [cell.split("; ") for row in section.table.rows for cell in row[1:] if cell != "none"]
     assert len({name for names in cells for name in names}) == sum(map(len, cells)) == 28
-    assert "o4-mini Guidance" in section.rows[0][1]
-    assert "Gemini-2.5-Flash Safety" in section.rows[1][3]
+    assert "o4-mini Guidance" in section.table.rows[0][1]
+    assert "Gemini-2.5-Flash Safety" in section.table.rows[1][3]
 
 
 def test_means_over_judges_as_printed(kept):
     """Appendix D: 4.92, 4.89, 4.85 lead; LLaMA-3.1-8B is fifth with 4.74, DeepSeek-LLaMA 4.69."""
-    rows = next(s for s in kept.sections if "Table 9" in s.title).rows
+    rows = next(s for s in kept.sections if "Table 9" in s.title).table.rows
     means = {row[0]: row[-2] for row in rows}
     printed = {
         "Gemini-2.0-Flash": 4.92, "GPT-4o": 4.89, "GPT-4o-Mini": 4.85, "LLaMA-3.1-8B": 4.74,
@@ -167,7 +167,7 @@ def test_means_over_judges_as_printed(kept):
 
 def test_family_rule_moves_icc_a1_by_up_to_0_049(kept):
     section = next(s for s in kept.sections if "family" in s.title)
-    assert max(abs(row[-1]) for row in section.rows) == pytest.approx(0.049, abs=0.001)
+    assert max(abs(row[-1]) for row in section.table.rows) == pytest.approx(0.049, abs=0.001)
 
 
 def test_composites_are_means_of_their_attributes(default):

@@ -82,7 +82,7 @@ def test_judges_have_results_and_annotators_have_sections(tmp_path, rubric):
         "Final labels",
     ]
     (kappas,) = [section for section in found.sections if section.leading]
-    assert [row[1] for row in kappas.rows] == [*LABELS, "Average"]
+    assert [row[1] for row in kappas.table.rows] == [*LABELS, "Average"]
     kinds = {finding.kind for finding in found.findings}
     assert kinds.isdisjoint({"rater_missing", "attribute_undeclared", "out_of_scale"})
     stream = io.StringIO()
@@ -98,7 +98,7 @@ def test_labels_of_people_are_what_annotators_are_held_against(tmp_path):
     said = own_labels(session(tmp_path / "first"))
     found = examine(session(tmp_path, labelled=said))
     against = next(s for s in found.sections if s.title == "Labels against ann")
-    scores = {row[0]: row[5] for row in against.rows}
+    scores = {row[0]: row[5] for row in against.table.rows}
     assert scores["tagger (run 1)"] == 1.0
     assert {r.judge for r in found.results} == {"north"}
     # A label that the person did not give, and one run: precision falls, recall does not.
@@ -109,7 +109,7 @@ def test_labels_of_people_are_what_annotators_are_held_against(tmp_path):
     (tmp_path / "third").mkdir()
     found = examine(session(tmp_path / "third", labelled=flipped, runs=1))
     against = next(s for s in found.sections if s.title == "Labels against ann")
-    _, n, missing, precision, recall, *_ = against.rows[0]
+    _, n, missing, precision, recall, *_ = against.table.rows[0]
     assert (n, missing, recall) == (10, 0, 1.0)
     assert 0.5 < precision < 1
     assert all("kappa of each label" not in section.title for section in found.sections)
@@ -125,7 +125,7 @@ def test_labels_of_people_that_say_little_are_no_error(tmp_path, scores, kind):
     assert {r.judge for r in found.results} == {"north"}
     assert not kind or kind in {f.kind for f in found.findings if f.table == "ann"}
     against = [s for s in found.sections if s.title == "Labels against ann"]
-    assert [section.rows[0][1] for section in against] == ([1] if scores == (3, 1) else [])
+    assert [section.table.rows[0][1] for section in against] == ([1] if scores == (3, 1) else [])
 
 
 def test_without_a_reference_annotators_are_shown_all_the_same(tmp_path):

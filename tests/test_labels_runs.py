@@ -338,7 +338,7 @@ def test_a_label_that_an_annotator_was_not_asked_for_is_not_missing(tmp_path):
     sections = examine(tmp_path / "labels.csv").sections
     replies = [one for one in sections if one.title.startswith("Labels: what became")]
     assert [one.title.partition("(")[2] for one in replies] == ["one)", "both)"]
-    assert {row[5] for one in replies for row in one.rows} == {0}
+    assert {row[5] for one in replies for row in one.table.rows} == {0}
 
 
 def test_sections_hold_numbers_and_say_what_they_rest_on():
@@ -349,8 +349,8 @@ def test_sections_hold_numbers_and_say_what_they_rest_on():
         "Fleiss' kappa of each label over runs", "Final labels", "Labels outside the set",
     ]  # fmt: skip
     assert "at least 4 of 5 runs" in sections[3].text
-    assert all(len(row) == len(part.columns) for part in sections for row in part.rows)
-    figure = sections[1].figure
+    assert all(part.table.rows for part in sections)
+    figure = sections[1].figures[0]
     assert figure.labels == ("0", "1", "2", "3", "4", "5")
     # One item with one label in all five runs; the other names none twice.
     assert figure.series == (("m", (0.0, 0.5, 0.0, 0.0, 0.0, 0.5)),)
@@ -419,7 +419,7 @@ def test_annotators_with_label_sets_of_their_own_have_tables_of_their_own(tmp_pa
     found = examine(tmp_path / "study.toml")
     finals = {part.title: part for part in found.sections if part.title.startswith("Final")}
     assert set(finals) == {"Final labels (moods)", "Final labels (topics, old)"}
-    moods = {row[1]: row[2] for row in finals["Final labels (moods)"].rows}
+    moods = {row[1]: row[2] for row in finals["Final labels (moods)"].table.rows}
     assert (moods["Joy"], moods["None"]) == (2, 2)
     assert "named 'None'" in finals["Final labels (moods)"].text
     assert "at least 3 of 3 runs" in finals["Final labels (moods)"].text

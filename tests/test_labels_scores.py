@@ -166,7 +166,7 @@ def test_accuracy_by_type_and_unanswered_questions():
     assert (basic.part, basic.answered.n, basic.strict.value) == ("basic", 1, 0.5)
     assert (case.answered.n, case.strict.interval().method) == (1, "wilson")
     section = accuracy_section([whole, basic, case])
-    assert [row[1] for row in section.rows] == ["all", "basic", "case"]
+    assert [row[1] for row in section.table.rows] == ["all", "basic", "case"]
     wrong = choice_accuracy(truth, matrix([[0, 1, 0]] * 4, "n", letters))
     assert wrong[0].answered.value == 0.25
     with pytest.raises(TableError, match="question 'i0' has no right choice"):
@@ -205,18 +205,18 @@ def test_sections_show_the_baselines_as_rows():
     weighted, by_label, full = label_sections(
         [label_scores(truth, given)], "Weather", "Human", {"Human": 0.4}
     )
-    assert [row[0] for row in weighted.rows] == [
+    assert [row[0] for row in weighted.table.rows] == [
         "model",
         "Human",
         "Best constant predictor",
         "Chance",
     ]
-    assert weighted.rows[2][-1] == pytest.approx(0)
-    assert weighted.rows[3][-2] == pytest.approx(0)
-    assert by_label.columns == ("Label", "True", "model", "Always named", "Chance")
-    assert len(by_label.rows) == len(full.rows) == 3
-    assert [name for name, _ in by_label.figure.series] == ["model", "Always named"]
-    assert by_label.figure.series[0][1] == tuple(row[2] for row in by_label.rows)
+    assert weighted.table.rows[2][-1] == pytest.approx(0)
+    assert weighted.table.rows[3][-2] == pytest.approx(0)
+    assert by_label.table.names == ("Label", "True", "model", "Always named", "Chance")
+    assert len(by_label.table.rows) == len(full.table.rows) == 3
+    assert [name for name, _ in by_label.figures[0].series] == ["model", "Always named"]
+    assert by_label.figures[0].series[0][1] == tuple(row[2] for row in by_label.table.rows)
     assert label_sections([]) == ()
 
 
@@ -238,8 +238,8 @@ def test_error_cases_stand_beside_their_replies():
     assert bare["text"].null_count() == bare["reply"].null_count() == 2
     section = error_section([errors])
     assert "A mild day." not in str(section)
-    assert section.rows[0] == ("model", "i0", "warm; dry", "warm; cold", "dry", "cold", "ok")
-    assert section.rows[1][3] == "–"
+    assert section.table.rows[0] == ("model", "i0", "warm; dry", "warm; cold", "dry", "cold", "ok")
+    assert section.table.rows[1][3] is None
 
 
 def test_a_rater_who_answers_nothing_keeps_no_other_from_being_shown():
@@ -251,12 +251,13 @@ def test_a_rater_who_answers_nothing_keeps_no_other_from_being_shown():
     ]
     for few in (scores, scores[:1]):
         weighted, by_label, _ = label_sections(few, floor=baselines(truth))
-        assert [row[:3] for row in weighted.rows[: len(few)]] == [("none", 0, 4), ("sim", 4, 0)][
-            : len(few)
-        ]
-        assert weighted.rows[-2][5] == pytest.approx(baselines(truth).constant.value)
-        assert by_label.rows[0][-2] == pytest.approx(6 / 7)
-    assert math.isnan(label_sections(scores[:1])[0].rows[-1][5])
+        assert [row[:3] for row in weighted.table.rows[: len(few)]] == [
+            ("none", 0, 4),
+            ("sim", 4, 0),
+        ][: len(few)]
+        assert weighted.table.rows[-2][5] == pytest.approx(baselines(truth).constant.value)
+        assert by_label.table.rows[0][-2] == pytest.approx(6 / 7)
+    assert math.isnan(label_sections(scores[:1])[0].table.rows[-1][5])
     assert constant_sentence({"none": math.nan}, baselines(truth)).endswith("scores 0.781.")
 
 

@@ -22,6 +22,7 @@ from voirdire.examining.preferences import (
 )
 from voirdire.parsing import settle_orders
 from voirdire.report import write_outputs
+from voirdire.tabular import Marked
 
 NAMES = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
 
@@ -88,8 +89,12 @@ def test_columns_beside_a_table_break_preferences_down(tmp_path):
              "text": [f"Tea {n}." for n in range(6)], "one": ["same"] * 6}  # fmt: skip
     pl.DataFrame(items).write_parquet(tmp_path / "items.parquet")
     titled = {s.title: s for s in examine(tmp_path / "preferences.parquet").sections}
-    assert [row[0] for row in titled["Mean preference by level"].rows] == ["a", "b", "(not said)"]
-    assert [row[4] for row in titled["Mean preference by level"].rows] == [3, 2, 1]
+    assert [row[0] for row in titled["Mean preference by level"].table.rows] == [
+        "a",
+        "b",
+        "(not said)",
+    ]
+    assert [row[4] for row in titled["Mean preference by level"].table.rows] == [3, 2, 1]
     assert "Win, tie, loss by level" in titled
     assert not any("text" in title for title in titled)
     (tmp_path / "items.parquet").unlink()
@@ -221,7 +226,7 @@ def test_a_system_without_a_score_keeps_no_other_from_a_place():
     assert all(math.isfinite(part.value) for part in found.strengths[0].ranking.strengths)
     assert found.strengths[0].unscored == ("mute",)
     section = next(s for s in preference_sections(found) if s.title.startswith("Ranking"))
-    assert [row[2:4] for row in section.rows][-1] == ("–", "mute")
+    assert [row[2:4] for row in section.table.rows][-1] == (None, "mute")
 
 
 def test_several_criteria_of_one_comparison_are_no_second_comparison():
@@ -245,7 +250,7 @@ def test_files_of_one_name_are_both_named_and_foreign_tables_beside_them_are_non
     found = examine(tmp_path / "both.toml")
     assert set(found.input_hashes) == {"a/preferences.parquet", "b/preferences.parquet"}
     titled = {section.title: section for section in found.sections}
-    assert {row[0] for row in titled["Mean preference by level"].rows} == {"1", "2"}
+    assert {row[0] for row in titled["Mean preference by level"].table.rows} == {"1", "2"}
 
 
 def test_runs_are_comparisons_of_their_own_but_one_voice_in_agreement():
@@ -319,14 +324,14 @@ def test_intervals_of_few_items_bear_an_asterisk():
     for n, mark in ((8, True), (80, False)):
         found = examine_preferences(planted(4, n=n), resamples=50)
         section = next(s for s in preference_sections(found) if s.title == "Position bias")
-        assert section.rows[0][3].endswith("]*") is mark
+        assert isinstance(section.table.rows[0][3], Marked) is mark
 
 
 def test_sections_state_undefined_as_a_dash():
     found = examine_preferences(frame(both_orders("1", 2, -2)))
     means = preference_sections(found)[0]
-    row = dict(zip(means.columns, means.rows[0], strict=True))
-    assert (row["n"], row["Interval (t)"], row["Inconsistent"]) == (0, "–", 1)
+    row = means.table.records()[0]
+    assert (row["n"], row["Interval (t)"], row["Inconsistent"]) == (0, None, 1)
     assert math.isnan(row["Mean"])
 
 

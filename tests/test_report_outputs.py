@@ -13,7 +13,7 @@ import pytest
 from examinations import NAN, matrix, pair_result
 
 import voirdire
-from voirdire.examining import Section, SectionFigure, UnderRule, examine
+from voirdire.examining import UnderRule, examine
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._judges import judge_pages
 from voirdire.report._latex import escape, latex_table
@@ -23,10 +23,12 @@ from voirdire.report._page import summary
 from voirdire.report._pairs import response_pairs
 from voirdire.report._plain import number
 from voirdire.report._records import RESULT_KEYS, icc_frame
-from voirdire.report._tables import Table, evidence_tables
+from voirdire.report._tables import Table as Shown
+from voirdire.report._tables import evidence_tables
 from voirdire.report._texts import disagreements
 from voirdire.report.figures import draw_figures
 from voirdire.study import load_study
+from voirdire.tabular import Section, SectionFigure, Table, text
 
 TEXT_FORMATS = [name for name in FORMATS if name != "html"]
 KEYS = {
@@ -120,7 +122,7 @@ def test_markdown_rows_are_as_wide_as_their_head(written):
         assert len(bars) == 1, block[:80]
 
 
-HOSTILE = Table("t", "T", "C", ("a", "b"), (("x|y\nz", "<script>alert(1)</script>"),), 1)
+HOSTILE = Shown("t", "T", "C", ("a", "b"), (("x|y\nz", "<script>alert(1)</script>"),), 1)
 
 
 def test_markdown_cells_cannot_break_out():
@@ -129,7 +131,7 @@ def test_markdown_cells_cannot_break_out():
 
 
 def test_latex_cells_are_escaped():
-    text = latex_table(Table("t", "50 %", "a_b", ("A & B",), (("[1] #$~^\\",),)))
+    text = latex_table(Shown("t", "50 %", "a_b", ("A & B",), (("[1] #$~^\\",),)))
     assert r"50 \% " not in text
     assert r"50 \%. a\_b" in text
     assert r"A \& B" in text
@@ -348,8 +350,8 @@ def test_a_section_without_rows_is_its_text(example, tmp_path):
     spec = SectionFigure("bars", ("a",), (("s", (1.0,)),))
     sections = (
         Section("Only words", "Nothing was_found."),
-        Section("No errors", "None of 5 & more.", ("Item", "Error")),
-        Section("Drawn", "Said below the figure.", figure=spec),
+        Section("No errors", "None of 5 & more.", (Table((text("Item"), text("Error"))),)),
+        Section("Drawn", "Said below the figure.", figures=(spec,)),
         Section("Empty"),
     )
     write_outputs(example.replace(sections=sections), tmp_path, FORMATS, figures=False)
@@ -359,5 +361,5 @@ def test_a_section_without_rows_is_its_text(example, tmp_path):
     assert "<p><b>Only words.</b> Nothing was_found.</p>" in html
     assert "## Only words\n\nNothing was\\_found.\n" in md
     assert r"\paragraph{No errors.} None of 5 \& more." in tex
-    for text in (html, md, tex):
-        assert ("None of 5" in text, "Drawn" in text, "Empty" in text) == (True, False, False)
+    for page in (html, md, tex):
+        assert ("None of 5" in page, "Drawn" in page, "Empty" in page) == (True, False, False)

@@ -7,9 +7,10 @@ import signal
 
 import pytest
 
-from voirdire.examining import Section, SectionFigure, examine
+from voirdire.examining import examine
 from voirdire.report import write_outputs
 from voirdire.report.figures import _painter, begin_figures, draw_figures, painter
+from voirdire.tabular import Section, SectionFigure
 
 FIGURE = SectionFigure("bars", ("one", "two"), (("win", (0.25, 0.5)), ("loss", (0.75, 0.5))))
 
@@ -17,7 +18,9 @@ FIGURE = SectionFigure("bars", ("one", "two"), (("win", (0.25, 0.5)), ("loss", (
 @pytest.fixture(scope="module")
 def several(example_study):
     """An examination with figures of results and of a section."""
-    return examine(example_study, resamples=100).replace(sections=(Section("Wins", figure=FIGURE),))
+    return examine(example_study, resamples=100).replace(
+        sections=(Section("Wins", figures=(FIGURE,)),)
+    )
 
 
 @pytest.fixture(scope="module")

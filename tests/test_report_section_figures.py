@@ -13,17 +13,23 @@ import polars as pl
 import pytest
 
 from voirdire import PluginError
-from voirdire.examining import Section, SectionFigure, examine
+from voirdire.examining import examine
 from voirdire.examining.preferences import examine_preferences, means_figure, shares_figure
 from voirdire.report import write_outputs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._sections import draw
+from voirdire.tabular import Section, SectionFigure, Table, count
 
 ONE = SectionFigure("bars", ("first", "second"), (("won", (0.25, 0.5)), ("lost", (0.75, 0.5))))
 
 
 def section(figure):
-    return Section("Shares", "How often.", ("a",), ((1,),), figure)
+    figures = () if figure is None else (figure,)
+    return Section("Shares", "How often.", (Table((count("a"),), ((1,),)),), figures)
+
+
+def drawn(figure, name="section_1"):
+    return draw(figure, section(figure), name)
 
 
 def pixels(drawing):
@@ -45,7 +51,7 @@ def bars_of(monkeypatch, figure):
         return bar(self, x, height, width, **more)
 
     monkeypatch.setattr(Axes, "bar", spy)
-    draw(section(figure), "section_1")
+    drawn(figure)
     return seen
 
 
@@ -62,7 +68,7 @@ def test_nothing_is_cut_at_any_size(kind, labels, series):
         x="Labels",
         y="F1",
     )
-    drawing = draw(section(figure), "section_1")
+    drawing = drawn(figure)
     image = pixels(drawing)
     edges = (image[:2], image[-2:], image[:, :2], image[:, -2:])
     assert min(edge.min() for edge in edges) > 245
@@ -80,11 +86,10 @@ def test_bars_are_stacked_and_grouped_bars_stand_side_by_side(monkeypatch):
 
 def test_what_is_unknown_is_left_blank_and_nothing_known_is_no_figure():
     unknown = (("a", (math.nan, math.nan)),)
-    assert draw(section(replace(ONE, series=unknown)), "x") is None
-    assert draw(section(None), "x") is None
-    assert draw(section(SectionFigure("bars", (), ())), "x") is None
+    assert drawn(replace(ONE, series=unknown)) is None
+    assert drawn(SectionFigure("bars", (), ())) is None
     some = replace(ONE, kind="lines", series=(("_a$b$", (-1.5, math.nan)),))
-    assert draw(section(some), "x").caption == "How often."
+    assert drawn(some).caption == "How often."
 
 
 def test_a_series_has_a_value_for_each_label():
@@ -103,8 +108,8 @@ def test_a_report_holds_the_figures_of_sections_even_without_judges(example_stud
         "section_2.svg",
     ]
     said = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["sections"]
-    assert said[0]["figure"] is None
-    assert said[1]["figure"]["series"] == [["won", [0.25, 0.5]], ["lost", [0.75, 0.5]]]
+    assert said[0]["figures"] == []
+    assert said[1]["figures"][0]["series"] == [["won", [0.25, 0.5]], ["lost", [0.75, 0.5]]]
 
 
 def test_figures_of_preferences_name_what_tells_their_bars_apart():

@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from voirdire.examining import Section, examine
+from voirdire.examining import examine
 from voirdire.report import print_examination
 from voirdire.report._fitted import print_fitted
 from voirdire.report._words import VERDICTS
+from voirdire.tabular import Section, Table, number, text
 
 
 @pytest.fixture(scope="module")
@@ -183,10 +184,15 @@ def test_no_width_cuts_a_number_or_a_word(width):
 
 
 def test_leading_sections_are_printed_before_the_coefficients(example):
-    main = Section("Accuracy", "Said of it.", ("Rater", "Accuracy"), (("a", 0.5),), leading=True)
-    other = Section("Errors", "", ("Item",), (("i1",),))
-    text = printed(example.replace(sections=(main, other)))
-    assert text.index("Accuracy\nRater Accuracy\na     0.500") < text.index("ICC(C,1)")
-    assert "Said of it." in text
-    assert "Also in the report: Errors." in text
-    assert "i1" not in text
+    main = Section(
+        "Accuracy",
+        "Said of it.",
+        (Table((text("Rater"), number("Accuracy")), (("a", 0.5),)),),
+        leading=True,
+    )
+    other = Section("Errors", "", (Table((text("Item"),), (("i1",),)),))
+    said = printed(example.replace(sections=(main, other)))
+    assert said.index("Accuracy\nRater Accuracy\na     0.500") < said.index("ICC(C,1)")
+    assert "Said of it." in said
+    assert "Also in the report: Errors." in said
+    assert "i1" not in said

@@ -6,8 +6,6 @@ from voirdire.examining.examination import Examination as Examination
 from voirdire.examining.examination import FormInterval as FormInterval
 from voirdire.examining.examination import Measure as Measure
 from voirdire.examining.examination import PairResult as PairResult
-from voirdire.examining.examination import Section as Section
-from voirdire.examining.examination import SectionFigure as SectionFigure
 from voirdire.examining.examination import SystemMean as SystemMean
 from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining.examination import Section, Verdict
+    from voirdire.examining.examination import Verdict
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.source import Inputs
     from voirdire.schema import Finding
     from voirdire.study import Study
+    from voirdire.tabular import Section
 
 PACKAGES = ("numpy", "numba", "scipy", "polars")
 

@@ -8,8 +8,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import PluginError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -20,11 +18,11 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
+    from voirdire.tabular import Section
 
 SCHEMA_VERSION = 1
 
 State = Literal["pass", "fail", "undecided", "not tested"]
-FigureKind = Literal["bars", "grouped_bars", "lines"]
 VerdictName = Literal[
     "no verdict",
     "not trusted",
@@ -254,61 +252,6 @@ class Measure:
     level: str
     raters: tuple[str, ...]
     estimate: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class SectionFigure:
-    """What a section's figure shows; `report` draws it.
-
-    Attributes
-    ----------
-    kind : {"bars", "grouped_bars", "lines"}
-        `bars` stacks the series on each label, `grouped_bars` sets them side by side, `lines` joins
-        each series from label to label.
-    labels : tuple of str
-        Along the horizontal axis.
-    series : tuple of (str, tuple of float)
-        A name and a value for each label; NaN is left blank.
-    x, y : str
-        What the axes are.
-    caption : str
-        How to read it; the section's text where it is empty.
-
-    Raises
-    ------
-    PluginError
-        A series without exactly one value for each label.
-    """
-
-    kind: FigureKind
-    labels: tuple[str, ...]
-    series: tuple[tuple[str, tuple[float, ...]], ...]
-    x: str = ""
-    y: str = ""
-    caption: str = ""
-
-    def __post_init__(self) -> None:
-        for name, values in self.series:
-            if len(values) != len(self.labels):
-                raise PluginError(
-                    f"figure: series {name!r} has {len(values)} values for "
-                    f"{len(self.labels)} labels"
-                )
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A plugin's own part of the report: a table, its caption and remarks, and a figure of it.
-
-    One that is `leading` holds the main numbers: the terminal prints it before the coefficients.
-    """
-
-    title: str
-    text: str = ""
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-    figure: SectionFigure | None = None
-    leading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: int = 0
+    right: tuple[bool, ...] = ()
 
     def is_numeric(self, column: int) -> bool:
         """Whether the column of that index holds numbers."""
-        return column >= len(self.columns) - self.numeric
+        return self.right[column] if self.right else column >= len(self.columns) - self.numeric
 
 
 def evidence_tables(examination: Examination) -> tuple[Table, ...]:
@@ -322,12 +323,12 @@ def section_tables(examination: Examination) -> tuple[Table, ...]:
     """The tables that a plugin adds; one without rows is its text, where no figure bears it."""
     found = []
     for index, section in enumerate(examination.sections, start=1):
-        if not section.rows and (section.figure is not None or not section.text):
+        if not section.has_rows and (section.figures or not section.text):
             continue
-        rows = tuple(tuple(number(cell) for cell in row) for row in section.rows)
-        numeric = _trailing_numbers(rows)
-        name = f"section_{index}"
-        found.append(Table(name, section.title, section.text, section.columns, rows, numeric))
+        table, name = section.table, f"section_{index}"
+        right = tuple(column.numeric for column in table.columns)
+        rows = tuple(table.written())
+        found.append(Table(name, section.title, section.text, table.names, rows, right=right))
     return tuple(found)
 
 
@@ -350,17 +351,6 @@ def _by_p(test: SystemTest) -> tuple[float, float]:
 
 def _all(examination: Examination) -> Iterable[PairResult]:
     return (*examination.results, *examination.composites)
-
-
-def _trailing_numbers(rows: tuple[tuple[str, ...], ...]) -> int:
-    """How many columns from the right hold nothing but numbers and dashes."""
-    count = 0
-    for column in reversed(list(zip(*rows, strict=True))):
-        bare = [cell.strip("+-−–[%]").replace(".", "", 1).replace(",", "") for cell in column]
-        if not all(cell.strip().isdigit() or not cell for cell in bare):
-            break
-        count += 1
-    return count
 
 
 def _unit(examination: Examination) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from voirdire._shown import visible
@@ -17,14 +17,16 @@ from voirdire.report._plain import brief, number, share, signed, span
 from voirdire.report._tables import measures_table
 from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
+from voirdire.tabular import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining.examination import Examination, PairResult, Section
+    from voirdire.examining.examination import Examination, PairResult
     from voirdire.schema import Finding
     from voirdire.stats._results import Interval
+    from voirdire.tabular import Section
 
 _TOP_FINDINGS = 3
 _TOP_ROWS = 16
@@ -131,12 +133,12 @@ def print_sections(examination: Examination, console: Console) -> None:
 def print_section(section: Section, console: Console, *, said: bool = True) -> None:
     """The table of a section, and what the section says of it."""
     console.print(Text(visible(section.title), style="bold"))
-    rows = [[number(cell) for cell in row] for row in section.rows[:_TOP_ROWS]]
-    if section.columns:
-        print_fitted(console, section.columns, rows)
-    more = len(section.rows) - _TOP_ROWS
-    if more > 0:
-        console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+    for table in section.tables:
+        top = Table(table.columns, table.rows[:_TOP_ROWS])
+        print_fitted(console, table.names, tuple(top.written()))
+        more = len(table.rows) - _TOP_ROWS
+        if more > 0:
+            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
     if said and section.text:
         console.print(Text(visible(section.text), style="dim"))
 
@@ -149,7 +151,7 @@ def print_results(examination: Examination, console: Console) -> None:
     widths = {name: max(len(name), *(len(c[name]) for c in rows.values())) for name in columns}
     words = [name for name in columns if name in _WORDS]
     room = console.width - len(columns) - sum(widths[name] for name in columns if name not in words)
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         justify: Literal["left", "right"] = "left" if name in words else "right"
         table.add_column(name, justify=justify, no_wrap=True)
@@ -195,9 +197,9 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         console.print(f"and {more} more: see the report or audit.json")
 
 
-def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:
+def _verdict_grid(examination: Examination, *, by_judge: bool) -> Grid:
     """Judges down and attributes across, or the other way round."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     found = {
         (v.judge, v.attribute) if by_judge else (v.attribute, v.judge): v
         for v in examination.verdicts
@@ -213,7 +215,7 @@ def _verdict_grid(examination: Examination, *, by_judge: bool) -> Table:
     return table
 
 
-def _width(grid: Table, console: Console) -> int:
+def _width(grid: Grid, console: Console) -> int:
     """The width at which nothing is cut."""
     return Measurement.get(console, console.options.update(width=10_000), grid).maximum
 

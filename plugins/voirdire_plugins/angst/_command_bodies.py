@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,13 @@ import polars as pl
 
 from voirdire import InputError, TableError
 from voirdire._errors import check_columns
-from voirdire.examining import Section, examine
+from voirdire.examining import examine
 from voirdire.examining.corpora import adversarial_validation, class_divergences
 from voirdire.running import run
 from voirdire.store import ratings_frame
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tables import read_raw
+from voirdire.tabular import Section, Table, count, frame_table, is_missing, number, text
 from voirdire_plugins.angst.agreement import agreement, settle
 from voirdire_plugins.angst.benchmark import BENCHMARK
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
@@ -36,6 +36,19 @@ if TYPE_CHECKING:
 
 _OWN = ("id", "text", *LABELS, "class")
 _AUTHOR, CLASS = "author", "class"
+_PAIRS = ("jsd_unigram", "jsd_bigram", "mmd2", "p", "pairings_mean", "pairings_median", "gamma")
+_CLASSES = {
+    "class_a": text("class_a"),
+    "class_b": text("class_b"),
+    "n_a": count("n_a"),
+    "n_b": count("n_b"),
+    **{name: number(name) for name in _PAIRS},
+}
+_CORPORA = (
+    text("Source"),
+    *map(number, ("Acc", "macro-F1", "ROC-AUC", "MCC", "AUC of labels", "Share of target")),
+    count("Repeated"),
+)
 
 
 def write_study(
@@ -79,22 +92,22 @@ def write_study(
 def scales_of(given: Sequence[str]) -> dict[str, float | None]:
     """Questionnaires and their thresholds from ``NAME`` or ``NAME=THRESHOLD``."""
     found: dict[str, float | None] = {}
-    for text in given:
-        name, equals, threshold = text.partition("=")
+    for said in given:
+        name, equals, threshold = said.partition("=")
         try:
             found[name] = float(threshold) if equals else None
         except ValueError:
-            raise InputError(f"--scale {text!r}: the threshold must be a number") from None
+            raise InputError(f"--scale {said!r}: the threshold must be a number") from None
     return found
 
 
 def options_of(given: Sequence[str] | None) -> dict[str, Any]:
     """A model's options from ``NAME=VALUE``; a value that is a TOML value is read as one."""
     found: dict[str, Any] = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
+    for said in given or ():
+        name, equals, value = said.partition("=")
         if not equals:
-            raise InputError(f"--model-option {text!r}: write NAME=VALUE")
+            raise InputError(f"--model-option {said!r}: write NAME=VALUE")
         try:
             found[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
@@ -191,8 +204,8 @@ def compare_annotators(
         for label, found in coefficients.items()
         for name, one in found.items()
     )
-    heads = ("Label", "Coefficient", "Value", "Posts", "Reason")
-    sections = [Section("Agreement of annotators", "", heads, rows)]
+    columns = (text("Label"), text("Coefficient"), number("Value"), count("Posts"), text("Reason"))
+    sections = [Section("Agreement of annotators", tables=(Table(columns, rows),))]
     if rule == "secondary" and not secondary:
         return sections
     texts = None
@@ -218,7 +231,7 @@ def _with_posts(labels: pl.DataFrame, posts: pl.DataFrame | None) -> pl.DataFram
 
 
 def _settled(final: SettledLabels) -> Section:
-    rows: list[tuple[str, object]] = [
+    rows: list[tuple[str, int]] = [
         ("posts", final.items),
         ("removed: flagged", final.flagged),
         *((f"conflicts on {label}", n) for label, n in final.conflicts.items()),
@@ -226,7 +239,7 @@ def _settled(final: SettledLabels) -> Section:
         ("spans of evidence", final.spans),
         ("spans not in their post", final.foreign),
     ]
-    return Section("Final labels", "", ("What", "Count"), tuple(rows))
+    return Section("Final labels", tables=(Table((text("What"), count("Count")), tuple(rows)),))
 
 
 def _labels(file: Path) -> pl.DataFrame:
@@ -256,8 +269,7 @@ def analyse(
         "paper's 1,000 random pairs. Lower: harder to tell apart. Values compare only between "
         "corpora of like size."
     )
-    rows = tuple(table.iter_rows())
-    found = [Section("Classes (as Table 2)", caption, tuple(table.columns), rows)]
+    found = [Section("Classes (as Table 2)", caption, (frame_table(table, _CLASSES),))]
     if against:
         found.append(_validation(frame[column].to_list(), against, seed, text))
     return found
@@ -290,25 +302,15 @@ def _validation(target: list[str], against: Sequence[str], seed: int, text: str)
         frame = read_raw(file).frame
         check_columns(file, (text,), frame.columns)
         found = adversarial_validation(frame[text].to_list(), target, seed=seed)
-        scores = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
+        values = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
         rest = (found.auc_of_labels, found.share_target, found.repeated)
-        rows.append((name, *(s.value for s in scores), *rest))
+        rows.append((name, *(one.value for one in values), *rest))
     return Section(
         "Other corpora (as Table 8)",
         "TF-IDF of words and pairs, logistic regression, five folds; repeated texts are held out "
         "together. ROC-AUC is from scores; from hard labels it would be the column after MCC. "
         "High: the corpora differ in their words; this says nothing on the quality of labels.",
-        (
-            "Source",
-            "Acc",
-            "macro-F1",
-            "ROC-AUC",
-            "MCC",
-            "AUC of labels",
-            "Share of target",
-            "Repeated",
-        ),
-        tuple(rows),
+        (Table(_CORPORA, tuple(rows)),),
     )
 
 
@@ -320,14 +322,15 @@ def look_for_leaks(path: Path) -> list[Section]:
         raise InputError(f"{path}: nobody in the panel asks for examples")
     findings, notes = leaks_of(study)
     rows = tuple((f.kind, f.count, f.message, ", ".join(f.places[:3])) for f in findings)
-    text = " ".join(
+    columns = (text("Finding"), count("Count"), text("What"), text("Places"))
+    said = " ".join(
         [
             f"{len(shots)} way(s) of choosing examples.",
             *([] if findings or notes else ["Nothing odd was found in them."]),
             *notes,
         ]
     )
-    return [Section("Few-shot examples", text, ("Finding", "Count", "What", "Places"), rows)]
+    return [Section("Few-shot examples", said, (Table(columns, rows),))]
 
 
 def write_report(
@@ -356,7 +359,7 @@ def shown(sections: Sequence[Section], *, as_json: bool) -> str:
     if as_json:
         plain = [
             {"title": s.title, "text": s.text,
-             "rows": [dict(zip(s.columns, map(_plain, row), strict=True)) for row in s.rows]}
+             "rows": [_plain(row) for row in s.table.records()]}
             for s in sections
         ]  # fmt: skip
         return json.dumps(plain, indent=2, ensure_ascii=False)
@@ -364,21 +367,15 @@ def shown(sections: Sequence[Section], *, as_json: bool) -> str:
 
 
 def _aligned(section: Section) -> list[str]:
-    if not section.rows:
+    if not section.has_rows:
         return [section.title, section.text or "There is nothing to show."]
-    cells = [list(section.columns), *([_word(cell) for cell in row] for row in section.rows)]
-    wide = [max(len(row[i]) for row in cells) for i in range(len(section.columns))]
+    cells = [section.table.names, *section.table.written()]
+    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells
     ]
     return [section.title, *lines, *([section.text] if section.text else [])]
 
 
-def _word(cell: Any) -> str:
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return "–"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
-
-
-def _plain(cell: Any) -> Any:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if is_missing(cell) else cell for name, cell in row.items()}

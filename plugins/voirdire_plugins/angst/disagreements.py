@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining import Section
+from voirdire.tabular import Section, Table, count, number, text
 from voirdire_plugins.angst.errors import by_length, differences, side_by_side
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.scores import best
@@ -63,25 +63,15 @@ def difference_section(
         rows.append((pair.label, pair.a, pair.b, *found.values()))
     if not rows:
         return []
+    who = ("First right", "Second right", "Both wrong")
+    counts = ("Posts", "Differ", *(head for w in who for head in (w, f"{w}, with label")))
+    columns = (*map(text, ("Label", "First", "Second")), *map(count, counts))
     return [
         Section(
             "Where two methods differ, and who was right (as section 7)",
             "Over the majority of each method's runs; posts that gold and both have labelled. "
-            '"With label" counts those that truly have the label.',
-            (
-                "Label",
-                "First",
-                "Second",
-                "Posts",
-                "Differ",
-                "First right",
-                "with label",
-                "Second right",
-                "with label ",
-                "Both wrong",
-                "with label  ",
-            ),
-            tuple(rows),
+            '"with label" counts those that truly have the label.',
+            (Table(columns, tuple(rows)),),
         )
     ]
 
@@ -110,23 +100,19 @@ def length_section(
             side_by_side(ratings, gold, pair.a, pair.b, pair.label), texts
         ).iter_rows(named=True)
     )
+    columns = (
+        *map(text, ("Label", "First", "First was", "Second", "Second was")),
+        count("n without"),
+        number("Characters without"),
+        count("n with"),
+        number("Characters with"),
+    )
     return [
         Section(
             "Right and wrong by length of the post (as Table 16)",
             "Mean number of characters, with the number of posts it rests on: without a test or an "
             "interval these means suggest, and prove nothing.",
-            (
-                "Label",
-                "First",
-                "was",
-                "Second",
-                "was ",
-                "n without",
-                "Characters without",
-                "n with",
-                "Characters with",
-            ),
-            rows,
+            (Table(columns, rows),),
         )
     ]
 
@@ -139,7 +125,7 @@ def excerpt_sections(
     excerpt: int,
 ) -> list[Section]:
     """The first posts on which two methods differ, by id; with an excerpt where one is allowed."""
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[str, ...]] = []
     for pair in pairs:
         found = side_by_side(ratings, gold, pair.a, pair.b, pair.label)
         for item, truth, a, b in found.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
@@ -147,15 +133,15 @@ def excerpt_sections(
             rows.append((*cells, shortened(texts.get(item, ""), excerpt)) if excerpt else cells)
     if not rows:
         return []
-    heads = ("Label", "First", "says", "Second", "says ", "Post", "Gold")
+    heads = ("Label", "First", "First says", "Second", "Second says", "Post", "Gold")
+    columns = tuple(map(text, (*heads, "Excerpt") if excerpt else heads))
     return [
         Section(
             f"Posts on which two methods differ (the first {_SHOWN} of each pair)",
             f"Excerpts are cut at {excerpt} characters, as the study allows."
             if excerpt
             else "Texts are left out; a study allows excerpts by data.excerpt.",
-            (*heads, "Excerpt") if excerpt else heads,
-            tuple(rows),
+            (Table(columns, tuple(rows)),),
         )
     ]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining import Section
+from voirdire.tabular import Marked, Section, Table, count, number, text
 from voirdire_judges.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 _TEXT = (
     "A total stands only where every item is answered; a partial sum would look like a low score. "
     "Bounds are the means of the least and the most that totals could be, over all posts. {notes}"
+)
+_COLUMNS = (
+    text("Rater"),
+    text("Variant"),
+    number("Threshold", 1),
+    text("Range"),
+    count("Posts x runs"),
+    count("Complete"),
+    count("Items missing"),
+    number("Mean total"),
+    number("Least mean"),
+    number("Most mean"),
 )
 
 
@@ -33,19 +45,8 @@ def scale_sections(study: Study) -> list[Section]:
         if (row := _row(rater, one, ratings.filter(pl.col("rater") == rater.name)))
     )
     notes = " ".join(dict.fromkeys(f"{one.name}: {one.note}" for one in known if one.note))
-    heads = (
-        "Rater",
-        "Variant",
-        "Threshold",
-        "Range",
-        "Posts x runs",
-        "Complete",
-        "Items missing",
-        "Mean total",
-        "Least mean",
-        "Most mean",
-    )
-    return [Section("Questionnaires (A.5)", _TEXT.format(notes=notes).strip(), heads, rows)]
+    said = _TEXT.format(notes=notes).strip()
+    return [Section("Questionnaires (A.5)", said, (Table(_COLUMNS, rows),))]
 
 
 def _questionnaire(rater: Rater, study: Study) -> Questionnaire:
@@ -55,7 +56,7 @@ def _questionnaire(rater: Rater, study: Study) -> Questionnaire:
     return load_questionnaire(beside if beside.is_file() else name, variant)
 
 
-def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[object, ...]:
+def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[Any, ...]:
     attribute = pl.col("attribute").cast(pl.String)
     totals = ratings.filter(attribute == f"{known.name}.total")
     if totals.is_empty():
@@ -68,7 +69,7 @@ def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[obj
     return (
         rater.name,
         known.variant,
-        rater.options.get("threshold", "none declared"),
+        rater.options.get("threshold", Marked(None, "none declared")),
         f"{total.low:g} to {total.high:g}",
         size,
         size - totals["score"].null_count(),

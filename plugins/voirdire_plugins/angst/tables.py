@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining import Section
+from voirdire.tabular import Marked, Section, Spread, Table, count, number, text
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.scores import best
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Column = tuple[str, str, str]  # heading, label, score
+    from voirdire.tabular import Cell, Column
 
-BINARY: tuple[Column, ...] = (
+Score = tuple[str, str, str]  # heading, label, score
+
+BINARY: tuple[Score, ...] = (
     ("Acc", "", "accuracy"), ("Precision", "", "precision_weighted"),
     ("Recall", "", "recall_weighted"), ("F1", "", "f1_weighted"), ("macro-F1", "", "f1_macro"),
 )  # fmt: skip
-MULTI: tuple[Column, ...] = (
+MULTI: tuple[Score, ...] = (
     ("Hamming loss", "", "hamming_loss"), *BINARY[1:],
     ("Depression's part of F1", "depression", "f1_part"),
     ("Anxiety's part of F1", "anxiety", "f1_part"),
@@ -46,18 +48,19 @@ def score_sections(
             continue
         rows = _rows(summary, label, BINARY, types, panel)
         title = f"{label.capitalize()} against control (as Table 3)"
-        found.append(Section(title, _CAPTION, _heads(BINARY), rows))
+        found.append(Section(title, _CAPTION, (Table(_heads(BINARY), rows),)))
         columns = _per_class(label)
         title = f"{label.capitalize()} and control, each class (as Table {4 + LABELS.index(label)})"
         rows = _rows(summary, label, columns, types, panel)
-        found.append(Section(title, _CAPTION, _heads(columns), rows))
+        found.append(Section(title, _CAPTION, (Table(_heads(columns), rows),)))
     if not summary.filter(pl.col("task") == "comorbidity").is_empty():
         rows = _rows(summary, "comorbidity", MULTI, types, panel)
-        found.append(Section("Both labels (as Table 6)", _CAPTION + _PARTS, _heads(MULTI), rows))
+        table = Table(_heads(MULTI), rows)
+        found.append(Section("Both labels (as Table 6)", _CAPTION + _PARTS, (table,)))
     return found
 
 
-def _per_class(label: str) -> tuple[Column, ...]:
+def _per_class(label: str) -> tuple[Score, ...]:
     return tuple(
         (f"{score.capitalize()} of {name}", name, score)
         for name in (label, "control")
@@ -65,17 +68,18 @@ def _per_class(label: str) -> tuple[Column, ...]:
     )
 
 
-def _heads(columns: Sequence[Column]) -> tuple[str, ...]:
-    return ("Method", "Type", *(head for head, _, _ in columns), "Runs", "Answers", "Missing")
+def _heads(columns: Sequence[Score]) -> tuple[Column, ...]:
+    scores = (number(head) for head, _, _ in columns)
+    return (text("Method"), text("Type"), *scores, *map(count, ("Runs", "Answers", "Missing")))
 
 
 def _rows(
     summary: pl.DataFrame,
     task: str,
-    columns: Sequence[Column],
+    columns: Sequence[Score],
     types: Mapping[str, str],
     panel: Sequence[str],
-) -> tuple[tuple[object, ...], ...]:
+) -> tuple[tuple[Cell, ...], ...]:
     here = summary.filter(pl.col("task") == task)
     found = {(r["rater"], r["label"], r["score"]): r for r in here.iter_rows(named=True)}
     raters = [name for name in panel if name in set(here["rater"])]
@@ -90,10 +94,10 @@ def _rows(
 def _difference(
     here: pl.DataFrame,
     task: str,
-    columns: Sequence[Column],
+    columns: Sequence[Score],
     types: Mapping[str, str],
     raters: Sequence[str],
-) -> list[tuple[object, ...]]:
+) -> list[tuple[Cell, ...]]:
     """The best method, and how far it lies above the best of the other kind (or the second)."""
     first = best(here, task, raters)
     trained = [name for name in raters if types.get(name) == "fine-tuned"]
@@ -106,12 +110,12 @@ def _difference(
         return []
     mean = {(r["rater"], r["label"], r["score"]): r["mean"] for r in here.iter_rows(named=True)}
     pairs = [(mean.get((first, *c[1:])), mean.get((second, *c[1:]))) for c in columns]
-    gaps = ["–" if a is None or b is None else f"{a - b:+.3f}" for a, b in pairs]
-    return [(f"{first} − {second}", "best − best other", *gaps, "", "", "")]
+    gaps = [None if a is None or b is None else a - b for a, b in pairs]
+    return [(f"{first} − {second}", "best − best other", *gaps, None, None, None)]
 
 
-def _cell(row: Mapping[str, float | None] | None, runs: int) -> str:
+def _cell(row: Mapping[str, float | None] | None, runs: int) -> Cell:
     if row is None or row["mean"] is None:
-        return "–"
-    spread = "" if row["sd"] is None else f" ± {row['sd']:.3f}"
-    return f"{row['mean']:.3f}{spread}" + ("" if row["runs"] == runs else f" ({row['runs']})")
+        return None
+    spread = Spread(row["mean"], row["sd"])
+    return spread if row["runs"] == runs else Marked(spread, f" ({row['runs']})")

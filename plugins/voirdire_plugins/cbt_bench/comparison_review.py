@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import TableError
-from voirdire.examining import Section
 from voirdire.examining.preferences import OVERALL, examine_preferences, preference_sections
 from voirdire.store import responses_frame
+from voirdire.tabular import Section, Table, count, number, text
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.responses import word_count
 
@@ -44,7 +44,7 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
     parts = [s for s in preference_sections(found) if s.title not in general]
     sections = (overall_table(found), *examination.sections, *parts, _lengths(examination))
     return examination.replace(
-        sections=tuple(section for section in sections if section.rows),
+        sections=tuple(section for section in sections if section.has_rows),
         items=pl.DataFrame([(item.id, item.text) for item in items], schema=_TEXTS, orient="row"),
         replies=_responses(examination),
     )
@@ -114,13 +114,13 @@ def overall_table(found: Preferences) -> Section:
         values = [by.get(exercise, math.nan) for exercise in exercises]
         known = [value for value in values if not math.isnan(value)]
         rows.append((rater, system, *values, fmean(known) if known else math.nan))
+    heads = (*(str(n) for n in range(1, len(exercises) + 1)), "Mean")
     names = "; ".join(f"{n}: {exercise}" for n, exercise in enumerate(exercises, start=1))
     return Section(
         "Overall preference by exercise (Table 6)",
         f"Above 0 the system is preferred to the reference. {names}. The last column is the mean "
         "over exercises. Intervals stand in the table by exercise.",
-        ("Rater", "System", *(str(n) for n in range(1, len(exercises) + 1)), "Mean"),
-        tuple(rows),
+        (Table((text("Rater"), text("System"), *map(number, heads)), tuple(rows)),),
     )
 
 
@@ -132,17 +132,17 @@ def _lengths(examination: Examination) -> Section:
     rows = []
     for system in systems:
         ratios = [
-            count / words[item, REFERENCE]
-            for (item, name), count in words.items()
+            own / words[item, REFERENCE]
+            for (item, name), own in words.items()
             if name == system and words.get((item, REFERENCE))
         ]
         if ratios:
             within = sum(0.5 <= ratio <= 2 for ratio in ratios) / len(ratios)
             rows.append((system, len(ratios), median(ratios), min(ratios), max(ratios), within))
+    heads = ("Median ratio", "Least", "Most", "Share within half and double")
     return Section(
         "Length of responses against the reference",
         "Words of a response for each word of the reference. Longer answers are often preferred "
         "for their length, so that a ratio far from 1 makes the comparison unfair.",
-        ("System", "n", "Median ratio", "Least", "Most", "Share within half and double"),
-        tuple(rows),
+        (Table((text("System"), count("n"), *map(number, heads)), tuple(rows)),),
     )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining import Section, SectionFigure
 from voirdire.examining.labels import (
     LabelMatrix,
     constant_sentence,
@@ -18,6 +17,7 @@ from voirdire.examining.labels import (
 )
 from voirdire.schema import Finding
 from voirdire.stats import kappa_f1
+from voirdire.tabular import Marked, Section, SectionFigure, Table, count, number, text
 from voirdire_plugins.cbt_bench import published
 from voirdire_plugins.cbt_bench.data import (
     check_hierarchy,
@@ -50,7 +50,7 @@ def data_sections(folder: Path) -> tuple[Section, ...]:
         _hierarchy(tests),
         printed_checks(),
     )
-    return tuple(section for section in sections if section.rows)
+    return tuple(section for section in sections if section.has_rows)
 
 
 def data_findings(folder: Path) -> tuple[Finding, ...]:
@@ -123,32 +123,34 @@ def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
     ]
     rows.sort(key=lambda row: -row[1])
     said = constant_sentence(f1s, floor, published.HUMAN)
+    columns = (
+        text("Predictor"),
+        number("Weighted F1"),
+        text("Source"),
+        number("kappa_F1"),
+        number("Beyond constant"),
+    )
+    cells = tuple(
+        (name, f1, source, kappa_f1(f1, floor.chance).value, kappa_f1(f1, floor.constant).value)
+        for name, f1, source in rows
+    )
+    figure = SectionFigure(
+        "bars",
+        tuple(name for name, *_ in rows),
+        tuple(
+            (kind, tuple(f1 if source == kind else math.nan for _, f1, source in rows))
+            for kind in ("published", "reads nothing")
+        ),
+        y="Weighted F1",
+        caption=said,
+    )
     return Section(
         f"{task.name}: the printed F1 beside baselines",
         f"{said} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; beyond "
         "constant is 0 at the best constant predictor: below it a model, or a human, does worse "
         "than saying the same of every patient.",
-        ("Predictor", "Weighted F1", "Source", "kappa_F1", "Beyond constant"),
-        tuple(
-            (
-                name,
-                f1,
-                source,
-                kappa_f1(f1, floor.chance).value,
-                kappa_f1(f1, floor.constant).value,
-            )
-            for name, f1, source in rows
-        ),
-        figure=SectionFigure(
-            "bars",
-            tuple(name for name, *_ in rows),
-            tuple(
-                (kind, tuple(f1 if source == kind else math.nan for _, f1, source in rows))
-                for kind in ("published", "reads nothing")
-            ),
-            y="Weighted F1",
-            caption=said,
-        ),
+        (Table(columns, cells),),
+        (figure,),
     )
 
 
@@ -156,23 +158,23 @@ def _statistics(tests: dict[str, tuple[Example, ...]]) -> Section:
     rows = []
     for key, examples in tests.items():
         found, printed = statistics(examples, TASKS[key]), published.TABLE_3[key]
-        values = (found.situation, found.thoughts, found.mean_labels)
-        cells = (f"{v:.1f} ({p})" for v, p in zip(values, printed[2:], strict=True))
-        counts = (f"{found.examples} ({printed[0]})", f"{found.labels} ({printed[1]})")
-        rows.append((TASKS[key].name, *counts, *cells, found.most_labels))
+        lengths = (found.situation, found.thoughts, found.mean_labels)
+        values = (found.examples, found.labels, *lengths)
+        cells = (Marked(v, f" ({p})") for v, p in zip(values, printed, strict=True))
+        rows.append((TASKS[key].name, *cells, found.most_labels))
+    columns = (
+        text("Task"),
+        count("Examples"),
+        count("Labels"),
+        number("Situation length", 1),
+        number("Thought length", 1),
+        number("Labels an example", 1),
+        count("Most labels"),
+    )
     return Section(
         "Examples (Table 3)",
         "From the files, the printed value in brackets; lengths in characters.",
-        (
-            "Task",
-            "Examples",
-            "Labels",
-            "Situation length",
-            "Thought length",
-            "Labels an example",
-            "Most labels",
-        ),
-        tuple(rows),
+        (Table(columns, tuple(rows)),),
     )
 
 
@@ -180,14 +182,14 @@ def _labels(task: LabelTask, examples: tuple[Example, ...]) -> Section:
     counts = label_counts(examples, task)
     primary = {label: primary_of(label) for label in task.labels} if task.key == "fc" else {}
     rows = [
-        (*((primary[label],) if primary else ()), label, count, count / len(examples))
-        for label, count in counts.items()
+        (*((primary[label],) if primary else ()), label, n, n / len(examples))
+        for label, n in counts.items()
     ]
+    heads = (*(("Primary belief",) if primary else ()), "Label")
     return Section(
         f"{task.name}: labels ({_TABLES[task.key]})",
         "How many examples carry each label, and their share.",
-        (*(("Primary belief",) if primary else ()), "Label", "Examples", "Share"),
-        tuple(rows),
+        (Table((*map(text, heads), count("Examples"), number("Share")), tuple(rows)),),
     )
 
 
@@ -201,12 +203,12 @@ def _seeds(folder: Path, tests: dict[str, tuple[Example, ...]]) -> Section:
             seeds = read_examples(folder, task, "seed")
             shared = (len(overlap(seeds, tests[key])) for key in tests)
             rows.append((f"{task.name} seeds", len(seeds), *shared))
+    heads = ("Examples", *(f"in {TASKS[key].name}" for key in tests))
     return Section(
         "Seed examples that stand in a test set",
         "By id or text. Seeds serve only their own task: pooled with those of another, most would "
         "show the answer to a test item, and voirdire refuses them.",
-        ("Seeds", "Examples", *(f"in {TASKS[key].name}" for key in tests)),
-        tuple(rows),
+        (Table((text("Seeds"), *map(count, heads)), tuple(rows)),),
     )
 
 
@@ -214,13 +216,15 @@ def _hierarchy(tests: dict[str, tuple[Example, ...]]) -> Section:
     if not {"pc", "fc"} <= set(tests):
         return Section("Primary beliefs")
     found = check_hierarchy(tests["pc"], tests["fc"])
+    heads = ("Item", "Primary beliefs given", "Implied by the fine-grained ones")
+    columns = tuple(map(text, heads))
+    rows = tuple((item, "; ".join(given), "; ".join(due)) for item, given, due in found.differing)
     return Section(
         "Primary beliefs against fine-grained ones",
         f"{len(found.differing)} of {found.shared} examples that stand in both test sets have "
         "other primary beliefs than their fine-grained ones imply (grouping as in the annotation "
         "form).",
-        ("Item", "Primary beliefs given", "Implied by the fine-grained ones"),
-        tuple((item, "; ".join(given), "; ".join(due)) for item, given, due in found.differing),
+        (Table(columns, rows),),
     )
 
 
@@ -255,10 +259,10 @@ def printed_checks() -> Section:
         )
         for table, model, exercise, criterion, mean, n in published.impossible_means()
     ]
+    heads = ("Where", "What", "Printed", "Computed", "Result")
     return Section(
         "Printed numbers of level III, checked",
         "The exercises themselves are not public; what can be checked are the printed sums and "
         "means.",
-        ("Where", "What", "Printed", "Computed", "Result"),
-        tuple(rows),
+        (Table(tuple(map(text, heads)), tuple(rows)),),
     )

@@ -13,8 +13,9 @@ from voirdire_plugins.distortions.session import read_annotations, read_datasets
 from voirdire_plugins.distortions.tables import consistency_tables, dataset_table
 
 if TYPE_CHECKING:
-    from voirdire.examining import Examination, Section
+    from voirdire.examining import Examination
     from voirdire.study import Study
+    from voirdire.tabular import Section
     from voirdire_plugins.distortions.session import Annotations
 
 CONSISTENT = (
@@ -46,7 +47,7 @@ class Distortions:
         known = read_annotations(session_of(examination))
         tables = consistency_tables(known.runs, known.final, known.found)
         data, notes = _datasets(known)
-        sections = (*examination.sections, *(t for t in (*tables, *data) if t.rows))
+        sections = (*examination.sections, *(t for t in (*tables, *data) if t.has_rows))
         return examination.replace(
             sections=sections, notes=(*examination.notes, CONSISTENT, *notes)
         )

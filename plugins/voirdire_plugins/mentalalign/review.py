@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining import Section
+from voirdire.tabular import Section, Table, count, number, text
 
 if TYPE_CHECKING:
     from voirdire.examining import Examination, PairResult
@@ -52,6 +52,11 @@ def _guidance(examination: Examination) -> Section:
     for result in examination.results:
         cell = (result.icc_c1 >= HIGH, result.reliability_class)
         found.setdefault(cell, []).append(f"{result.judge} {result.attribute}")
+    columns = tuple(map(text, ("ICC(C,1)", "narrow (GR)", "moderate (MR)", "wide (PR)")))
+    rows = tuple(
+        (name, *("; ".join(found.get((high, width), [])) or "none" for width in WIDTHS))
+        for name, high in ((f"{HIGH:g} or more", True), (f"below {HIGH:g}", False))
+    )
     return Section(
         title="The published guidance matrix",
         text=(
@@ -62,11 +67,7 @@ def _guidance(examination: Examination) -> Section:
             "verdicts above do not rest on it, and no cell licenses clinical use, whatever the "
             "paper says of the first."
         ),
-        columns=("ICC(C,1)", "narrow (GR)", "moderate (MR)", "wide (PR)"),
-        rows=tuple(
-            (name, *("; ".join(found.get((high, width), [])) or "none" for width in WIDTHS))
-            for name, high in ((f"{HIGH:g} or more", True), (f"below {HIGH:g}", False))
-        ),
+        tables=(Table(columns, rows),),
     )
 
 
@@ -80,19 +81,20 @@ def _over_judges(examination: Examination) -> Section:
         for system in study.systems
     }
     order = sorted(means, key=lambda name: (math.isnan(means[name]), -means[name]))
+    columns = (text("System"), *map(number, (*judges, "Mean")), count("Rank"))
+    rows = tuple(
+        (
+            study.system(name).label,
+            *(overall.get((judge, name)) for judge in judges),
+            means[name],
+            rank,
+        )
+        for rank, name in enumerate(order, start=1)
+    )
     return Section(
         title="Systems over all judges (as Table 9)",
         text="The mean of the judges' overall means; no system is left out of any of them.",
-        columns=("System", *judges, "Mean", "Rank"),
-        rows=tuple(
-            (
-                study.system(name).label,
-                *(overall.get((judge, name), math.nan) for judge in judges),
-                means[name],
-                rank,
-            )
-            for rank, name in enumerate(order, start=1)
-        ),
+        tables=(Table(columns, rows),),
     )
 
 
@@ -100,6 +102,17 @@ def _family(examination: Examination) -> Section:
     rows = tuple(row for result in examination.results if (row := _family_row(result)))
     shifts = [abs(row[-1]) for row in rows if not math.isnan(row[-1])]
     most = f"ICC(A,1) moves by up to {max(shifts):.3f}. " if shifts else ""
+    columns = (
+        text("Judge"),
+        text("Attribute"),
+        count("n"),
+        number("ICC(C,1)"),
+        number("ICC(A,1)"),
+        count("n, family"),
+        number("ICC(C,1), family"),
+        number("ICC(A,1), family"),
+        number("Difference of ICC(A,1)"),
+    )
     return Section(
         title="Self-exclusion: one system, or the whole family",
         text=(
@@ -107,18 +120,7 @@ def _family(examination: Examination) -> Section:
             f"and o4-mini judges GPT-4o. Leaving out the judge's whole family changes: {most}"
             "Claude and Gemini have one system of their family each, so both rules agree on them."
         ),
-        columns=(
-            "Judge",
-            "Attribute",
-            "n",
-            "ICC(C,1)",
-            "ICC(A,1)",
-            "n, family",
-            "ICC(C,1), family",
-            "ICC(A,1), family",
-            "Difference of ICC(A,1)",
-        ),
-        rows=rows,
+        tables=(Table(columns, rows),),
     )
 
 

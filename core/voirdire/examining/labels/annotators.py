@@ -29,10 +29,10 @@ from voirdire.store import is_session
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from voirdire.examining.examination import Section
     from voirdire.examining.labels.runs import LabelRuns
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
+    from voirdire.tabular import Section
 
 LABEL_SCALE = {"scale": (0.0, 1.0), "step": 1.0}
 

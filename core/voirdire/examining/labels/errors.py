@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining.examination import Section
+from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,9 @@ ERRORS: dict[str, Any] = {
     "status": pl.String,
 }
 _MOST = 200
+_COLUMNS = tuple(
+    map(text, ("Rater", "Item", "Expected", "Given", "Missed", "Wrongly named", "Status"))
+)
 
 
 def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
@@ -91,22 +94,22 @@ def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") ->
     worst = found.sort(size, descending=True, nulls_last=True, maintain_order=True)
     more = max(0, found.height - _MOST)
     shown = f"The first {_MOST} of {found.height} rows. " if more else ""
+    rows = tuple(
+        (
+            row["rater"] if row["run"] == 1 else f"{row['rater']} (run {row['run']})",
+            row["item"],
+            *(_listed(row[name]) for name in ("expected", "given", "missed", "wrong")),
+            row["status"],
+        )
+        for row in worst.head(_MOST).iter_rows(named=True)
+    )
     return Section(
         title,
         f"{shown}Items whose labels differ from the key; texts and replies stand in the report "
         "only where it is asked to show texts.",
-        ("Rater", "Item", "Expected", "Given", "Missed", "Wrongly named", "Status"),
-        tuple(
-            (
-                row["rater"] if row["run"] == 1 else f"{row['rater']} (run {row['run']})",
-                row["item"],
-                *(_listed(row[name]) for name in ("expected", "given", "missed", "wrong")),
-                row["status"],
-            )
-            for row in worst.head(_MOST).iter_rows(named=True)
-        ),
+        (Table(_COLUMNS, rows),),
     )
 
 
-def _listed(labels: list[str] | None) -> str:
-    return "–" if labels is None else "; ".join(labels) or "none"
+def _listed(labels: list[str] | None) -> str | None:
+    return None if labels is None else "; ".join(labels) or "none"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from voirdire.examining.examination import Section, SectionFigure
 from voirdire.examining.labels.final import (
     UNSURE,
     agreement_frame,
@@ -21,6 +19,7 @@ from voirdire.examining.labels.final import (
 )
 from voirdire.examining.labels.runs import reply_states, unknown_labels
 from voirdire.stats._results import REASONS
+from voirdire.tabular import Section, SectionFigure, count, frame_table, number, text
 
 if TYPE_CHECKING:
     from voirdire.examining.labels.runs import LabelRuns
@@ -55,7 +54,7 @@ def consistency_sections(
         _unknown(runs),
         _pairs(final, level),
     )
-    return tuple(section for section in sections if section.rows)
+    return tuple(section for section in sections if section.has_rows)
 
 
 def temperature_notes(raters: pl.DataFrame, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,48 +66,51 @@ def temperature_notes(raters: pl.DataFrame, names: tuple[str, ...]) -> tuple[str
     return tuple(text.format(names=", ".join(found)) for text, found in said if found)
 
 
-def _section(title: str, text: str, frame: pl.DataFrame, columns: dict[str, str]) -> Section:
-    rows = tuple(tuple(_cell(value) for value in row) for row in frame.select(*columns).iter_rows())
-    return Section(title, text, tuple(columns.values()), rows)
-
-
-def _cell(value: Any) -> Any:
-    return float("nan") if value is None else value
-
-
 def _replies(runs: LabelRuns) -> Section:
-    heads = {
-        "rater": "Annotator", "items": "Items", "runs": "Runs", "replies": "Replies",
-        "read": "Read", "missing": "Missing", "reasons": "Why missing",
-        "contradictions": "Contradictions", "too_many": "Too many labels",
-        "unknown": "With a label outside the set",
-    }  # fmt: skip
+    columns = {
+        "rater": text("Annotator"),
+        "items": count("Items"),
+        "runs": count("Runs"),
+        "replies": count("Replies"),
+        "read": count("Read"),
+        "missing": count("Missing"),
+        "reasons": text("Why missing"),
+        "contradictions": count("Contradictions"),
+        "too_many": count("Too many labels"),
+        "unknown": count("With a label outside the set"),
+    }
     frame = reply_states(runs)
     none = (
         f" A reply that names {runs.none!r} beside another label contradicts itself."
         if runs.none
         else ""
     )
-    return _section(
+    known = {key: column for key, column in columns.items() if key in frame.columns}
+    return Section(
         "Labels: what became of the replies",
         "Every item was to be labelled in every run. A reply that names no label, and a run "
         f"without a reply, are missing and never a label.{none}",
-        frame,
-        {key: head for key, head in heads.items() if key in frame.columns},
+        (frame_table(frame, known),),
     )
 
 
 def _largest(runs: LabelRuns) -> Section:
     frame = largest_counts(runs)
-    section = _section(
+    columns = {
+        "rater": text("Annotator"),
+        "largest": count("Largest count"),
+        "items": count("Items"),
+        "share": number("Share"),
+        "at_least": number("This or more"),
+        "incomplete": count("Incomplete"),
+    }
+    return Section(
         "Largest label count per item",
         "In how many runs the most often named label of an item was named: the distribution of "
         "figure 2 of Sharma et al. Incomplete items have a run that says nothing.",
-        frame,
-        {"rater": "Annotator", "largest": "Largest count", "items": "Items", "share": "Share",
-         "at_least": "This or more", "incomplete": "Incomplete"},
-    )  # fmt: skip
-    return replace(section, figure=_largest_figure(frame))
+        (frame_table(frame, columns),),
+        (_largest_figure(frame),),
+    )
 
 
 def _largest_figure(largest: pl.DataFrame) -> SectionFigure:
@@ -129,19 +131,29 @@ def _kappas(runs: LabelRuns, level: float) -> Section:
     frame = agreement_frame(label_agreements(runs, level=level)).with_columns(
         pl.col("reason").replace(dict(REASONS)).fill_null("")
     )
-    section = _section(
+    columns = {
+        "rater": text("Annotator"),
+        "label": text("Label"),
+        "kappa": number("Kappa"),
+        "low": number("Low"),
+        "high": number("High"),
+        "prevalence": number("Prevalence"),
+        "ac1": number("AC1"),
+        "named": count("Items named"),
+        "n": count("Items"),
+        "k": count("Runs"),
+        "reason": text("Undefined because"),
+    }
+    return Section(
         "Fleiss' kappa of each label over runs",
         f"Each label is a task of its own, named or not; intervals are {100 * level:g}% jackknife "
         "intervals over items, with as few degrees of freedom as the items that bear the label, "
         "and an exact lower bound where no item is disagreed on. Kappa is low for a rare label "
         "even where runs seldom differ: read it beside prevalence and AC1. Runs that agree are "
         "consistent, which is not the same as right.",
-        frame,
-        {"rater": "Annotator", "label": "Label", "kappa": "Kappa", "low": "Low", "high": "High",
-         "prevalence": "Prevalence", "ac1": "AC1", "named": "Items named", "n": "Items",
-         "k": "Runs", "reason": "Undefined because"},
-    )  # fmt: skip
-    return replace(section, leading=True)
+        (frame_table(frame, columns),),
+        leading=True,
+    )
 
 
 def _distribution(
@@ -151,32 +163,45 @@ def _distribution(
     rules = sorted({(threshold_of(size, at_least), size) for size in sizes.values()})
     said = " or ".join(f"{least} of {size}" for least, size in rules)
     named = f"named {runs.none!r}" if runs.none else "named no label"
-    return _section(
+    columns = {
+        "rater": text("Annotator"),
+        "label": text("Label"),
+        "items": count("Items"),
+        "share": number("Share"),
+    }
+    return Section(
         "Final labels",
         f"Labels that recur in at least {said} runs. Without one, an item is {unsure[0]!r} where "
         f"a run {named}, and {unsure[1]!r} where none did; it is incomplete where a missing run "
         "could decide. Shares are of all items; an item may have several labels.",
-        label_distribution(final, runs.labels),
-        {"rater": "Annotator", "label": "Label", "items": "Items", "share": "Share"},
+        (frame_table(label_distribution(final, runs.labels), columns),),
     )
 
 
 def _unknown(runs: LabelRuns) -> Section:
-    return _section(
+    columns = {"rater": text("Annotator"), "label": text("Label"), "count": count("Times")}
+    return Section(
         "Labels outside the set",
         "Entries of replies that are no declared label. Beside a declared label they are dropped; "
         f"alone they count as {runs.other!r}.",
-        unknown_labels(runs),
-        {"rater": "Annotator", "label": "Label", "count": "Times"},
+        (frame_table(unknown_labels(runs), columns),),
     )
 
 
 def _pairs(final: pl.DataFrame, level: float) -> Section:
-    return _section(
+    columns = {
+        "rater_a": text("Annotator"),
+        "rater_b": text("And"),
+        "on": text("On"),
+        "agreement": number("Agreement"),
+        "low": number("Low"),
+        "high": number("High"),
+        "n": count("Items"),
+        "left_out": count("Left out"),
+    }
+    return Section(
         "Joint agreement of two annotators",
         f"Share of items with equal final labels, with {100 * level:g}% Wilson intervals; items "
         "that either is unsure of are left out. Not corrected for chance.",
-        joint_agreement_frame(final, level=level),
-        {"rater_a": "Annotator", "rater_b": "And", "on": "On", "agreement": "Agreement",
-         "low": "Low", "high": "High", "n": "Items", "left_out": "Left out"},
-    )  # fmt: skip
+        (frame_table(joint_agreement_frame(final, level=level), columns),),
+    )

@@ -5,16 +5,51 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining.examination import Section, SectionFigure
 from voirdire.stats import kappa_f1
+from voirdire.tabular import Marked, Section, SectionFigure, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.examining.labels.scores import Accuracy, Baselines, LabelScores
     from voirdire.stats import Estimate
+    from voirdire.tabular import Cell
 
-_NO_READING = "reads nothing"
+_NO_READING = Marked(None, "reads nothing")
+_PUBLISHED = Marked(None, "published")
+_ACCURACY = (
+    text("Rater"),
+    text("Type"),
+    count("Answered"),
+    count("Unanswered"),
+    number("Accuracy"),
+    interval("Interval (Wilson)"),
+    number("Unanswered as wrong"),
+    interval("Interval, unanswered as wrong (Wilson)"),
+)
+_WEIGHTED = (
+    text("Rater"),
+    count("n"),
+    count("Missing"),
+    number("Precision"),
+    number("Recall"),
+    number("F1"),
+    interval("Interval"),
+    number("kappa_F1"),
+    number("Beyond constant"),
+)
+_EVERY_LABEL = (
+    text("Rater"),
+    text("Label"),
+    count("True"),
+    count("Named"),
+    number("Precision"),
+    interval("Precision, interval"),
+    number("Recall"),
+    interval("Recall, interval"),
+    number("F1"),
+    interval("F1, interval"),
+)
 
 
 def label_sections(
@@ -52,34 +87,25 @@ def label_sections(
 
 def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Section:
     """Accuracy overall and by type; what was not answered is counted and shown both ways."""
+    rows = tuple(
+        (
+            part.name,
+            part.part or "all",
+            part.answered.n,
+            part.answered.left_out,
+            part.answered.value,
+            part.answered.interval(),
+            part.strict.value,
+            part.strict.interval(),
+        )
+        for part in found
+    )
     return Section(
         title,
         "Accuracy is over the questions answered; beside it, unanswered ones count as wrong. An "
         "answer is right when it names all right options and no other.",
-        (
-            "Rater",
-            "Type",
-            "Answered",
-            "Unanswered",
-            "Accuracy",
-            "Interval (Wilson)",
-            "Unanswered as wrong",
-            "Interval (Wilson)",
-        ),
-        tuple(
-            (
-                part.name,
-                part.part or "all",
-                part.answered.n,
-                part.answered.left_out,
-                part.answered.value,
-                _span(part.answered),
-                part.strict.value,
-                _span(part.strict),
-            )
-            for part in found
-        ),
-        _accuracy_figure(found),
+        (Table(_ACCURACY, rows),),
+        (_accuracy_figure(found),),
         leading=True,
     )
 
@@ -137,8 +163,9 @@ def _weighted(
     printed: Mapping[str, float],
     floor: Baselines,
 ) -> Section:
-    rows: list[tuple[object, ...]] = [_weighted_row(part) for part in found]
-    rows += [(name, "–", "–", "–", "–", f1, "published", "–", "–") for name, f1 in printed.items()]
+    rows: list[tuple[Cell, ...]] = [_weighted_row(part) for part in found]
+    blank = (None,) * 4
+    rows += [(name, *blank, f1, _PUBLISHED, None, None) for name, f1 in printed.items()]
     rows.append(_floor_row("Best constant predictor", floor.constant, floor))
     rows.append(_floor_row("Chance", floor.chance, floor))
     f1s = {**{part.rater: part.f1.value for part in found}, **printed}
@@ -148,23 +175,12 @@ def _weighted(
         "kappa_F1 is 0 at chance and 1 at perfection; beyond constant is the same scale from the "
         "best constant predictor, so that 0 or less means: no better than naming the same labels "
         "for every item.",
-        (
-            "Rater",
-            "n",
-            "Missing",
-            "Precision",
-            "Recall",
-            "F1",
-            "Interval",
-            "kappa_F1",
-            "Beyond constant",
-        ),
-        tuple(rows),
+        (Table(_WEIGHTED, tuple(rows)),),
         leading=True,
     )
 
 
-def _weighted_row(part: LabelScores) -> tuple[object, ...]:
+def _weighted_row(part: LabelScores) -> tuple[Cell, ...]:
     return (
         part.rater,
         part.n,
@@ -172,16 +188,16 @@ def _weighted_row(part: LabelScores) -> tuple[object, ...]:
         part.mean("precision_weighted"),
         part.mean("recall_weighted"),
         part.f1.value,
-        _span(part.f1),
+        part.f1.interval(),
         part.kappa.value,
         part.beyond_constant.value,
     )
 
 
-def _floor_row(name: str, estimate: Estimate, floor: Baselines) -> tuple[object, ...]:
+def _floor_row(name: str, estimate: Estimate, floor: Baselines) -> tuple[Cell, ...]:
     kappa = kappa_f1(estimate, floor.chance).value
     beyond = kappa_f1(estimate, floor.constant).value
-    return (name, estimate.n, 0, "–", "–", estimate.value, _NO_READING, kappa, beyond)
+    return (name, estimate.n, 0, None, None, estimate.value, _NO_READING, kappa, beyond)
 
 
 def _by_label(
@@ -199,19 +215,22 @@ def _by_label(
         )
         for c, label in enumerate(fullest.labels)
     )
+    names = (*(part.rater for part in found), "Always named", "Chance")
+    columns = (text("Label"), count("True"), *map(number, names))
     return Section(
         f"{title}: F1 by label",
         "Beside the raters: the F1 of naming the label for every item, and that of chance.",
-        ("Label", "True", *(part.rater for part in found), "Always named", "Chance"),
-        rows,
-        SectionFigure(
-            kind="grouped_bars",
-            labels=tuple(label.label for label in fullest.labels),
-            series=(
-                *((part.rater, tuple(label.f1.value for label in part.labels)) for part in found),
-                ("Always named", tuple(map(float, constant))),
+        (Table(columns, rows),),
+        (
+            SectionFigure(
+                kind="grouped_bars",
+                labels=tuple(label.label for label in fullest.labels),
+                series=(
+                    *((one.rater, tuple(lab.f1.value for lab in one.labels)) for one in found),
+                    ("Always named", tuple(map(float, constant))),
+                ),
+                y="F1",
             ),
-            y="F1",
         ),
     )
 
@@ -224,11 +243,11 @@ def _full(found: Sequence[LabelScores], title: str) -> Section:
             label.true,
             label.named,
             label.precision.value,
-            _span(label.precision),
+            label.precision.interval(),
             label.recall.value,
-            _span(label.recall),
+            label.recall.interval(),
             label.f1.value,
-            _span(label.f1),
+            label.f1.interval(),
         )
         for part in found
         for label in part.labels
@@ -237,24 +256,5 @@ def _full(found: Sequence[LabelScores], title: str) -> Section:
         f"{title}: every label",
         "Precision and recall with Wilson intervals, F1 with the percentile interval over items; "
         "a dash where a share is 0/0.",
-        (
-            "Rater",
-            "Label",
-            "True",
-            "Named",
-            "Precision",
-            "Interval",
-            "Recall",
-            "Interval",
-            "F1",
-            "Interval",
-        ),
-        rows,
+        (Table(_EVERY_LABEL, rows),),
     )
-
-
-def _span(estimate: Estimate) -> str:
-    interval = estimate.interval()
-    if interval is None or interval.low != interval.low:
-        return "–"
-    return f"[{interval.low:.3f}, {interval.high:.3f}]"

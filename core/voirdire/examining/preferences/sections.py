@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining.examination import Section, SectionFigure
 from voirdire.examining.preferences.table import settle
 from voirdire.schema import Finding
+from voirdire.tabular import (
+    Marked,
+    Section,
+    SectionFigure,
+    Table,
+    count,
+    interval,
+    is_missing,
+    number,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.examining.preferences.results import PreferenceCell, Preferences
     from voirdire.schema import Severity
-    from voirdire.stats import Estimate
+    from voirdire.stats import Estimate, Interval
+    from voirdire.tabular import Cell
 
 _SHOWN = 20
 #: The share of a rater's comparisons without a score that is no longer a mere note.
@@ -26,17 +37,13 @@ _MOST_BARS = 40
 _OUTCOMES = ("win", "tie", "loss")
 _MARK = " An asterisk: under 20 items, or resamples in which nothing could be estimated."
 _CELL = (
-    "Rater",
-    "Systems",
-    "Criterion",
-    "n",
-    "Mean",
-    "Interval (t)",
-    "Wins",
-    "Ties",
-    "Losses",
-    "Inconsistent",
-    "Missing",
+    text("Rater"),
+    text("Systems"),
+    text("Criterion"),
+    count("n"),
+    number("Mean"),
+    interval("Interval (t)"),
+    *map(count, ("Wins", "Ties", "Losses", "Inconsistent", "Missing")),
 )
 
 
@@ -50,7 +57,7 @@ def preference_sections(found: Preferences) -> tuple[Section, ...]:
         _position(found),
         _ranking(found),
     )
-    return tuple(section for section in sections if section.rows)
+    return tuple(section for section in sections if section.has_rows)
 
 
 #: Kind of finding -> severity, what was found, what follows.
@@ -131,19 +138,21 @@ def _means(found: Preferences) -> Section:
         "From -2 (the second system much better) to 2 (the first much better); 0 is no "
         "preference. Comparisons whose two orders disagree on the winner are counted under "
         "Inconsistent and are in no other column.",
-        _CELL,
-        tuple(_row(cell) for cell in found.cells),
+        (Table(_CELL, tuple(_row(cell) for cell in found.cells)),),
     )
 
 
 def _by(name: str, cells: Sequence[PreferenceCell]) -> Section:
     rows = tuple((cell.part, *_row(cell)) for cell in cells)
-    text = "As the table of mean preferences, over the items of each part."
-    head, figure = (name.capitalize(), *_CELL), means_figure(overall_cells(cells))
-    return Section(f"Mean preference by {name}", text, head, rows, figure)
+    return Section(
+        f"Mean preference by {name}",
+        "As the table of mean preferences, over the items of each part.",
+        (Table((text(name.capitalize()), *_CELL), rows),),
+        (means_figure(overall_cells(cells)),),
+    )
 
 
-def _row(cell: PreferenceCell) -> tuple[object, ...]:
+def _row(cell: PreferenceCell) -> tuple[Cell, ...]:
     outcome = cell.outcome
     return (
         cell.rater,
@@ -179,65 +188,99 @@ def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
         )
         for cell in overall
     )
-    columns = ("Rater", "Systems", "Criterion", "Win", "Interval", "Tie", "Interval", "Loss")
+    drawn = shares_figure(overall)
+    columns = (
+        *map(text, (*((name.capitalize(),) if name else ()), "Rater", "Systems", "Criterion")),
+        number("Win"),
+        interval("Win, interval"),
+        number("Tie"),
+        interval("Tie, interval"),
+        number("Loss"),
+        interval("Loss, interval"),
+    )
     return Section(
         f"Win, tie, loss by {name}" if name else "Win, tie, loss",
         "Shares of the comparisons that count, for the first system; a score above 0 wins. "
         f"Intervals: {' or '.join(sorted(method)) or 'none'}.",
-        (*((name.capitalize(),) if name else ()), *columns, "Interval"),
-        rows,
-        shares_figure(overall),
+        (Table(columns, rows),),
+        () if drawn is None else (drawn,),
     )
 
 
 def _agreement(found: Preferences) -> Section:
+    columns = (
+        text("Raters"),
+        text("Criterion"),
+        count("n"),
+        number("Same winner"),
+        interval("Same winner, interval"),
+        number("Alpha"),
+        interval("Alpha, interval"),
+    )
+    rows = tuple(
+        (
+            f"{pair.first}, {pair.second}",
+            pair.attribute,
+            pair.winner.n,
+            pair.winner.value,
+            _span(pair.winner),
+            pair.alpha.value,
+            _span(pair.alpha),
+        )
+        for pair in found.agreement
+    )
     return Section(
         "Agreement of raters on preferences",
         "Same winner: the share of comparisons on which two raters prefer the same system, or "
         "both say a tie. Alpha: Krippendorff's, of the scores as numbers. Intervals draw whole "
         "items, which several systems share; where none is shared, that of the share is Wilson's."
         + _MARK,
-        ("Raters", "Criterion", "n", "Same winner", "Interval", "Alpha", "Interval"),
-        tuple(
-            (
-                f"{pair.first}, {pair.second}",
-                pair.attribute,
-                pair.winner.n,
-                pair.winner.value,
-                _span(pair.winner),
-                pair.alpha.value,
-                _span(pair.alpha),
-            )
-            for pair in found.agreement
-        ),
+        (Table(columns, rows),),
     )
 
 
 def _position(found: Preferences) -> Section:
+    columns = (
+        text("Rater"),
+        text("Criterion"),
+        number("Effect"),
+        interval("Interval"),
+        text("Design"),
+        *map(count, ("Pairs", "Opposite", "Tied once")),
+    )
+    rows = tuple(
+        (
+            bias.rater,
+            bias.attribute,
+            bias.effect.value,
+            _span(bias.effect),
+            str(bias.effect.details["design"]),
+            bias.effect.details["pairs"],
+            bias.effect.details["inconsistent"],
+            bias.effect.details["tied_once"],
+        )
+        for bias in found.position
+    )
     return Section(
         "Position bias",
         "How much a response gains by being shown first, in levels of the scale (0: nothing). "
         "With both orders asked it is exact, and the pairs whose orders disagree are counted; "
         "with one order it leans on the order having been drawn at random." + _MARK,
-        ("Rater", "Criterion", "Effect", "Interval", "Design", "Pairs", "Opposite", "Tied once"),
-        tuple(
-            (
-                bias.rater,
-                bias.attribute,
-                bias.effect.value,
-                _span(bias.effect),
-                str(bias.effect.details["design"]),
-                bias.effect.details["pairs"],
-                bias.effect.details["inconsistent"],
-                bias.effect.details["tied_once"],
-            )
-            for bias in found.position
-        ),
+        (Table(columns, rows),),
     )
 
 
 def _ranking(found: Preferences) -> Section:
-    rows: list[tuple[object, ...]] = [
+    columns = (
+        text("Rater"),
+        text("Criterion"),
+        count("Place"),
+        text("System"),
+        number("Strength"),
+        interval("Interval"),
+        count("n"),
+    )
+    rows: list[tuple[Cell, ...]] = [
         (part.rater, part.attribute, place, system, strength.value, _span(strength), strength.n)
         for part in found.strengths
         for place, (system, strength) in enumerate(
@@ -245,7 +288,7 @@ def _ranking(found: Preferences) -> Section:
         )
     ]
     rows += [
-        (part.rater, part.attribute, "–", system, math.nan, "–", 0)
+        (part.rater, part.attribute, None, system, None, None, 0)
         for part in found.strengths
         for system in part.unscored
     ]
@@ -255,8 +298,7 @@ def _ranking(found: Preferences) -> Section:
         "comparisons. A dash where nothing bounds the strengths: a system that never loses to "
         "another may be better by any amount; a system without a scored comparison has no place."
         + _MARK,
-        ("Rater", "Criterion", "Place", "System", "Strength", "Interval", "n"),
-        tuple(rows),
+        (Table(columns, tuple(rows)),),
     )
 
 
@@ -264,13 +306,12 @@ def _pair(cell: PreferenceCell) -> str:
     return f"{cell.system_a} vs {cell.system_b}"
 
 
-def _span(estimate: Estimate) -> str:
+def _span(estimate: Estimate) -> Marked | Interval | None:
+    """The interval, marked where it rests on little."""
     interval = estimate.interval()
-    if interval is None or interval.low != interval.low:
-        return "–"
-    mark = "*" if interval.flags or interval.n_undefined else ""
-    # 0.0 is added so that a bound a hair below 0 is printed as 0.
-    return f"[{round(interval.low, 3) + 0.0:.3f}, {round(interval.high, 3) + 0.0:.3f}]{mark}"
+    if interval is None or is_missing(interval):
+        return None
+    return Marked(interval, "*") if interval.flags or interval.n_undefined else interval
 
 
 def overall_cells(cells: Sequence[PreferenceCell]) -> list[PreferenceCell]:

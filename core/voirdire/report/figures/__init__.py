@@ -38,7 +38,7 @@ _FIGURES = {
 _SECTIONS = "sections"
 #: The files that figures may be saved as.
 _FILES = re.compile(
-    r"(heatmaps|forest|bias|bland_altman|systems|leave_one_out|exclusion|section_\d+)\.(svg|png)"
+    r"(heatmaps|forest|bias|bland_altman|systems|leave_one_out|exclusion|section_\d+(?:_\d+)?)\.(svg|png)"
 )
 
 #: Drawn where the ratings are: they are too many to hand over to another process.

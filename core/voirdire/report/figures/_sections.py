@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Section, SectionFigure
+    from voirdire.tabular import Section, SectionFigure
 
 _PLAIN = 4  # characters up to which labels stand upright
 _SLANT = math.radians(35)
@@ -38,14 +38,17 @@ _SLANT = math.radians(35)
 
 def draw_all(sections: Sequence[Section]) -> tuple[Drawing, ...]:
     """The figures that sections specify, each named as the section's table is."""
-    drawn = (draw(section, f"section_{at}") for at, section in enumerate(sections, start=1))
+    drawn = (
+        draw(figure, section, f"section_{at}" + (f"_{part}" if part > 1 else ""))
+        for at, section in enumerate(sections, start=1)
+        for part, figure in enumerate(section.figures, start=1)
+    )
     return tuple(drawing for drawing in drawn if drawing is not None)
 
 
-def draw(section: Section, name: str) -> Drawing | None:
-    """The figure of one section; None where it specifies none or no value is known."""
-    spec = section.figure
-    if spec is None or not spec.labels or not spec.series:
+def draw(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
+    """One figure of a section; None where no value is known."""
+    if not spec.labels or not spec.series:
         return None
     values = np.array([own for _, own in spec.series], dtype=float)
     if not np.isfinite(values).any():

@@ -42,7 +42,7 @@ _EVERY_LABEL = (
     text("Rater"),
     text("Label"),
     count("True"),
-    count("Named"),
+    number("Named", 1),
     number("Precision"),
     interval("Precision, interval"),
     number("Recall"),

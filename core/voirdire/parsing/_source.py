@@ -25,6 +25,8 @@ _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u20
 _TURN_ENDS = re.compile(
     r"\s*(?:</s>|<(?:end_of_turn|eos)>|<\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\|>)\s*$"
 )
+# Of running text beyond any honest reply the end is read: the answer stands there.
+_LONGEST_TEXT = 200_000
 _WITHHELD = {"refusal": "refused", "content_filter": "filtered", "error": "failed"}
 #: Keys of an object that may hold the answer to its one question, the surest first.
 VERDICT_KEYS = (
@@ -92,6 +94,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     flags = ["reasoning"] if answer.removed else []
     flags += ["other_text"] if reading.values and reading.mixed else []
     seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
+    seen = seen[-_LONGEST_TEXT:]
     seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
     return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 

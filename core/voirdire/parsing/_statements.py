@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._keys import plain_key
@@ -77,7 +76,7 @@ _APART = re.compile(
 # "[[A]] if assistant A is better": the prompt's format is told, nothing is set apart.
 _TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
-_MAX_STATEMENTS = 2_000
+_MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION = 300, 2_000
 _OBJECT = "\0"  # stands for an object among statements
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
@@ -128,7 +127,7 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     cue = _cue(names)
     if cue is None:
         return []
-    found = list(islice(cue.finditer(text), _MAX_STATEMENTS))
+    found = list(cue.finditer(text))[-_MOST:]
     ends = [*(each.start() for each in found), len(text)][1:]
     forms = {plain_key(key): key for key in keys}
     made = []
@@ -167,7 +166,7 @@ def set_apart(text: str) -> list[Statement]:
     [('2', 'draft'), ('4', 'final')]
     """
     made = []
-    for each in islice(_APART.finditer(text), _MAX_STATEMENTS):
+    for each in list(_APART.finditer(text))[-_MOST:]:
         if _TOLD.match(text, each.end()):
             continue
         value = next(filter(None, each.group("result", "box", "tagged", "double")), "")

@@ -52,21 +52,29 @@ _DRAFT_BEHIND = re.compile(
 _FINAL_BEHIND = re.compile(
     r"[\s*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected)\b", re.IGNORECASE
 )
-#: Second thoughts: what stands before them does not count any more.
-TAKEN_BACK = (
-    r"(?:wait|hmm+|oops|actually|correction|(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it)"
+# Second thoughts: what stands before them does not count any more. The first kind may begin a
+# clause, the second begins a sentence, for it also occurs in what a text is about.
+_SECOND_THOUGHTS = (
+    r"(?:wait|hmm+|oops|actually|correction|never\s*mind"
+    r"|(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it)"
     r"|on\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
-    r"|inspection|reading)|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
-    r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change)"
-    r"|i\s+take\s+(?:that|it)\s+back|i\s+(?:was|am|['’]m)\s+(?:wrong|mistaken)|i\s+made\s+(?:a\s+mistake|an\s+error)"
-    r"|my\s+(?:mistake|bad)|(?:that|this)(?:['’]s|\s+is|\s+was|\s+seems|\s+would\s+be)\s+"
-    r"(?:wrong|incorrect|not\s+right|a\s+mistake|too\s+(?:high|low|harsh|generous|lenient|strict))"
-    r"|i(?:['’]ve|\s+have)?\s+changed?\s+my\s+mind|never\s*mind)"
+    r"|inspection|reading)"
+    r"|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
+    r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change))"
 )
-#: A second thought where a sentence or clause begins.
+_OWNED_UP = (
+    r"(?:i\s+take\s+(?:that|it)\s+back|i(?:\s+was|\s+am|['’]m)\s+(?:wrong|mistaken)"
+    r"|i\s+made\s+(?:a\s+mistake|an\s+error)|my\s+(?:mistake|bad)"
+    r"|(?:that|this)(?:['’]s|\s+is|\s+was|\s+seems|\s+would\s+be)\s+(?:wrong|incorrect"
+    r"|not\s+right|a\s+mistake|too\s+(?:high|low|harsh|generous|lenient|strict))"
+    r"|i(?:['’]ve|\s+have)?\s+changed?\s+my\s+mind)"
+)
+TAKEN_BACK = rf"(?:{_SECOND_THOUGHTS}|{_OWNED_UP})"
+_LEAD = r"[\s*_]*(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
+#: What takes back the statement before it.
 TAKES_BACK = re.compile(
-    rf"(?:^|[.!?\n;:,)\]}}>*…—–]|\s-)[\s*_\"']*(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){{0,2}}"
-    rf"{TAKEN_BACK}(?!\w)(?:\s+it\s+out\b)?",
+    rf"(?:(?:^|[.!?\n;:,)\]}}>*…—–]|\s-){_LEAD}{_SECOND_THOUGHTS}"
+    rf"|(?:^|[.!?\n)\]}}>…—–]|\s-){_LEAD}{_OWNED_UP})(?!\w)[\s,.:!–—-]*",
     re.IGNORECASE,
 )
 #: In a reply that was cut these announce that another statement was to follow.

@@ -13,7 +13,15 @@ from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
-from voirdire.parsing._statements import statements
+from voirdire.parsing._statements import (
+    Settled,
+    set_apart,
+    settled,
+    statements,
+    verdicts,
+    with_last_words,
+)
+from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
 
@@ -31,11 +39,15 @@ _NONE_OF = re.compile(
     r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2})\W*",
     re.IGNORECASE,
 )
-_SECOND_THOUGHTS = re.compile(
-    r"(?:^|(?<=[.!?\n]))\s*(?:(?:oh|but|no),?\s+)?(?:wait|hmm+|actually|correction|scratch\s+that"
-    r"|on\s+(?:reflection|second\s+thoughts?))\b[\s,.:!–—-]+",
+#: Heads of the answer beside the words of verdict that all parsers know.
+_HEADS = (*VERDICTS, *FOREIGN_VERDICTS, "labels", "answers", "category", "categories", "class")
+# "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
+_OF_SEVERAL = re.compile(
+    r"\b(?:response|reply|answer|text|post|output|assistant|model|system|comment|message|item)"
+    r"\s+#?(?P<which>[A-D]|\d)\b",
     re.IGNORECASE,
 )
+_CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # A line that names all of so many labels, or so many lines, repeat the prompt.
 _FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
@@ -104,12 +116,11 @@ def parse_labels(
     source = read_source(text, finish_reason)
     if len(source.text) > _MAX_LENGTH:
         return _missing(labels, "too_deep")
-    named = _from_objects(source, labels) if source.reading.values else None
-    if named is None and not source.has_object:
-        named = _from_lines(source, labels)
-    if named is None:
-        return _missing(labels, why_no_answer(source))
-    return _settled(named, labels, source, at_most, contradiction)
+    found = _found(source, labels)
+    if found.value is None:
+        return _missing(labels, found.reason or why_no_answer(source))
+    flags = ["conflicting"] if found.conflict else []
+    return _settled(found.value, labels, source, flags, at_most, contradiction)
 
 
 def parse_labels_column(
@@ -138,6 +149,42 @@ def parse_labels_column(
                 finish_reason=key[1],
             )
     return [seen[key] for key in zip(texts, finishes, strict=True)]
+
+
+def _found(source: Source, labels: LabelSet) -> Settled[_Named]:
+    """What boxes and final lines settle on, else what objects name, else what the lines name."""
+    if not source.has_object and (settles := _decided(source, labels)):
+        return settles
+    named = _from_objects(source, labels) if source.reading.values else None
+    if named is not None and source.has_object:
+        said = [each for each in verdicts(source.reading.behind, _HEADS) if each.final]
+        settles = with_last_words(named, source, said, lambda text: _of_line(text, labels))
+        return settles or Settled(named)
+    if named is None and not source.has_object:
+        named = _from_lines(source, labels)
+    return Settled(named)
+
+
+def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
+    """What final statements and boxes settle on; plain ones may each name a label of several."""
+    text, cut = source.text, not source.keep_cut
+    boxes = set_apart(text)
+    said = [*boxes, *verdicts(text, _HEADS)]
+    values = {each.text: _of_line(each.text, labels) for each in said}
+    named = [each for each in said if values[each.text] is not None]
+    marked = any(each.final or each in boxes for each in named)
+    if not marked and not (cut and len(said) > 1 and named):
+        return None
+    read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
+    return settled(said, text, read, cut=cut, last_wins=True)
+
+
+def _of_line(text: str, labels: LabelSet) -> _Named | None:
+    """The labels of a statement's text, or None where it names none."""
+    if _NONE_OF.fullmatch(text):
+        return _Named((), explicit_none=True)
+    line = read_line(labels, text)
+    return _together([line]) if line.labels or (line.kind == "list" and line.unknown) else None
 
 
 def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
@@ -215,11 +262,11 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if (said := _from_statements(source.text, labels)) is not None:
         return said if said.labels or said.explicit_none else None
-    text = _behind_second_thoughts(source.text.strip())
+    text = _of_one_text(_behind_second_thoughts(source.text.strip()))
     raw = text.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
-    raw = [line for line in raw if line.strip()]
+    raw = [line for line in raw if line.strip() and not _is_draft(line)]
     if all(line.rstrip(" *").endswith(":") for line in raw):  # a form that is not filled in
         return None
     read = ((read_line(labels, line), line) for line in raw)
@@ -240,9 +287,27 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
 
 
 def _behind_second_thoughts(text: str) -> str:
-    """What stands behind the last *Wait,* or *Actually,* with which a sentence begins."""
-    ends = [each.end() for each in _SECOND_THOUGHTS.finditer(text)]
+    """What stands behind the last second thoughts: *Wait,*, *Actually,*."""
+    ends = [each.end() for each in TAKES_BACK.finditer(text)]
     return text[ends[-1] :] if ends else text
+
+
+def _is_draft(line: str) -> bool:
+    """Whether a line gives a first try only: *Initial label: Anger*."""
+    said = verdicts(line, _HEADS)
+    return bool(said) and all(each.rank == "draft" for each in said)
+
+
+def _of_one_text(text: str) -> str:
+    """The text without the clauses that speak of one of several responses."""
+    spoken = {each["which"].upper() for each in _OF_SEVERAL.finditer(text)}
+    if len(spoken) < 2:
+        return text
+    lines = (
+        " ".join(each for each in _CLAUSES.split(line) if not _OF_SEVERAL.search(each))
+        for line in text.splitlines()
+    )
+    return "\n".join(lines)
 
 
 def _is_offer(line: Line, raw: str, alone: bool, labels: LabelSet) -> bool:
@@ -285,11 +350,16 @@ def _together(lines: list[Line]) -> _Named:
 
 
 def _settled(
-    named: _Named, labels: LabelSet, source: Source, at_most: int | None, contradiction: str
+    named: _Named,
+    labels: LabelSet,
+    source: Source,
+    flags: list[str],
+    at_most: int | None,
+    contradiction: str,
 ) -> Parsed:
     known = list(dict.fromkeys(named.labels))
     unknown = tuple(dict.fromkeys(storable(entry[:_LONGEST_ENTRY]) for entry in named.unknown))
-    flags = [*source.flags, *(f"unknown_label:{entry}" for entry in unknown)]
+    flags = [*source.flags, *flags, *(f"unknown_label:{entry}" for entry in unknown)]
     beside = [label for label in known if label not in (labels.none, labels.other)]
     if unknown and labels.other is not None and labels.other not in known:
         known.append(labels.other)

@@ -12,7 +12,7 @@ import polars as pl
 from voirdire import __version__
 from voirdire.examining import _notes
 from voirdire.examining.examination import Examination
-from voirdire.examining.labels.annotators import LabelPart, all_labels
+from voirdire.examining.labels.annotators import LabelPart, examine_labels
 from voirdire.examining.ladder._facts import known_facts
 from voirdire.examining.ladder.verdict import judge_verdicts
 from voirdire.examining.ratings.cube import build_cube
@@ -126,7 +126,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
     if inputs.tables is None:
         return _joined(inputs, RatingsPart(), LabelPart(), preferences, ())
     panel, compared = inputs.panel, inputs.preferences is not None
-    labels = all_labels(study, inputs.tables)
+    labels = examine_labels(inputs)
     others = bool(labels.sections)
     check_panel(study, panel, others=others, compared=compared)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
@@ -213,6 +213,7 @@ def _joined(
         preferences=preferences,
         pairs=ratings.pairs,
         disagreements=disagreements(ratings.pairs),
+        label_errors=labels.errors,
         session=inputs.session,
     )
 

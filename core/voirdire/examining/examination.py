@@ -264,7 +264,8 @@ class Examination:
     `replies` hold texts, which no output shows unless it is asked to. `preferences` is what the
     comparisons of systems say, where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
-    `voirdire.examining.ratings.pairing`). `session` is the folder of the session examined.
+    `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
+    key (see `voirdire.examining.labels.label_errors`). `session` is the folder of the session examined.
     """
 
     study: Study
@@ -291,6 +292,7 @@ class Examination:
     preferences: Preferences | None = None
     pairs: pl.DataFrame | None = None
     disagreements: pl.DataFrame | None = None
+    label_errors: pl.DataFrame | None = None
     session: Path | None = None
 
     def __repr__(self) -> str:

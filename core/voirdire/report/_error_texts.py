@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.examining.labels import label_errors, matrix_of_ratings, with_texts
+from voirdire.examining.labels import with_texts
 from voirdire.report._comparison_texts import lost_comparisons
 from voirdire.report._texts import Text, allowed, cut, disagreements
 
@@ -27,10 +27,9 @@ def shown_texts(examination: Examination) -> tuple[Text, ...]:
 def _worst(examination: Examination) -> tuple[Text, ...]:
     if _compares(examination):
         return lost_comparisons(examination)
-    key = _key(examination)
-    if key is None:
+    if examination.label_errors is None:
         return disagreements(examination)
-    errors = with_texts(_errors(examination, key), examination.items, examination.replies)
+    errors = with_texts(examination.label_errors, examination.items, examination.replies)
     size = pl.col("missed").list.len() + pl.col("wrong").list.len()
     worst = errors.sort(size, descending=True, nulls_last=True, maintain_order=True)
     return tuple(_text(row) for row in worst.head(_SHOWN).iter_rows(named=True))
@@ -45,24 +44,6 @@ def texts_title(examination: Examination) -> str:
 
 def _compares(examination: Examination) -> bool:
     return examination.preferences is not None and not examination.results
-
-
-def _key(examination: Examination) -> str | None:
-    """The rater whose labels are the key; None without labels, or with several references."""
-    rubric, reference = examination.study.rubric, list(examination.options.get("reference") or [])
-    labels = rubric.scale == (0, 1) and rubric.step == 1 and bool(rubric.attributes)
-    alone = examination.ratings["system"].null_count() == examination.ratings.height
-    return str(reference[0]) if labels and alone and len(reference) == 1 else None
-
-
-def _errors(examination: Examination, key: str) -> pl.DataFrame:
-    labels = [attribute.name for attribute in examination.study.rubric.attributes]
-    truth = matrix_of_ratings(examination.ratings, key, labels).each_run()[0]
-    given = (
-        matrix_of_ratings(examination.ratings, judge, labels, items=truth.items)
-        for judge in examination.judges
-    )
-    return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
 
 
 def _text(row: dict[str, Any]) -> Text:

@@ -16,6 +16,7 @@ import polars as pl
 from voirdire import tables
 from voirdire._errors import PluginError
 from voirdire._manager import plugins
+from voirdire.examining.labels.errors import label_errors
 from voirdire.examining.labels.final import UNSURE
 from voirdire.examining.labels.matrix import matrix_of_ratings
 from voirdire.examining.labels.run_sections import consistency_sections, temperature_notes
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.examining.labels.runs import LabelRuns
+    from voirdire.examining.source import Inputs
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
     from voirdire.tabular import Section
@@ -49,10 +51,15 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class LabelPart:
-    """What annotators add to an examination; empty where there are none."""
+    """What labels add to an examination; empty where there are none.
+
+    `errors` are the items on which a judge names other labels than the key, from `label_errors`;
+    None without a single key of labels.
+    """
 
     sections: tuple[Section, ...] = ()
     notes: tuple[str, ...] = ()
+    errors: pl.DataFrame | None = None
 
 
 def label_scale(study: Study) -> Study:
@@ -201,8 +208,36 @@ def study_of_labels(study: Study, labels: Tables) -> Study:
     )
 
 
-def all_labels(study: Study, found: Tables) -> LabelPart:
-    """What is said of annotators, those beside a rubric included."""
+def examine_labels(inputs: Inputs) -> LabelPart:
+    """What is said of annotators, those beside a rubric included, and errors against a key."""
+    if inputs.tables is None:
+        return LabelPart()
+    return replace(_of_annotators(inputs.study, inputs.tables), errors=_errors(inputs))
+
+
+def _errors(inputs: Inputs) -> pl.DataFrame | None:
+    """Items on which judges and the one reference differ; None where that is no key of labels."""
+    rubric, ratings, panel = inputs.study.rubric, inputs.ratings, inputs.panel
+    labels = [attribute.name for attribute in rubric.attributes]
+    if not labels or rubric.scale != (0, 1) or rubric.step != 1 or len(panel.reference) != 1:
+        return None
+    of_systems = ratings["system"].null_count() < ratings.height
+    if of_systems or not ratings["score"].drop_nulls().is_in([0.0, 1.0]).all():
+        return None
+    present = set(ratings["rater"].cast(pl.String))
+    key = panel.reference[0]
+    if key not in present:
+        return None
+    truth = matrix_of_ratings(ratings, key, labels).each_run()[0]
+    given = (
+        matrix_of_ratings(ratings, judge.name, labels, items=truth.items)
+        for judge in panel.judges
+        if judge.name in present
+    )
+    return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
+
+
+def _of_annotators(study: Study, found: Tables) -> LabelPart:
     part = label_part(study, found)
     if found.labels is None:
         return part

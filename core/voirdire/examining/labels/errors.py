@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from voirdire.tabular import Section, Table, text
@@ -47,14 +48,14 @@ def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
     """
     rows = []
     for at, run in enumerate(given.runs):
-        for place, item in enumerate(truth.items):
-            expected, said = truth.named(place), given.named(place, at)
-            if expected is None or expected == said:
-                continue
+        differ = truth.known[0] & (truth.values[0] != given.values[at]).any(axis=1)
+        for place in np.flatnonzero(differ).tolist():
+            expected, said = truth.named(place) or (), given.named(place, at)
             missed = None if said is None else [x for x in expected if x not in said]
             wrong = None if said is None else [x for x in said if x not in expected]
             shown = None if said is None else list(said)
             status = str(given.statuses[at, place])
+            item = truth.items[place]
             rows.append((item, given.rater, run, list(expected), shown, missed, wrong, status))
     return pl.DataFrame(rows, schema=ERRORS, orient="row")
 

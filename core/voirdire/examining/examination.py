@@ -265,7 +265,8 @@ class Examination:
     comparisons of systems say, where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
     `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
-    key (see `voirdire.examining.labels.label_errors`). `session` is the folder of the session examined.
+    key (see `voirdire.examining.labels.label_errors`). `session` is the folder of the session
+    examined.
     """
 
     study: Study

@@ -19,6 +19,8 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import disagreements
 from voirdire.examining.ratings.results import RatingsPart, examine_ratings
 from voirdire.examining.source import audit_of, check_panel, inputs_of, open_source
+from voirdire.examining.verdict.gathering import blocked_judges, gather_cases
+from voirdire.examining.verdict.judging import Judged, judge_cases
 from voirdire.tables import RATERS
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Verdict
     from voirdire.examining.preferences import Preferences
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.source import Inputs
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -124,7 +127,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
     """
     study, preferences = inputs.study, _preferences(inputs)
     if inputs.tables is None:
-        return _joined(inputs, RatingsPart(), LabelPart(), preferences, ())
+        return _joined(inputs, RatingsPart(), LabelPart(), preferences, (), Judged((), ()))
     panel, compared = inputs.panel, inputs.preferences is not None
     labels = examine_labels(inputs)
     others = bool(labels.sections)
@@ -139,7 +142,20 @@ def examine_inputs(inputs: Inputs) -> Examination:
     )
     known = known_facts(cube, study, panel, inputs.ratings)
     verdicts = judge_verdicts(ratings.results, study, inputs.findings, known)
-    return _joined(inputs, ratings, labels, preferences, verdicts)
+    return _joined(inputs, ratings, labels, preferences, verdicts, judged_of(inputs, cube))
+
+
+def judged_of(inputs: Inputs, cube: Cube) -> Judged:
+    """Verdicts by use and their evidence."""
+    study, panel = inputs.study, inputs.panel
+    return judge_cases(
+        gather_cases(cube, panel, study, inputs.ratings),
+        study.margins,
+        uses=study.uses,
+        critical={part.name for part in study.rubric.attributes if part.safety_critical},
+        blocked=blocked_judges(inputs.findings, panel, study),
+        level=study.analysis.level,
+    )
 
 
 def _preferences(inputs: Inputs) -> Preferences | None:
@@ -183,6 +199,7 @@ def _joined(
     labels: LabelPart,
     preferences: Preferences | None,
     verdicts: tuple[Verdict, ...],
+    judged: Judged,
 ) -> Examination:
     """One Examination of what each part found."""
     study, rated, compared = inputs.study, inputs.tables, inputs.preferences
@@ -203,6 +220,8 @@ def _joined(
         tests=ratings.tests,
         measures=ratings.measures,
         verdicts=verdicts,
+        use_verdicts=judged.verdicts,
+        evidence=judged.evidence,
         ratings=inputs.ratings,
         raters=_raters(inputs),
         choices=_notes.choices(study, read, inputs.ratings, ratings.results),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.preferences import Preferences
+    from voirdire.examining.verdict.facts import Evidence
+    from voirdire.examining.verdict.facts import Verdict as UseVerdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
@@ -295,6 +297,8 @@ class Examination:
     disagreements: pl.DataFrame | None = None
     label_errors: pl.DataFrame | None = None
     session: Path | None = None
+    use_verdicts: tuple[UseVerdict, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

@@ -41,6 +41,8 @@ from voirdire.stats.generalizability import VarianceComponents as VarianceCompon
 from voirdire.stats.generalizability import variance_components as variance_components
 from voirdire.stats.gwet import brennan_prediger as brennan_prediger
 from voirdire.stats.gwet import gwet_ac as gwet_ac
+from voirdire.stats.held_out import BesideHuman as BesideHuman
+from voirdire.stats.held_out import rates_beside_human as rates_beside_human
 from voirdire.stats.intraclass import icc as icc
 from voirdire.stats.intraclass import icc_batch as icc_batch
 from voirdire.stats.judge_weights import combined_judge as combined_judge
@@ -81,8 +83,17 @@ from voirdire.stats.subjects import subjects_needed as subjects_needed
 from voirdire.stats.sums import ClusterSums as ClusterSums
 from voirdire.stats.sums import Jackknifed as Jackknifed
 from voirdire.stats.sums import cluster_jackknife as cluster_jackknife
+from voirdire.stats.system_means import SystemBias as SystemBias
+from voirdire.stats.system_means import system_agreement as system_agreement
+from voirdire.stats.system_means import system_bias as system_bias
+from voirdire.stats.system_means import system_order as system_order
+from voirdire.stats.system_means import unbiased_moments as unbiased_moments
 from voirdire.stats.systems import icc_systems as icc_systems
 from voirdire.stats.systems import icc_systems_batch as icc_systems_batch
 from voirdire.stats.tails import tail_misses as tail_misses
 from voirdire.stats.tost import Equivalence as Equivalence
 from voirdire.stats.tost import equivalence as equivalence
+from voirdire.stats.within import human_reliability as human_reliability
+from voirdire.stats.within import item_reliability as item_reliability
+from voirdire.stats.within import within_correlation as within_correlation
+from voirdire.stats.within import worth as worth

@@ -446,6 +446,3 @@ def _table(values: Any, name: str) -> Floats:
 
 def _passes(scores: Floats, gate: float) -> Floats:
     return np.where(np.isnan(scores), np.nan, (scores >= gate).astype(np.float64))
-
-
-__all__ = ["ResponseAgreement", "human_agreement", "response_agreement", "share_interval"]

@@ -21,6 +21,7 @@ from voirdire.study._run import (
 Layout = Literal["auto", "replies", "scores", "long"]
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
+Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Names = tuple[str, ...]
 
@@ -181,6 +182,56 @@ class Thresholds(Part):
     min_shared_items: Annotated[int, Field(ge=1)] = 30
 
 
+class Margins(Part):
+    """What a verdict asks for; declared before the data are read, stored and hashed.
+
+    `bias` and `system` are shares of the scale's width. `times`, `times_gate` and `times_subgroup`
+    say how many times a human's error variance a judge may have: on scores, on pass and fail, and
+    within a subgroup.
+    """
+
+    bias: Share = 0.05
+    system: Share = 0.10
+    order: Share = 0.80
+    agree: Share = 0.75
+    read: Share = 0.10
+    times: Annotated[float, Field(ge=1)] = 2.0
+    times_gate: Annotated[float, Field(ge=1)] = 3.0
+    times_subgroup: Annotated[float, Field(ge=1)] = 4.0
+    slope: tuple[float, float] = (0.5, 2.0)
+    gate: Share = 0.10
+    gain: Annotated[float, Field(gt=1)] = 1.2
+    run: Annotated[float, Field(gt=0, lt=1)] = 0.80
+    cover: Share = 0.90
+    clusters: Annotated[int, Field(ge=3)] = 20
+    systems: Annotated[int, Field(ge=4)] = 8
+
+    @field_validator("slope")
+    @classmethod
+    def _around_one(cls, value: tuple[float, float]) -> tuple[float, float]:
+        if not 0 < value[0] < 1 < value[1]:
+            raise ValueError(f"slope must be [low, high] with 0 < low < 1 < high: {list(value)}")
+        return value
+
+
+class Gate(Part):
+    """Scores at or above `at` pass.
+
+    With one column of labels a judge is held against `sensitivity` and `specificity`, the least
+    shares of what should pass and fail that it must pass and fail.
+    """
+
+    at: float
+    sensitivity: Share | None = None
+    specificity: Share | None = None
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Gate:
+        if (self.sensitivity is None) != (self.specificity is None):
+            raise ValueError("sensitivity and specificity are declared together or not at all")
+        return self
+
+
 class Study(Part):
     """What is examined or run. Read one with `load_study`."""
 
@@ -198,6 +249,9 @@ class Study(Part):
     run: RunSpec = RunSpec()
     analysis: Analysis = Analysis()
     thresholds: Thresholds = Thresholds()
+    uses: tuple[Use, ...] = ()
+    gate: Gate | None = None
+    margins: Margins = Margins()
     classify: ClassifySpec | None = None
     humans: Humans | None = None
     folder: str = Field(default=".", exclude=True)

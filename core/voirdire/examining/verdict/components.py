@@ -1,0 +1,743 @@
+"""The components of a verdict: estimates held against margins, one judge and attribute at a time.
+
+Each is a smooth function of sums over clusters with a jackknife error (`stats`); here the estimate
+meets its margin and becomes yes, no, open or not tested.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.verdict.facts import Careless, Component, ComponentName, Reason, State
+from voirdire.stats import held_out, within
+from voirdire.stats import system_means as means
+from voirdire.stats.response_panel import centred
+from voirdire.stats.responses import share_interval
+from voirdire.stats.sums import (
+    Jackknifed,
+    above_t,
+    jackknife,
+    leave_one_out,
+    natural,
+    on_scale,
+    quantile,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.verdict.case import Case
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.study import Margins
+
+    Floats = NDArray[np.float64]
+
+#: One-sided levels at which an estimate is shown to be inside, and outside, its margin.
+SURE_YES, SURE_NO = 0.95, 0.975
+#: READ asks for more: a fluke there would license a blind judge for everything.
+SURE_READ = 0.995
+#: Responses that two humans must share for ITEM, and that humans must pass (fail) for SENS (SPEC).
+FEWEST_SHARED, FEWEST_SUCH = 50, 20
+#: Below this reliability humans are not shown to agree at all.
+LEAST_HUMANS = 0.02
+#: Where all responses are labelled, GAIN plans for one label in five.
+PLANNED = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """All components of one judge and attribute, and the humans that were left out."""
+
+    components: dict[ComponentName, Component]
+    careless: tuple[Careless, ...]
+    panel: ResponsePanel
+    humans: tuple[int, ...]
+    humans_below: float = math.nan
+
+
+def find_components(case: Case, margins: Margins) -> Found:
+    """Compute every component that the data can tell."""
+    panel = case.panel()
+    parts = [_cover(case, margins)]
+    if len(panel.clusters) < margins.clusters:
+        few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
+        parts += [_untested(name, "few clusters", count=len(panel.clusters)) for name in few]
+        return Found(
+            {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
+        )
+    careless = _careless(case, panel, margins)
+    out = {case.reference.index(found.human) for found in careless}
+    if out:
+        panel = panel.without_humans(sorted(out))
+    humans = tuple(k for k in range(len(panel.humans)) if k not in out)
+    sums = within.item_columns(panel.only_humans(humans))
+    table = panel.by_cluster(sums)
+    parts.append(_read(case, panel, margins, "READ"))
+    parts += _single(panel, table, humans, margins)
+    spread = _spread(panel, humans, nominal=case.nominal)
+    parts += _bias(case, panel, spread, margins)
+    if not case.nominal:
+        parts += _systems(case, panel, spread, margins)
+    parts += _subgroups(case, panel, sums, humans, margins)
+    if case.gate is not None and not case.nominal:
+        parts += _gate(case, panel, humans, margins)
+    parts += [_run(case, panel, margins), _gain(case, panel, margins)]
+    below = math.nan
+    if len(humans) == 1:
+        below = pass_if_below(next(part for part in parts if part.name == "READ").estimate)
+    return Found({part.name: part for part in parts}, careless, panel, humans, below)
+
+
+# --- an estimate meets its margin
+
+
+def _untested(name: ComponentName, reason: Reason, **facts: Any) -> Component:
+    return Component(name, "not tested", reason=reason, **facts)
+
+
+def _above(
+    name: ComponentName,
+    found: Jackknifed,
+    limit: float,
+    fail: float | None = None,
+    sure: float = SURE_YES,
+) -> Component:
+    """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`)."""
+    if not (math.isfinite(found.at) and math.isfinite(found.se)):
+        return Component(name, "open", float(found.value), margin=limit, reason="no interval")
+    asked = float(on_scale(limit, found.scale))
+    least = asked if fail is None else float(on_scale(fail, found.scale))
+    low = found.at - quantile(sure, found.df) * found.se
+    high = found.at + quantile(SURE_NO, found.df) * found.se
+    state: State = "yes" if low >= asked else "no" if high < least else "open"
+    p = float(found.at < asked)
+    if found.se > 0:
+        p = float(above_t((found.at - asked) / found.se, found.df))
+    return Component(
+        name,
+        state,
+        float(found.value),
+        float(found.bound(1 - sure)),
+        float(found.bound(sure)),
+        limit,
+        float(found.se),
+        float(found.df),
+        p,
+    )
+
+
+def _inside(
+    name: ComponentName,
+    found: Jackknifed,
+    margin: float,
+    names: Sequence[str] = (),
+    margin_yes: float | None = None,
+) -> Component:
+    """Equivalence of one or several estimates.
+
+    Yes where all lie inside, an intersection-union test that needs no correction; no where one
+    lies outside, with Bonferroni's correction.
+    """
+    at, se = np.atleast_1d(found.at), np.atleast_1d(found.se)
+    known = np.isfinite(at) & np.isfinite(se)
+    if not known.any():
+        return Component(name, "open", margin=margin, reason="no interval")
+    inner = margin if margin_yes is None else margin_yes
+    reach = quantile(SURE_YES, found.df) * se
+    far = quantile(1 - (1 - SURE_NO) / len(at), found.df) * se
+    state: State = "open"
+    if (np.abs(at) - far > margin)[known].any():
+        state = "no"
+    elif known.all() and (np.abs(at) + reach <= inner).all():
+        state = "yes"
+    k = int(np.argmax(np.where(known, np.abs(at) / margin, -1)))
+    p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), found.df)))
+    return Component(
+        name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,
+        float(se[k]), float(found.df), p, at=tuple(names[k : k + 1]),
+    )  # fmt: skip
+
+
+# --- coverage, careless humans, reading
+
+
+def _cover(case: Case, margins: Margins) -> Component:
+    asked = int(case.labelled.sum())
+    share = float(case.paired.sum() / asked) if asked else math.nan
+    state: State = "yes" if share >= margins.cover else "no"
+    return Component(
+        "COVER", state, share, margin=margins.cover, p=0.0 if state == "yes" else 1.0, count=asked
+    )
+
+
+def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Careless, ...]:
+    """Humans shown not to follow the others: a third of what these reach, or less."""
+    if len(panel.humans) < 3:
+        return ()
+    rows = {k: within.follows_others(panel, k) for k in range(len(panel.humans))}
+    known = {k: found for k, found in rows.items() if found is not None}
+    careless = []
+    for k, found in known.items():
+        others = float(np.median([other.value for m, other in known.items() if m != k] or [0.0]))
+        if found.bound(SURE_NO) < max(margins.read, others / 3):
+            careless.append(Careless(case.reference[k], case.attribute, found.value, others))
+    return tuple(careless)
+
+
+def _read(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentName) -> Component:
+    table = within.reading_sums(panel)
+    if len(table) < margins.clusters:
+        return _untested(name, "few clusters", count=len(table))
+    if table[:, 2].sum() < 1e-9:
+        reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
+        return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
+    found = jackknife(within.ratio(table.sum(axis=0)), within.ratio(leave_one_out(table)), "fisher")
+    return _above(name, found, 0.0, margins.read, SURE_READ)
+
+
+# --- single responses
+
+
+def _single(
+    panel: ResponsePanel, table: Floats, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    parts = []
+    if len(humans) > 1:
+        parts.append(_humans(table, margins))
+    seen = np.unique(panel.humans[~np.isnan(panel.humans)])
+    one_bit = len(seen) == 2 and panel.categories is None
+    times = margins.times_gate if one_bit else margins.times
+    parts.append(_item("ITEM", table, len(humans), times, margins))
+    if panel.categories is None:
+        parts.append(_slope(table, len(humans), margins))
+    return parts
+
+
+def _humans(table: Floats, margins: Margins) -> Component:
+    """Reliability of one human on single responses: with none, nothing can be examined."""
+    table = table[table[:, 6] > 0]
+    if (table[:, 0] > 0).sum() < margins.clusters:
+        return _untested("HUMANS", "few shared")
+    found = jackknife(
+        within.reliability(table.sum(axis=0)), within.reliability(leave_one_out(table)), "fisher"
+    )
+    # The floor is stated on Fisher's z, where so small a correlation is the same number.
+    limit = float(natural(LEAST_HUMANS, "fisher"))
+    return replace(_above("HUMANS", found, limit, margins.read), margin=limit)
+
+
+def _item(
+    name: ComponentName, table: Floats, humans: int, times: float, margins: Margins
+) -> Component:
+    table = table[table[:, 6] > 0]
+    shared = int((table[:, 0] > 0).sum())
+    if humans < 2:
+        return _untested(name, "one human")
+    if table[:, 0].sum() < FEWEST_SHARED or shared < margins.clusters:
+        return _untested(name, "few shared", count=int(table[:, 0].sum()))
+    total, out = table.sum(axis=0), leave_one_out(table)
+    c, v, _, _ = (float(part) for part in within.moments(total))
+    common = jackknife(c, within.moments(out)[0])
+    if common.at - quantile(SURE_YES, common.df) * common.se <= LEAST_HUMANS * v:
+        share = c / v if v > 0 else math.nan
+        return Component(name, "open", share, margin=times, reason="humans unclear", human=share)
+    found = jackknife(within.beyond(total, times), within.beyond(out, times))
+    found = replace(found, df=min(found.df, shared - 1))
+    part = _above(name, found, 0.0)
+    return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
+
+
+def _slope(table: Floats, humans: int, margins: Margins) -> Component:
+    """Points of the judge for one point of what the humans share."""
+    if humans < 2:
+        return _untested("SLOPE", "one human")
+    table = table[table[:, 6] > 0]
+    c, _, j, _ = within.moments(table.sum(axis=0))
+    cs, _, js, _ = within.moments(leave_one_out(table))
+    if not (c > 0 and j > 0 and (cs > 0).all() and (js > 0).all()):
+        value = float(j / c) if c else math.nan
+        return Component("SLOPE", "open", value, margin=margins.slope, reason="no interval")
+    found = jackknife(j / c, js / cs, "log")
+    low, high = math.log(margins.slope[0]), math.log(margins.slope[1])
+    reach, far = (quantile(sure, found.df) * found.se for sure in (SURE_YES, SURE_NO))
+    state: State = "open"
+    if found.at - reach >= low and found.at + reach <= high:
+        state = "yes"
+    elif found.at + far < low or found.at - far > high:
+        state = "no"
+    p = float(max(above_t(np.array([found.at - low, high - found.at]) / found.se, found.df)))
+    return Component(
+        "SLOPE", state, found.value, found.bound(1 - SURE_YES), found.bound(SURE_YES),
+        margins.slope, found.se, found.df, p,
+    )  # fmt: skip
+
+
+def pass_if_below(reading: float) -> float:
+    """With one human column: the reliability of one human below which ITEM could still pass.
+
+    Solves r² / q = q / (q + 2 (1 - q)) for q.
+
+    >>> round(pass_if_below(0.381200508), 6)
+    0.471316
+    """
+    square = reading * reading
+    return (-square + math.sqrt(square * square + 8 * square)) / 2
+
+
+# --- level
+
+
+def _spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) -> means.HumanSpread:
+    if nominal:
+        return means.HumanSpread(math.nan, 0.0, 0, len(humans))
+    return means.human_by_system(panel, humans)
+
+
+def _bias(
+    case: Case, panel: ResponsePanel, spread: means.HumanSpread, margins: Margins
+) -> list[Component]:
+    if case.nominal:
+        return _label_bias(panel, margins)
+    off = (panel.mean_run - panel.mean_human)[:, None]
+    found = _mean_off(panel, off)[0]
+    margin = margins.bias * case.width
+    wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
+    return [_inside("BIAS", found, margin), _inside("BIAS1", found, wide)]
+
+
+def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
+    """Shares of labels: the judge's less the humans'."""
+    shares = []
+    for scores in (panel.judge, panel.humans):
+        vectors = panel.vectors(scores)
+        n = (~np.isnan(vectors)).sum(axis=0)
+        total = np.where(np.isnan(vectors), 0.0, vectors).sum(axis=0)
+        shares.append(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+    found = _mean_off(panel, shares[0] - shares[1])
+    names = [f"{code:g}" for code in panel.categories] if panel.categories is not None else []
+    part = _inside("BIAS", found, margins.system, names)
+    return [part, replace(part, name="BIAS1")]
+
+
+def _mean_off(panel: ResponsePanel, off: Floats) -> Jackknifed:
+    """Means of columns (N, k) with errors by cluster."""
+    kept = ~np.isnan(off[:, 0])
+    columns = np.concatenate([off, np.ones((len(off), 1))], axis=1)
+    table = panel.by_cluster(columns, kept)
+    table = table[table[:, -1] > 0]
+    total, out = table.sum(axis=0), leave_one_out(table)
+    return jackknife(total[:-1] / total[-1], out[:, :-1] / out[:, -1:])
+
+
+# --- systems
+
+
+def _systems(
+    case: Case, panel: ResponsePanel, spread: means.HumanSpread, margins: Margins
+) -> list[Component]:
+    count = len(panel.systems)
+    if count < 2:
+        names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
+        return [_untested(name, "one system") for name in names]
+    found = means.Means.of(panel)
+    margin = margins.system * case.width
+    names_of = [str(name) for name in panel.systems]
+    parts = _ordered(found, count, margins)
+    parts.append(_allowed("LEVEL", found.bias, found.bias_out, (margin, 1.0, spread), names_of))
+    allowed = spread.allow(margin, 2.0, 1)
+    parts.append(_reverse(found, allowed, names_of))
+    own, own_out = means.specific(found.bias), means.specific(found.bias_out)
+    factor = count / (count - 1)
+    parts.append(_allowed("SYS", own, own_out, (margin, factor, spread), names_of))
+    parts += _family(case, found, names_of, spread, margin)
+    return [*parts, *_to_come(found, spread, margin, margins)]
+
+
+def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component]:
+    """ORDER and AGREE."""
+    whole, out = found.moments
+    variance = jackknife(whole[0], out[:, 0])
+    reason: Reason = ""
+    if count < 3:
+        reason = "two systems"
+    elif variance.at - quantile(SURE_YES, variance.df) * variance.se <= 0:
+        reason = "humans alike"
+    if reason:
+        return [_untested("ORDER", reason), _untested("AGREE", reason)]
+    return [
+        _above("ORDER", found.unbiased(means.correlation), margins.order),
+        _above("AGREE", found.unbiased(means.agreement), margins.agree),
+    ]
+
+
+def _allowed(
+    name: ComponentName,
+    off: Floats,
+    out: Floats,
+    rule: tuple[float, float, means.HumanSpread],
+    names: Sequence[str],
+) -> Component:
+    """Biases of systems inside what a human's own would reach: stricter for yes than for no."""
+    margin, factor, spread = rule
+    many = len(off)
+    return _inside(
+        name,
+        jackknife(off, out),
+        spread.allow(margin, factor, many),
+        names,
+        spread.allow(margin, factor, many, 0.01),
+    )
+
+
+def _reverse(found: means.Means, margin: float, names: Sequence[str]) -> Component:
+    """Pairs that the humans hold apart by more than the margin, and the judge the other way.
+
+    Yes asks it of pairs twice as far apart: between the two the answer is open.
+    """
+    a, b = np.triu_indices(len(names), 1)
+    human = jackknife(
+        found.human[a] - found.human[b], found.human_out[:, a] - found.human_out[:, b]
+    )
+    judge = jackknife(
+        found.judge[a] - found.judge[b], found.judge_out[:, a] - found.judge_out[:, b]
+    )
+    flip = np.where(human.at < 0, -1, 1)
+    dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df
+    near, far = quantile(SURE_NO, df), quantile(1 - (1 - SURE_NO) / len(a), df)
+    reversed_ = (dh - far * sh > margin) & (dj + far * sj < 0)
+    wide = 2 * margin
+    # Shown not to be reversed: not that far apart, or the judge agrees; and the mirror image.
+    clear = ((dh + near * sh <= wide) | (dj - near * sj >= 0)) & (
+        (dh - near * sh >= -wide) | (dj + near * sj <= 0)
+    )
+    state: State = "no" if reversed_.any() else "yes" if clear.all() else "open"
+    apart = above_t((wide - dh) / np.maximum(sh, 1e-12), df)
+    p = np.minimum(apart, above_t(dj / np.maximum(sj, 1e-12), df)) * 2
+    worst = int(np.argmin(np.where(reversed_, -1e9, np.where(clear, 1e9, 0.0)) + dj))
+    pair = (
+        (names[a[worst]], names[b[worst]])
+        if flip[worst] > 0
+        else (names[b[worst]], names[a[worst]])
+    )
+    return Component(
+        "REVERSE",
+        state,
+        float(reversed_.sum()),
+        float(reversed_.sum()),
+        float((~clear).sum()),
+        margin,
+        0.0,
+        df,
+        float(min(p.max(), 1)),
+        at=() if state == "yes" else pair,
+        judge=float(dj[worst]),
+        human=float(dh[worst]),
+        count=int(reversed_.sum()),
+    )
+
+
+def _family(
+    case: Case, found: means.Means, names: Sequence[str], spread: means.HumanSpread, margin: float
+) -> list[Component]:
+    own = np.array([case.family.get(name, False) for name in names])
+    if not own.any() or own.all():
+        return []
+
+    def contrast(bias: Floats) -> Floats:
+        part: Floats = bias[..., own].mean(axis=-1) - bias[..., ~own].mean(axis=-1)
+        return part
+
+    factor = 1 / own.sum() + 1 / (~own).sum()
+    off = jackknife(contrast(found.bias), contrast(found.bias_out))
+    return [_inside("FAM", off, spread.allow(margin, factor, 1))]
+
+
+def _to_come(
+    found: means.Means, spread: means.HumanSpread, margin: float, margins: Margins
+) -> list[Component]:
+    """ORDER+ and LEVEL+: the systems are a sample."""
+    count = len(found.human)
+    if count < margins.systems:
+        names: Sequence[ComponentName] = ("ORDER+", "LEVEL+")
+        return [_untested(name, "few systems", count=count) for name in names]
+    whole = means.correlation(means.moments(found.human, found.judge))
+    out = [
+        means.correlation(means.moments(np.delete(found.human, k), np.delete(found.judge, k)))
+        for k in range(count)
+    ]
+    order = jackknife(whole, np.array(out), "fisher")
+    # The jackknife, never below Fisher's own; the estimate is the plain one.
+    order = replace(
+        order,
+        at=float(on_scale(whole, "fisher")),
+        se=max(order.se, 1 / math.sqrt(count - 3)),
+        df=count - 2,
+    )
+    return [_above("ORDER+", order, margins.order), _level_to_come(found.bias, spread, margin)]
+
+
+def _level_to_come(bias: Floats, spread: means.HumanSpread, margin: float) -> Component:
+    """Where a new system's bias will lie: a 90 % prediction interval."""
+    from scipy.special import chdtri  # noqa: PLC0415 - slow to import
+
+    count, centre, sd = len(bias), float(bias.mean()), float(bias.std(ddof=1))
+    limit = spread.allow(margin, 1.0, 1)
+    error = sd * math.sqrt(1 + 1 / count)
+    reach = quantile(SURE_YES, count - 1) * error
+    least = sd * math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SURE_NO)))
+    state: State = "open"
+    if abs(centre) + reach <= limit:
+        state = "yes"
+    elif 1.645 * least > limit:
+        state = "no"
+    return Component(
+        "LEVEL+", state, centre, centre - reach, centre + reach, limit, error, count - 1,
+        0.0 if state == "yes" else 1.0,
+    )  # fmt: skip
+
+
+# --- subgroups
+
+
+def _subgroups(
+    case: Case, panel: ResponsePanel, sums: Floats, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    if case.subgroups is None:
+        return []
+    groups = case.subgroups[case.paired].astype(str)
+    off = np.zeros(panel.n) if case.nominal else panel.mean_run - panel.mean_human
+    bias, names, items, few = [], [], [], []
+    for name in (found for found in np.unique(groups) if found):
+        inside = np.asarray(groups == name)
+        found = _subgroup_bias(panel, off, inside, margins)
+        if found is None:
+            few.append(name)
+            continue
+        bias.append(found)
+        names.append(name)
+        table = panel.by_cluster(sums, inside)
+        part = _item(
+            "SUBITEM", table[table[:, 6] > 0], len(humans), margins.times_subgroup, margins
+        )
+        items.append(replace(part, at=(name,)))
+    if not bias:
+        return [_untested("SUB", "few in subgroup", at=tuple(few))]
+    together = Jackknifed(
+        np.array([found.at for found in bias]),
+        np.array([found.se for found in bias]),
+        min(found.df for found in bias),
+    )
+    sub = _inside("SUB", together, margins.system * case.width, names)
+    if few and sub.state == "yes":
+        sub = replace(sub, state="not tested", reason="few in subgroup", at=tuple(few))
+    tested = [part for part in items if part.state != "not tested"]
+    order = ("no", "open", "yes")
+    return [sub, *([min(tested, key=lambda part: order.index(part.state))] if tested else [])]
+
+
+def _subgroup_bias(
+    panel: ResponsePanel, off: Floats, inside: NDArray[np.bool_], margins: Margins
+) -> Jackknifed | None:
+    """Bias inside less outside; None where either has too few clusters."""
+    kept = ~np.isnan(off)
+    columns = np.stack([off * inside, inside * 1.0, off * ~inside, ~inside * 1.0], axis=1)
+    table = panel.by_cluster(columns, kept)
+    if min((table[:, 1] > 0).sum(), (table[:, 3] > 0).sum()) < margins.clusters:
+        return None
+
+    def contrast(s: Floats) -> Floats:
+        part: Floats = s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]
+        return part
+
+    return jackknife(contrast(table.sum(axis=0)), contrast(leave_one_out(table)))
+
+
+# --- pass and fail
+
+
+def _gate(
+    case: Case, panel: ResponsePanel, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    """GREAD, GITEM, SENS and SPEC on 1[score >= gate]."""
+    rule = case.gate
+    if rule is None:
+        return []
+    bits = panel.passing(rule.at)
+    table = within.item_table(bits.only_humans(humans))
+    parts = [
+        _read(case, bits, margins, "GREAD"),
+        _item("GITEM", table, len(humans), margins.times_gate, margins),
+    ]
+    kinds: Sequence[tuple[ComponentName, bool, float | None]] = (
+        ("SENS", True, rule.sensitivity),
+        ("SPEC", False, rule.specificity),
+    )
+    for name, passes, least in kinds:
+        if len(humans) < 2:
+            parts.append(_against_labels(name, bits, humans[0], passes, least))
+        else:
+            parts.append(_beside_human(name, bits, humans, passes, margins))
+    return parts
+
+
+def _beside_human(
+    name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
+) -> Component:
+    found = held_out.Rates.of(bits, humans, passes=passes)
+    if found.n < 2 * FEWEST_SUCH:
+        return _untested(name, "few such", count=int(found.n))
+    margin = max(margins.gate, found.between)
+    part = _above(name, found.difference(), -margin)
+    return replace(part, judge=found.judge, human=found.human, count=int(found.n))
+
+
+def _against_labels(
+    name: ComponentName, bits: ResponsePanel, human: int, passes: bool, least: float | None
+) -> Component:
+    """One column of labels: against the declared minimum, or printed without a verdict."""
+    found, n = held_out.rate_against(bits, human, passes=passes)
+    if n < FEWEST_SUCH:
+        return _untested(name, "few such", count=n, margin=least)
+    value, se = float(found.at), float(found.se)
+    facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(found.df)}
+    if least is None:
+        low, high = value - 1.96 * se, value + 1.96 * se
+        return Component(
+            name, "not tested", value, low, high, reason="no minima", **facts
+        )  # as the specification prints them
+    sure, no = (
+        share_interval(value, se, found.df, n, 2 * level - 1) for level in (SURE_YES, SURE_NO)
+    )
+    state: State = "yes" if sure.low >= least else "no" if no.high < least else "open"
+    p = share_p(value, se, float(found.df), n, least)
+    return Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
+
+
+def share_p(value: float, se: float, df: float, n: int, least: float) -> float:
+    """The level at which the lower bound of a share is `least`: its one-sided p-value."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
+
+    def short(p: float) -> float:
+        return share_interval(value, se, df, n, 1 - 2 * p).low - least
+
+    if value <= least:
+        return 0.5
+    if short(1e-12) >= 0:
+        return 1e-12
+    return float(brentq(short, 1e-12, 0.5 - 1e-9)) if short(0.5 - 1e-9) > 0 else 0.5
+
+
+# --- runs and labels saved
+
+
+def _run(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+    """Reliability of one run within systems."""
+    if len(panel.judge) < 2 or case.nominal:
+        return _untested("RUN", "one run" if len(panel.judge) < 2 else "nominal")
+    if case.temperature == 0:
+        return _untested("RUN", "temperature 0")
+    count = len(panel.judge)
+    runs = np.stack(
+        [
+            centred(run[:, None], panel.system, len(panel.systems), least=2)[:, 0]
+            for run in panel.judge
+        ]
+    )
+    kept = np.asarray(~np.isnan(runs).any(axis=0))
+    square = (runs**2).sum(axis=0)
+    columns = np.stack(
+        [(runs.sum(axis=0) ** 2 - square) / (count * (count - 1)), square / count], 1
+    )
+    table = panel.by_cluster(columns, kept)
+
+    def share(s: Floats) -> Floats:
+        part: Floats = s[..., 0] / np.maximum(s[..., 1], 1e-300)
+        return part
+
+    found = jackknife(share(table.sum(axis=0)), share(leave_one_out(table)), "fisher")
+    return replace(_above("RUN", found, margins.run), count=runs_needed(found.value, margins.run))
+
+
+def runs_needed(single: float, asked: float) -> int:
+    """Runs whose mean is reliable enough: asked / (1 - asked) (1 - q) / q; 0 where unknown.
+
+    Source: Spearman (1910); Brown (1910).
+
+    >>> runs_needed(0.5, 0.8)
+    4
+    """
+    if not 0 < single < 1:
+        return int(single >= 1)
+    return max(math.ceil(asked / (1 - asked) * (1 - single) / single - 1e-9), 1)
+
+
+def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+    """What a label counts as once the judge's scores on all responses are used as well."""
+    n, judged = panel.n, int(case.judged.sum())
+    partly, share = _partly(case, panel), labelled_share(case, panel)
+    found = _following(case, panel)
+    need = math.sqrt((1 - 1 / margins.gain) / (1 - share))
+    part = _above("GAIN", found, min(need, 1.0))
+
+    def gain(r: float) -> float:
+        return float(1 / (1 - (1 - share) * np.clip(r, 0, 0.999) ** 2))
+
+    part = replace(
+        part,
+        estimate=gain(part.estimate),
+        low=gain(part.low),
+        high=gain(part.high),
+        margin=gain(need),
+        count=n if partly else round(share * judged),
+    )
+    if partly and not case.random_labels:
+        return replace(part, state="not tested", reason="not random", p=1.0)
+    return part
+
+
+def _partly(case: Case, panel: ResponsePanel) -> bool:
+    return int(case.judged.sum()) > panel.n * 1.05
+
+
+def labelled_share(case: Case, panel: ResponsePanel) -> float:
+    """The share of the judged responses that humans labelled; planned where all are."""
+    return panel.n / int(case.judged.sum()) if _partly(case, panel) else PLANNED
+
+
+def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
+    """Correlation of the judge with the first human that scored, within systems.
+
+    Of cluster totals where clusters are declared: that is what the variance of a mean is made of.
+    """
+    judge = panel.judge[0] if case.nominal else panel.mean_run
+    human = _first_present(panel.humans)
+    x, y = (
+        centred(panel.vectors(part), panel.system, len(panel.systems), least=2)
+        for part in (judge, human)
+    )
+    kept = ~np.isnan(x[:, 0]) & ~np.isnan(y[:, 0])
+    if case.clusters is None:
+        columns = np.stack([(x * y).sum(axis=1), (x**2).sum(axis=1), (y**2).sum(axis=1)], axis=1)
+        table = panel.by_cluster(columns, kept)
+    else:
+        a, b = panel.by_cluster(x, kept), panel.by_cluster(y, kept)
+        table = np.stack([(a * b).sum(axis=1), (a**2).sum(axis=1), (b**2).sum(axis=1)], axis=1)
+
+    def correlation(s: Floats) -> Floats:
+        found: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
+        return found
+
+    return jackknife(correlation(table.sum(axis=0)), correlation(leave_one_out(table)), "fisher")
+
+
+def _first_present(humans: Floats) -> Floats:
+    found: Floats = humans[0].copy()
+    for other in humans[1:]:
+        found = np.where(np.isnan(found), other, found)
+    return found

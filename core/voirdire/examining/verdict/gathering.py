@@ -1,0 +1,172 @@
+"""From a cube of ratings to cases: who is judged, on what, beside whom."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire.examining.ratings.pairing import kept_responses
+from voirdire.examining.verdict.case import Case, GateRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Member, Panel
+    from voirdire.schema import Finding, Scale
+    from voirdire.study import Study
+
+#: What a pass/fail judge must reach against one column of labels, where nothing is declared.
+LEAST_SENSITIVITY = LEAST_SPECIFICITY = 0.80
+
+
+def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) -> Iterator[Case]:
+    """Every judge x attribute x reference, in the order of the panel and the rubric.
+
+    The systems that a judge excludes are left out. Where the ratings name a cluster, it is what is
+    resampled; responses without one are clusters by their item.
+    """
+    clusters = _clusters(ratings, cube)
+    subgroups = by_response(ratings, cube, "subgroup")
+    gate = gate_of(study, panel.scale)
+    for judge in panel.judges:
+        kept = kept_responses(cube, judge.excluded)
+        declared = study.rater(judge.name)
+        runs = runs_of(judge.name, cube, ratings)
+        for at, attribute in enumerate(cube.attributes):
+            for reference in panel.references:
+                humans = _humans(cube, reference, at, panel)
+                yield Case(
+                    judge=judge.name,
+                    attribute=attribute,
+                    reference=reference,
+                    scores=runs[:, at, kept],
+                    humans=humans[:, kept],
+                    items=np.array(cube.items)[cube.item[kept]],
+                    width=panel.scale.width,
+                    systems=_systems(cube, kept),
+                    clusters=None if clusters is None else clusters[kept],
+                    subgroups=None if subgroups is None else subgroups[kept],
+                    family=_family(judge, cube),
+                    gate=gate,
+                    random_labels=_random(ratings, reference),
+                    temperature=None if declared is None else declared.temperature,
+                )
+
+
+def gate_of(study: Study, scale: Scale) -> GateRule | None:
+    """The declared gate; a scale of two levels passes at the upper one."""
+    two = scale.step > 0 and scale.step == scale.width
+    least = (LEAST_SENSITIVITY, LEAST_SPECIFICITY) if two else (None, None)
+    declared = study.gate
+    if declared is None:
+        return GateRule(scale.high, *least) if two else None
+    if declared.sensitivity is None:
+        return GateRule(declared.at, *least)
+    return GateRule(declared.at, declared.sensitivity, declared.specificity)
+
+
+def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64]:
+    """(K runs, A attributes, N responses) scores of one judge, NaN where missing."""
+    scores: NDArray[np.float64] = cube.scores[cube.raters.index(judge)]
+    if cube.runs[judge] < 2:
+        return np.stack([scores])
+    own = ratings.filter(
+        pl.col("rater").cast(pl.String) == judge,
+        pl.col("attribute").cast(pl.String).is_in(list(cube.attributes)),
+        pl.col("score").is_not_null(),
+    )
+    numbers = np.unique(own["run"].to_numpy(), return_inverse=True)[1]
+    at = _position(own["attribute"].cast(pl.String), cube.attributes)
+    found = np.full((int(cube.runs[judge]), *scores.shape), np.nan)
+    found[numbers, at, _responses(own, cube)] = own["score"].to_numpy()
+    return found
+
+
+def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.str_] | None:
+    """(N,) what a column of the ratings says of each response; None where it says nothing."""
+    if column not in ratings.columns or ratings[column].null_count() == ratings.height:
+        return None
+    said = ratings.filter(pl.col(column).is_not_null()).unique(
+        ["item", "system"], keep="first", maintain_order=True
+    )
+    names = said[column].cast(pl.String).to_numpy().astype(str)
+    found = np.full(cube.item.size, "", dtype=names.dtype)
+    at = _responses(said, cube)
+    found[at[at >= 0]] = names[at >= 0]
+    return found
+
+
+def blocked_judges(findings: Sequence[Finding], panel: Panel, study: Study) -> frozenset[str]:
+    """Judges whom a blocking finding concerns: all but those it does not name."""
+    rater_of = {source.path: source.rater for source in study.data.sources}
+    rater_of |= {PurePath(path).name: rater for path, rater in rater_of.items()}
+    names = {judge.name for judge in panel.judges}
+    blocking = [found for found in findings if found.severity == "blocking"]
+    at = [rater_of.get(found.table) or found.table for found in blocking]
+    return frozenset(name for name in names if any(place not in names - {name} for place in at))
+
+
+def _clusters(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
+    found = by_response(ratings, cube, "cluster")
+    if found is None:
+        return None
+    # A prefix keeps the name of an item from meeting that of a cluster.
+    alone = np.char.add("item ", np.array(cube.items)[cube.item])
+    return np.where(found == "", alone, np.char.add("cluster ", found))
+
+
+def _humans(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:
+    """(R, N) of the reference, where as many rated as the study asks for."""
+    scores = cube.scores[[cube.raters.index(name) for name in reference], at]
+    short = (~np.isnan(scores)).sum(axis=0) < min(panel.quorum, len(reference))
+    if panel.listwise:
+        short |= np.isnan(cube.scores[:, at]).any(axis=0)
+    return np.where(short, np.nan, scores)
+
+
+def _systems(cube: Cube, kept: NDArray[np.bool_]) -> NDArray[np.str_] | None:
+    if cube.systems in ((), ("",)):
+        return None
+    return np.array(cube.systems)[cube.system[kept]]
+
+
+def _family(judge: Member, cube: Cube) -> dict[str, bool]:
+    """Systems by whether they are of the judge's own family, where some of these are judged."""
+    own = set(judge.family_systems or ()) - set(judge.excluded)
+    return {name: name in own for name in cube.systems} if own else {}
+
+
+def _random(ratings: pl.DataFrame, reference: Sequence[str]) -> bool:
+    """Whether no label of the reference is said to have been chosen."""
+    if "origin" not in ratings.columns:
+        return True
+    chosen = ratings.filter(
+        pl.col("rater").cast(pl.String).is_in(list(reference)),
+        pl.col("origin").cast(pl.String) == "chosen",
+    )
+    return chosen.is_empty()
+
+
+def _responses(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.intp]:
+    """The position of each row's response; -1 where the cube has none."""
+    item = _position(ratings["item"].cast(pl.String), cube.items)
+    system = _position(ratings["system"].cast(pl.String).fill_null(""), cube.systems)
+    key = item * len(cube.systems) + system
+    known = cube.item * len(cube.systems) + cube.system
+    at = np.minimum(np.searchsorted(known, key), known.size - 1)
+    return np.where((item >= 0) & (system >= 0) & (known[at] == key), at, -1)
+
+
+def _position(column: pl.Series, names: Sequence[str]) -> NDArray[np.intp]:
+    """The place of each value in `names`; -1 where it is not among them."""
+    place = pl.DataFrame({"name": list(names), "place": range(len(names))})
+    found = (
+        column.alias("name").to_frame().join(place, on="name", how="left", maintain_order="left")
+    )
+    return found["place"].fill_null(-1).to_numpy().astype(np.intp)

@@ -1,0 +1,185 @@
+"""Pass and fail: a judge's sensitivity and specificity beside those of a held-out human."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.stats._results import Estimate, Result
+from voirdire.stats.response_panel import ResponsePanel, mean_present
+from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.stats._arrays import Floats
+
+#: Human verdicts of one kind by one human before its own rate counts.
+_OWN = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BesideHuman(Result):
+    """A rate of the judge less that of a held-out human.
+
+    Attributes
+    ----------
+    difference : Estimate
+        P(judge passes given another human passes) less P(human passes given another does), or the
+        same of failing.
+    judge, human : float
+        The two rates.
+    between : float
+        Standard deviation of the rate between humans, its own noise removed.
+    n : float
+        Human verdicts of that kind that they rest on.
+    """
+
+    difference: Estimate
+    judge: float
+    human: float
+    between: float
+    n: float
+
+
+def rates_beside_human(
+    judge: Any,
+    humans: Any,
+    gate: float,
+    *,
+    items: Any = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> dict[str, BesideHuman]:
+    """Sensitivity and specificity of a judge less those of a held-out human.
+
+    Parameters
+    ----------
+    judge : array-like, shape (n,) or (n, runs)
+        Scores; NaN is missing. Of several runs, the share that pass counts.
+    humans : array-like, shape (n, humans)
+        At least two.
+    gate : float
+        Scores at or above it pass.
+    items, clusters : array-like, shape (n,), optional
+        What is left out at a time (default: items, then responses).
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    mapping
+        ``"sensitivity"`` and ``"specificity"``; NaN with too_few_raters where no response has two
+        humans of whom one passes (fails) it.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
+
+    Examples
+    --------
+    >>> humans = [[4, 5], [2, 3], [5, 4], [3, 4], [1, 2], [4, 4]]
+    >>> found = rates_beside_human([4, 2, 5, 4, 2, 3], humans, gate=4)
+    >>> round(found["sensitivity"].judge, 2), round(found["sensitivity"].human, 2)
+    (0.71, 0.86)
+    """
+    panel = ResponsePanel.of(judge, humans, items=items, clusters=clusters).passing(gate)
+    kinds = (("sensitivity", True), ("specificity", False))
+    return {name: _beside(name, panel, level, passes=passes) for name, passes in kinds}
+
+
+def _beside(name: str, panel: ResponsePanel, level: float, *, passes: bool) -> BesideHuman:
+    found = Rates.of(panel, range(len(panel.humans)), passes=passes)
+    if found.n == 0:
+        lacking = Estimate(name, math.nan, n=panel.n, k=2, reason="too_few_raters")
+        return BesideHuman(lacking, math.nan, math.nan, math.nan, 0)
+    off = found.difference()
+    made = Estimate(name, off.value, (off.interval(level),), panel.n, len(panel.humans))
+    return BesideHuman(made, found.judge, found.human, found.between, found.n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates(Result):
+    """Sums by cluster and human: what passes (fails) and of it what judge and human pass (fail).
+
+    Attributes
+    ----------
+    table : (G, R, 3) float64
+        Judge's hits, the human's own hits, and the share of the other humans with that verdict.
+    """
+
+    table: Floats
+
+    @classmethod
+    def of(cls, panel: ResponsePanel, humans: Sequence[int], *, passes: bool) -> Rates:
+        """From a panel of 0 and 1 and the humans that count."""
+        judge = mean_present(panel.judge)
+        parts = []
+        for human in humans:
+            rest = panel.humans[[other for other in humans if other != human]]
+            share = mean_present(rest) if len(rest) else np.full(panel.n, np.nan)
+            own = panel.humans[human]
+            kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
+            said = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
+            columns = np.stack([said[0] * said[2], said[1] * said[2], said[2]], axis=1)
+            parts.append(panel.by_cluster(columns, kept))
+        return cls(np.stack(parts, axis=1))
+
+    @property
+    def n(self) -> float:
+        """Verdicts of the other humans behind the rates."""
+        return float(self.table[..., 2].sum())
+
+    @property
+    def judge(self) -> float:
+        """The judge's rate."""
+        return float(self.table[..., 0].sum() / self.n)
+
+    @property
+    def human(self) -> float:
+        """A held-out human's rate."""
+        return float(self.table[..., 1].sum() / self.n)
+
+    @property
+    def between(self) -> float:
+        """Standard deviation of the humans' own rates, less its noise."""
+        own = self.table.sum(axis=0)
+        kept = own[:, 2] >= _OWN
+        rates = own[kept, 1] / own[kept, 2]
+        if len(rates) < 2:
+            return 0.0
+        noise = float(np.mean(rates * (1 - rates) / own[kept, 2]))
+        return math.sqrt(max(float(rates.var(ddof=1)) - noise, 0.0))
+
+    def difference(self) -> Jackknifed:
+        """Judge's rate less the human's."""
+        table = self.table.sum(axis=1)
+        table = table[table[:, 2] > 0]
+        return jackknife(_difference(table.sum(axis=0)), _difference(leave_one_out(table)))
+
+
+def _difference(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = (sums[..., 0] - sums[..., 1]) / sums[..., 2]
+    return found
+
+
+def rate_against(panel: ResponsePanel, human: int, *, passes: bool) -> tuple[Jackknifed, int]:
+    """P(judge passes given this human passes), or of failing, and the responses behind it."""
+    said = panel.humans[human]
+    judge = mean_present(panel.judge)
+    kept = (said == (1.0 if passes else 0.0)) & ~np.isnan(judge)
+    hit = judge if passes else 1 - judge
+    columns = np.stack([np.where(kept, hit, 0.0), kept * 1.0], axis=1)
+    table = panel.by_cluster(columns)
+    table = table[table[:, 1] > 0]
+    if not len(table):
+        return Jackknifed(math.nan, math.nan, 0), 0
+    total, out = table.sum(axis=0), leave_one_out(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = jackknife(total[0] / total[1], out[:, 0] / out[:, 1])
+    return found, int(kept.sum())

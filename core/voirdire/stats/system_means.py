@@ -1,0 +1,395 @@
+"""A judge's means of systems beside the humans': order, agreement, and bias system by system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.stats._results import Estimate, Result
+from voirdire.stats.response_panel import ResponsePanel
+from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out, on_scale, quantile, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from voirdire.stats._arrays import Floats
+
+    Statistic = Callable[[Floats], Floats]
+
+#: Noise is taken out of the moments until the coefficient reaches this, and no further.
+CAP = 0.99
+
+#: Fewer degrees of freedom do not tell what is normal among humans.
+FEWEST_DF = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means(Result):
+    """Means of systems, with all data and without each cluster.
+
+    Attributes
+    ----------
+    human, judge : (S,) float64
+        Over the responses that both scored.
+    human_out, judge_out : (G, S) float64
+        Without each cluster; clusters that alone carry a system are left out here.
+    """
+
+    human: Floats
+    judge: Floats
+    human_out: Floats
+    judge_out: Floats
+
+    @classmethod
+    def of(cls, panel: ResponsePanel) -> Means:
+        """The mean human and the mean run, by system."""
+        reference = panel.mean_human
+        both = np.where(np.isnan(reference), np.nan, panel.mean_run)
+        human, human_out = system_means(panel, reference)
+        judge, judge_out = system_means(panel, both)
+        kept = np.isfinite(human_out).all(axis=1) & np.isfinite(judge_out).all(axis=1)
+        return cls(human, judge, human_out[kept], judge_out[kept])
+
+    @property
+    def bias(self) -> Floats:
+        """(S,) judge less human."""
+        return self.judge - self.human
+
+    @property
+    def bias_out(self) -> Floats:
+        """(G, S) the same without each cluster."""
+        return self.judge_out - self.human_out
+
+    @property
+    def moments(self) -> tuple[Floats, Floats]:
+        """(4,) variances of human and judge, covariance, squared bias; (G, 4) without each."""
+        return moments(self.human, self.judge), moments(self.human_out, self.judge_out)
+
+    def unbiased(self, statistic: Statistic) -> Jackknifed:
+        """A coefficient of the moments freed of the noise of the means, on Fisher's z.
+
+        The moments are quadratic in the means, so the jackknife removes the noise exactly:
+        ``m + (G - 1)(m - mean(m_g))``. The leave-one-out values are taken at that point. Above a
+        coefficient of `CAP` the correction is cut back to where it reaches it.
+        """
+        whole, out = self.moments
+        units = len(out)
+        shift = (units - 1) * (whole - out.mean(axis=0))
+        share = next(
+            (
+                step / 20
+                for step in range(20, 0, -1)
+                if _holds(statistic, whole + step / 20 * shift)
+            ),
+            0.0,
+        )
+        parts = on_scale(statistic(out + share * shift * units / (units - 1)), "fisher")
+        se = math.sqrt((units - 1) / units * ((parts - parts.mean()) ** 2).sum())
+        at = float(on_scale(statistic(whole + share * shift), "fisher"))
+        return Jackknifed(at, se, units - 1, "fisher")
+
+
+def _holds(statistic: Statistic, m: Floats) -> bool:
+    return bool(m[0] > 0 and m[1] > 0 and statistic(m) <= CAP)
+
+
+def system_means(panel: ResponsePanel, scores: Floats) -> tuple[Floats, Floats]:
+    """(S,) means of scores (N,) by system, and (G, S) without each cluster."""
+    n_systems, n_clusters = len(panel.systems), len(panel.clusters)
+    kept = ~np.isnan(scores)
+    key = panel.cluster[kept] * n_systems + panel.system[kept]
+    columns = np.stack([scores[kept], np.ones(int(kept.sum()))], axis=1)
+    table = summed(columns, key, n_clusters * n_systems).reshape(n_clusters, n_systems, 2)
+    whole, out = table.sum(axis=0), leave_one_out(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return whole[:, 0] / whole[:, 1], out[..., 0] / out[..., 1]
+
+
+def moments(human: Floats, judge: Floats) -> Floats:
+    """(..., 4) variance of humans' and judge's means, covariance, squared mean difference."""
+    a, b = (part - part.mean(axis=-1, keepdims=True) for part in (human, judge))
+    k = human.shape[-1] - 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = [(a * a).sum(-1) / k, (b * b).sum(-1) / k, (a * b).sum(-1) / k]
+    return np.stack([*parts, (judge - human).mean(axis=-1) ** 2], axis=-1)
+
+
+def correlation(m: Floats) -> Floats:
+    """From moments (..., 4); 0 where a side has no variance."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = m[..., 2] / np.sqrt(m[..., 0] * m[..., 1])
+    return np.where((m[..., 0] > 1e-12) & (m[..., 1] > 1e-12), found, 0.0)
+
+
+def agreement(m: Floats) -> Floats:
+    """2 cov / (var + var + bias²) from moments (..., 4): ICC(A,1) of a judge that is fixed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return 2 * m[..., 2] / (m[..., 0] + m[..., 1] + m[..., 3])
+
+
+def unbiased_moments(
+    judge: Any, humans: Any, systems: Any, *, items: Any = None, clusters: Any = None
+) -> Floats:
+    """Variances, covariance and squared bias of system means, freed of the noise of responses.
+
+    Means of few noisy responses vary more than what they estimate. The moments are quadratic in
+    the means, so the delete-one-cluster jackknife removes that noise exactly.
+
+    Parameters
+    ----------
+    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
+        Scores; NaN is missing.
+    systems, items, clusters : array-like, shape (n,)
+        What answered, what it answered, and what is left out at a time (default: items).
+
+    Returns
+    -------
+    (4,) float64
+        Variance of the humans' means, of the judge's, their covariance, squared mean difference.
+        A variance may come out below 0: the means then vary no more than noise makes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> system = np.repeat(np.arange(20), 10)
+    >>> human = rng.normal(0, 1, 200)
+    >>> noise = human + rng.normal(0, 1, 200)
+    >>> bool(abs(unbiased_moments(noise, human, system)[0]) < 0.05)
+    True
+
+    References
+    ----------
+    Miller (1974), Biometrika 61, 1-15.
+    """
+    panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
+    whole, out = Means.of(panel).moments
+    units = len(out)
+    found: Floats = units * whole - (units - 1) * out.mean(axis=0)
+    return found
+
+
+def system_order(
+    judge: Any,
+    humans: Any,
+    systems: Any,
+    *,
+    items: Any = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Correlation of the judge's means of systems with the humans', noise of responses removed.
+
+    The systems are those at hand: what is resampled is clusters. Parameters are those of
+    `unbiased_moments`; `level` is the coverage of the t interval on Fisher's z.
+
+    Returns
+    -------
+    Estimate
+        Reason too_few_items below 3 systems. `details`: se, df, clusters.
+
+    Examples
+    --------
+    >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 4] * 3
+    >>> print(f"{system_order(judge, human, list('aabbccdd') * 3).value:.2f}")
+    1.00
+    """
+    panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
+    return _of_means("order of systems", panel, correlation, level)
+
+
+def system_agreement(
+    judge: Any,
+    humans: Any,
+    systems: Any,
+    *,
+    items: Any = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Agreement of means of systems, 2 cov / (var + var + bias²), noise of responses removed.
+
+    ICC(A,1) of system means with the judge as a fixed rater. Parameters are those of
+    `system_order`.
+
+    Examples
+    --------
+    >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 4] * 3
+    >>> print(f"{system_agreement(judge, human, list('aabbccdd') * 3).value:.2f}")
+    0.96
+    """
+    panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
+    return _of_means("agreement of systems", panel, agreement, level)
+
+
+def _of_means(name: str, panel: ResponsePanel, statistic: Statistic, level: float) -> Estimate:
+    if len(panel.systems) < 3:
+        return Estimate(name, math.nan, n=len(panel.systems), k=2, reason="too_few_items")
+    found = Means.of(panel).unbiased(statistic)
+    return Estimate(
+        name,
+        float(found.value),
+        (found.interval(level),),
+        len(panel.systems),
+        2,
+        panel.left_out,
+        details={"se": found.se, "df": found.df, "clusters": len(panel.clusters)},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemBias(Result):
+    """How far a judge is off on each system, and how far humans are.
+
+    Attributes
+    ----------
+    level : mapping of str to Estimate
+        Bias of each system: judge less human.
+    specific : mapping of str to Estimate
+        Its bias less the mean bias of the other systems.
+    allowance : float
+        What a human's own deviations of this kind reach once in twenty panels; NaN with one human
+        or fewer than 8 degrees of freedom.
+    """
+
+    level: dict[str, Estimate]
+    specific: dict[str, Estimate]
+    allowance: float
+
+
+def system_bias(
+    judge: Any,
+    humans: Any,
+    systems: Any,
+    *,
+    items: Any = None,
+    clusters: Any = None,
+    level: float = 0.95,
+) -> SystemBias:
+    """Bias of a judge on each system, overall and less that on the others, beside a human's.
+
+    Parameters are those of `system_order`. Intervals are not adjusted for the number of systems.
+
+    Returns
+    -------
+    SystemBias
+        `allowance` is t(df) sqrt(s² (1 + 1/R) S / (S - 1)) at the level 0.05 / S, s² being the
+        variance of human x system with the noise of responses removed.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
+
+    Examples
+    --------
+    >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 5] * 3
+    >>> found = system_bias(judge, human, list("aabbccdd") * 3)
+    >>> {name: round(part.value, 2) for name, part in found.specific.items()}
+    {'a': -0.17, 'b': -0.17, 'c': -0.17, 'd': 0.5}
+    """
+    panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
+    means = Means.of(panel)
+    count = len(panel.systems)
+    off = jackknife(means.bias, means.bias_out)
+    own = jackknife(specific(means.bias), specific(means.bias_out))
+    spread = human_by_system(panel, range(len(panel.humans)))
+    factor = count / (count - 1) if count > 1 else 1.0
+    return SystemBias(
+        _named(panel, off, "bias of a system", level),
+        _named(panel, own, "specific bias of a system", level),
+        spread.reach(factor, count) if spread.df >= FEWEST_DF else math.nan,
+    )
+
+
+def _named(panel: ResponsePanel, found: Jackknifed, name: str, level: float) -> dict[str, Estimate]:
+    n = np.bincount(panel.system, minlength=len(panel.systems))
+    return {
+        str(system): Estimate(
+            name,
+            float(found.at[place]),
+            (found[place].interval(level),),
+            int(n[place]),
+            2,
+            details={"se": found[place].se, "df": found.df},
+        )
+        for place, system in enumerate(panel.systems)
+    }
+
+
+def specific(bias: Floats) -> Floats:
+    """(..., S) each system's bias less the mean of the others'."""
+    count = bias.shape[-1]
+    if count < 2:
+        return np.full(bias.shape, np.nan)
+    return count / (count - 1) * (bias - bias.mean(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, slots=True)
+class HumanSpread:
+    """How much humans differ from one another: on systems, and overall.
+
+    Attributes
+    ----------
+    variance : float
+        Of human x system, the noise of responses removed; NaN where it cannot be told.
+    leniency : float
+        Standard deviation between humans' means; NaN with one human.
+    df : int
+        (R - 1)(S - 1).
+    raters : int
+        R.
+    """
+
+    variance: float
+    leniency: float
+    df: int
+    raters: int
+
+    def reach(self, factor: float, many: int, once: float = 0.05) -> float:
+        """What a human's own deviations reach once in 1 / `once` panels, over `many` of them."""
+        wide = quantile(1 - once / (2 * many), self.df)
+        return wide * math.sqrt(self.variance * (1 + 1 / self.raters) * factor)
+
+    def allow(self, margin: float, factor: float, many: int, once: float = 0.05) -> float:
+        """The margin, or `reach` where it is more and there are the degrees of freedom to tell."""
+        if math.isnan(self.variance) or self.df < FEWEST_DF:
+            return margin
+        return max(margin, self.reach(factor, many, once))
+
+
+def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
+    """The spread between the humans given, about the mean of all that are present."""
+    raters, count = len(humans), len(panel.systems)
+    reference = panel.mean_human
+    off = [panel.humans[human] - reference for human in humans]
+    if raters < 2:
+        return HumanSpread(math.nan, math.nan, 0, raters)
+    lenient = _leniency(off)
+    found = [system_means(panel, one) for one in off] if count > 1 else []
+    means = np.stack([mean for mean, _ in found]) if found else np.full((1, 1), np.nan)
+    if np.isnan(means).any():
+        return HumanSpread(math.nan, lenient, 0, raters)
+    df = (raters - 1) * (count - 1)
+    whole, out = _interaction(means, df), _interaction(np.stack([o for _, o in found], 1), df)
+    units = int(np.isfinite(out).sum())
+    variance = units * float(whole) - (units - 1) * float(np.nanmean(out))
+    return HumanSpread(max(variance, 0.0), lenient, df, raters)
+
+
+def _interaction(means: Floats, df: int) -> Floats:
+    """Variance of human x system from means (..., R, S)."""
+    rest = means - means.mean(axis=-2, keepdims=True)
+    rest = rest - rest.mean(axis=-1, keepdims=True)
+    found: Floats = (rest**2).sum(axis=(-1, -2)) / df
+    return found
+
+
+def _leniency(off: Sequence[Floats]) -> float:
+    """Standard deviation of the humans' means about the panel's, less its own noise."""
+    means = np.array([np.nanmean(one) for one in off])
+    noise = [np.nanvar(one) / max(int((~np.isnan(one)).sum()), 1) for one in off]
+    return math.sqrt(max(float(means.var(ddof=1) - np.mean(noise)), 0.0))

@@ -1,0 +1,371 @@
+"""Does a judge follow single responses as a human does? Correlation within systems, and worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.response_panel import ResponsePanel, centred, mean_present
+from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.stats._arrays import Floats
+
+#: Rounds of removing system and item effects; crossed effects converge in two or three.
+_ROUNDS = 3
+
+
+def within_correlation(
+    judge: Any,
+    humans: Any,
+    *,
+    systems: Any = None,
+    items: Any = None,
+    clusters: Any = None,
+    nominal: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    """Correlation of one run with the mean human, system and item effects removed.
+
+    A judge that answers each system's mean, or only the prompt, has 0 here.
+
+    Parameters
+    ----------
+    judge : array-like, shape (n,) or (n, runs)
+        Scores; NaN is missing. Of several runs, products are averaged: the value is one run's.
+    humans : array-like, shape (n,) or (n, humans)
+        Scores.
+    systems, items : array-like, shape (n,), optional
+        What answered, and what it answered. Item effects are removed where an item is answered by
+        about two systems or more.
+    clusters : array-like, shape (n,), optional
+        What is left out at a time; by default items.
+    nominal : bool
+        Whether scores are codes of labels: then vectors of 0 and 1 are correlated.
+    level : float
+        Nominal coverage of the t interval on Fisher's z.
+
+    Returns
+    -------
+    Estimate
+        Reason zero_variance for a judge whose scores do not vary within a system.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
+
+    Examples
+    --------
+    >>> human, judge = [1, 2, 3, 4, 2, 3], [2, 2, 4, 5, 1, 3]
+    >>> print(f"{within_correlation(judge, human).value:.2f}")
+    0.78
+    """
+    panel = ResponsePanel.of(
+        judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
+    )
+    table = reading_sums(panel)
+    if not table[:, 2].sum() > _NONE:
+        return _undefined("within-system correlation", panel, "zero_variance")
+    found = jackknife(ratio(table.sum(axis=0)), ratio(leave_one_out(table)), "fisher")
+    return _estimate("within-system correlation", found, panel, level)
+
+
+def human_reliability(
+    humans: Any,
+    *,
+    systems: Any = None,
+    items: Any = None,
+    clusters: Any = None,
+    nominal: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    """Reliability of one human on single responses of a system: c / v.
+
+    c is the covariance between two humans and v the variance of one, both pooled within systems
+    and averaged over the pairs present. Parameters are those of `within_correlation`.
+
+    Examples
+    --------
+    >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1]]
+    >>> print(f"{human_reliability(humans).value:.2f}")
+    0.87
+    """
+    panel = ResponsePanel.of(
+        humans, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
+    )
+    table = item_table(panel)
+    if not (table[:, 0] > 0).any():
+        return _undefined("human reliability", panel, "too_few_raters")
+    found = jackknife(reliability(table.sum(axis=0)), reliability(leave_one_out(table)), "fisher")
+    return _estimate("human reliability", found, panel, level)
+
+
+def item_reliability(
+    judge: Any,
+    humans: Any,
+    *,
+    times: float = 2.0,
+    systems: Any = None,
+    items: Any = None,
+    clusters: Any = None,
+    nominal: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    """How much closer to the humans' shared score one run is than a human with more error.
+
+    ``j / sqrt(u c) - sqrt(c / (c + times (v - c)))``: the correlation of the judge with what
+    humans share, less that of a human whose error variance is `times` as large. Above 0, `times`
+    judges replace one human. c, v, j, u are the covariance between two humans, the variance of
+    one, the covariance of judge and human, and the variance of the judge, within systems.
+
+    Parameters are those of `within_correlation`. `details` holds ``reliability`` (c / v),
+    ``worth`` and ``slope`` (j / c: points of the judge for one shared point of the humans).
+
+    Examples
+    --------
+    >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1], [4, 3], [2, 3]]
+    >>> found = item_reliability([1, 2, 4, 4, 2, 3, 4, 2], humans)
+    >>> print(f"{found.value:.2f}, worth {found.details['worth']:.1f} humans")
+    -0.09, worth 0.3 humans
+    """
+    panel = ResponsePanel.of(
+        judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
+    )
+    table = item_table(panel)
+    table = table[table[:, 6] > 0]
+    if not (table[:, 0] > 0).any():
+        return _undefined("item reliability", panel, "too_few_raters")
+    total = table.sum(axis=0)
+    found = jackknife(beyond(total, times), beyond(leave_one_out(table), times))
+    c, v, j, _ = (float(part) for part in moments(total))
+    made = _estimate("item reliability", found, panel, level)
+    details = {**made.details, "reliability": c / v, "worth": worth_of(total), "slope": j / c}
+    return dataclasses.replace(made, details=details)
+
+
+def worth(
+    judge: Any,
+    humans: Any,
+    *,
+    systems: Any = None,
+    items: Any = None,
+    clusters: Any = None,
+    nominal: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    """How many humans one run of the judge is worth on single responses.
+
+    ``[rho² / (1 - rho²)] / [q / (1 - q)]`` with rho the correlation of one run with what the
+    humans share and q the reliability of one human: the number of humans whose mean would follow
+    the shared score as well (Spearman 1910; Brown 1910). Below 0 where rho is.
+
+    Parameters are those of `within_correlation`; the interval is that of rho, with q as it is.
+
+    Examples
+    --------
+    >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1], [4, 3], [2, 3]]
+    >>> print(f"{worth([1, 2, 5, 3, 2, 1, 4, 4], humans).value:.2f}")
+    0.48
+    """
+    panel = ResponsePanel.of(
+        judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
+    )
+    table = item_table(panel)
+    table = table[table[:, 6] > 0]
+    if not (table[:, 0] > 0).any():
+        return _undefined("worth", panel, "too_few_raters")
+    total, q = table.sum(axis=0), float(reliability(table.sum(axis=0)))
+    shared = jackknife(following(total), following(leave_one_out(table)), "fisher")
+    bounds = shared.interval(level)
+    low, high = (_worth(rho, q) for rho in (bounds.low, bounds.high))
+    return Estimate(
+        "worth",
+        worth_of(total),
+        (Interval("cluster_jackknife", level, low, high),),
+        panel.n,
+        len(panel.humans),
+        panel.left_out,
+        details={"reliability": q, "following": float(following(total))},
+    )
+
+
+#: Sums of squares below this are none.
+_NONE = 1e-9
+
+
+def reading_sums(panel: ResponsePanel) -> Floats:
+    """(G, 3) by cluster: products of one run and the mean human, squares of each; for READ.
+
+    Clusters without a usable response are left out.
+    """
+    human = _cleaned(panel, _mean_vectors(panel))
+    runs = [_cleaned(panel, panel.vectors(run)) for run in panel.judge]
+    n = np.sum([~np.isnan(run[:, 0]) for run in runs], axis=0)
+    with np.errstate(invalid="ignore"):
+        one = np.nansum(runs, axis=0) / np.maximum(n, 1)[:, None]
+        square = np.nansum([(run**2).sum(axis=1) for run in runs], axis=0) / np.maximum(n, 1)
+    kept = (n > 0) & ~np.isnan(human[:, 0])
+    columns = np.stack([(human * one).sum(axis=1), (human**2).sum(axis=1), square], axis=1)
+    table = panel.by_cluster(columns, kept)
+    return table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
+
+
+def _mean_vectors(panel: ResponsePanel) -> Floats:
+    """(N, D) mean of the humans' vectors."""
+    if panel.categories is None:
+        return panel.mean_human[:, None]
+    vectors = panel.vectors(panel.humans)
+    return np.stack(
+        [mean_present(vectors[:, :, place]) for place in range(vectors.shape[2])], axis=1
+    )
+
+
+def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
+    """Vectors less the effects of systems and, where items are crossed with them, of items."""
+    n_systems = len(panel.systems)
+    found = centred(vectors, panel.system, n_systems, unbiased=False, least=2)
+    if panel.crossed:
+        n_items = int(panel.item.max()) + 1
+        for _ in range(_ROUNDS):
+            found = centred(found, panel.item, n_items, unbiased=False, least=2)
+            found = centred(found, panel.system, n_systems, unbiased=False, least=2)
+    return found
+
+
+def ratio(sums: Floats) -> Floats:
+    """A correlation from sums (..., 3): products, and squares of each side."""
+    return sums[..., 0] / np.sqrt(np.maximum(sums[..., 1] * sums[..., 2], 1e-300))
+
+
+def item_columns(panel: ResponsePanel) -> Floats:
+    """(N, 8) columns, one row a response, for what the judge and the humans share.
+
+    Pairs of humans and their products; humans and their squares; human-judge pairs and their
+    products; the judge (1 where it scored beside a human) and its squares. Scores are centred in
+    human x system cells. Pairs are never enumerated: ((sum h)² - sum h²) / 2.
+    """
+    cell, n_systems = panel.system, len(panel.systems)
+    humans = [centred(panel.vectors(human), cell, n_systems) for human in panel.humans]
+    runs = [centred(panel.vectors(run), cell, n_systems) for run in panel.judge]
+    total, n, square = _present_sums(humans)
+    run, n_runs, run_square = _present_sums(runs)
+    there = n_runs > 0
+    one = run / np.maximum(n_runs, 1)[:, None]
+    beside = there & (n > 0)
+    return np.stack(
+        [
+            n * (n - 1) / 2,
+            ((total**2).sum(axis=1) - square) / 2,
+            n,
+            square,
+            n * there,
+            (one * total).sum(axis=1),
+            beside * 1.0,
+            np.where(beside, run_square / np.maximum(n_runs, 1), 0.0),
+        ],
+        axis=1,
+    )
+
+
+def _present_sums(vectors: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+    """Sum over raters, how many are present, and the sum of squares."""
+    stacked = np.stack(vectors)
+    present = ~np.isnan(stacked[:, :, 0])
+    values = np.where(present[:, :, None], stacked, 0.0)
+    return values.sum(axis=0), present.sum(axis=0) * 1.0, (values**2).sum(axis=(0, 2))
+
+
+def item_table(panel: ResponsePanel, columns: Floats | None = None) -> Floats:
+    """(G, 8) sums by cluster of `item_columns`."""
+    return panel.by_cluster(item_columns(panel) if columns is None else columns)
+
+
+def moments(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """c, v, j, u from sums (..., 8)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        c, v, j, u = (sums[..., k + 1] / sums[..., k] for k in (0, 2, 4, 6))
+    return c, v, j, u
+
+
+def reliability(sums: Floats) -> Floats:
+    """One human's: c / v."""
+    c, v, _, _ = moments(sums)
+    return c / np.maximum(v, 1e-300)
+
+
+def following(sums: Floats) -> Floats:
+    """Correlation of one run with what the humans share: j / sqrt(u c); 0 for a constant judge."""
+    c, v, j, u = moments(sums)
+    shared = np.maximum(c, 1e-9 * v)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(u > 1e-12, j / np.sqrt(np.maximum(u, 1e-300) * shared), 0.0)
+
+
+def beyond(sums: Floats, times: float) -> Floats:
+    """`following` less that of a human with `times` the error variance."""
+    c, v, _, _ = moments(sums)
+    shared = np.maximum(c, 1e-9 * v)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return following(sums) - np.sqrt(shared / (shared + times * np.maximum(v - shared, 0)))
+
+
+def worth_of(sums: Floats) -> float:
+    """Humans that one run is worth, from sums (8,)."""
+    c, v, j, u = (float(part) for part in moments(sums))
+    if not c > 0:
+        return math.nan
+    square = j * abs(j) / u / c if u > 1e-12 else 0.0
+    return square / max(1 - square, 1e-9) / (c / max(v - c, 1e-9))
+
+
+def _worth(rho: float, q: float) -> float:
+    square = min(rho * abs(rho), 1 - 1e-9)
+    return square / (1 - square) * (1 - q) / q
+
+
+def follows_others(panel: ResponsePanel, human: int) -> Jackknifed | None:
+    """Correlation of one human with the mean of the others within systems.
+
+    None below 30 shared responses.
+    """
+    cells = [centred(panel.vectors(scores), panel.system, len(panel.systems))
+             for scores in panel.humans]  # fmt: skip
+    others = np.stack([cell for place, cell in enumerate(cells) if place != human])
+    present = ~np.isnan(others[..., 0])
+    n = present.sum(axis=0)
+    mean = np.where(present[..., None], others, 0.0).sum(axis=0) / np.maximum(n, 1)[:, None]
+    own = cells[human]
+    kept = (n > 0) & ~np.isnan(own[:, 0])
+    if kept.sum() < 30:
+        return None
+    columns = np.stack(
+        [(own * mean).sum(axis=1), (own**2).sum(axis=1), (mean**2).sum(axis=1)], axis=1
+    )
+    table = panel.by_cluster(columns, kept)
+    table = table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
+    return jackknife(ratio(table.sum(axis=0)), ratio(leave_one_out(table)), "fisher")
+
+
+def _undefined(name: str, panel: ResponsePanel, reason: str) -> Estimate:
+    return Estimate(
+        name, math.nan, n=panel.n, k=len(panel.humans), left_out=panel.left_out, reason=reason
+    )
+
+
+def _estimate(name: str, found: Jackknifed, panel: ResponsePanel, level: float) -> Estimate:
+    return Estimate(
+        name,
+        float(found.value),
+        (found.interval(level),),
+        panel.n,
+        len(panel.humans),
+        panel.left_out,
+        details={"se": found.se, "df": found.df, "clusters": len(panel.clusters)},
+    )

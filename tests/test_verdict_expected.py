@@ -1,0 +1,194 @@
+"""The verdict beside the reference's values: simulated panels, public sets, MentalAlign.
+
+Source of every number: reference/verdict/expected.json of the shared folder, made by its plain
+program `oracle.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from verdict_work import (
+    SETS,
+    USE_NAMES,
+    alt_test_case,
+    annotations,
+    differences,
+    expected,
+    reference_module,
+    simulated_case,
+)
+
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.verdict.case import Case, GateRule, calibrated
+from voirdire.examining.verdict.components import find_components
+from voirdire.examining.verdict.gathering import gather_cases
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.examining.verdict.uses import decide
+from voirdire.study import Margins
+
+pytestmark = pytest.mark.shared
+MARGINS = Margins()
+SCORE = ("score", "these systems")
+
+
+def check(case, wanted):
+    """Components to 1e-6, states of uses and what decided them."""
+    found = find_components(case, MARGINS)
+    assert differences(found.components, wanted["components"]) == []
+    for name, use in wanted["uses"].items():
+        made = decide(case, found, *USE_NAMES[name])
+        said = made.reason if made.reason == "one system" else ", ".join(made.deciding)
+        assert (made.state, said) == (use["state"], our_names(use["why"], case, name)), name
+    return found
+
+
+def our_names(why, case, use):
+    """The reference names a subgroup's component by the subgroup, and BIAS1 of labels BIAS."""
+    why = re.sub(r"SUB item \S+", "SUBITEM", why).replace("one system or none", "one system")
+    return why.replace("BIAS", "BIAS1") if case.nominal and use == "SINGLE" else why
+
+
+def test_defaults_are_the_reference_s(shared):
+    wanted = expected(shared)["defaults"]
+    names = {
+        "times_sub": "times_subgroup", "min_clusters": "clusters", "min_new": "systems",
+    }  # fmt: skip
+    for name, value in wanted.items():
+        if name.startswith("level_"):
+            continue
+        own = getattr(MARGINS, names.get(name, name))
+        assert (list(own) if isinstance(own, tuple) else own) == value, name
+
+
+def test_simulated_panels(shared):
+    generate = reference_module(shared, "generators").panel
+    for key, wanted in expected(shared)["panels"].items():
+        design, judge = key.split("/", 1)
+        size, _, seed = design.split()
+        systems, items, raters = map(int, size.split("x"))
+        humans, judges, truth = generate(systems, items, int(seed), raters)
+        digest = hashlib.sha256(np.ascontiguousarray(humans).tobytes()).hexdigest()
+        assert digest.startswith(wanted["sha256_H"]), key
+        check(simulated_case(humans, judges[judge], truth), wanted)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_public_sets_of_the_alt_test(shared, name):
+    wanted = expected(shared)["alttest"]
+    for judge in annotations(shared / "data" / "alttest" / name, "llm"):
+        case = alt_test_case(shared, name, judge)
+        found = check(case, wanted[f"{name}/{judge}"])
+        assert [careless.human for careless in found.careless] == [
+            case.reference[k] for k in wanted[f"{name}/{judge}"]["careless"]
+        ]
+
+
+@pytest.fixture(scope="module")
+def mentalalign(shared):
+    """The 28 cases, with the gate at 4 that the reference took, and no family declared."""
+    inputs = inputs_of(open_source("mentalalign", data=shared / "data" / "mentalalign70k"))
+    panel, ratings = inputs.panel, inputs.ratings
+    cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
+    short = {"Claude-3.7-Sonnet": "Claude", "Gemini-2.5-Flash": "Gemini"}
+    return {
+        f"{short.get(case.judge, case.judge)}/{case.attribute}": replace(
+            case, gate=GateRule(4.0), family={}
+        )
+        for case in gather_cases(cube, panel, inputs.study, ratings)
+    }
+
+
+def test_mentalalign_as_it_is(shared, mentalalign):
+    wanted = expected(shared)["mentalalign"]
+    assert set(mentalalign) == set(wanted)
+    for key, case in mentalalign.items():
+        found = check(case, wanted[key])
+        assert found.humans_below == pytest.approx(wanted[key]["pass_if_humans_below"], abs=1e-6)
+
+
+def test_mentalalign_permuted_within_systems_gets_no_yes(mentalalign):
+    for key, case in mentalalign.items():
+        scores = case.scores.copy()
+        rng = np.random.default_rng(7)
+        for system in np.unique(case.systems):
+            at = np.flatnonzero(case.systems == system)
+            scores[:, at] = scores[:, rng.permutation(at)]
+        found = judge_cases([replace(case, scores=scores)], MARGINS)
+        yes = [verdict.use for verdict in found.verdicts if verdict.state == "yes"]
+        assert yes == [], key
+
+
+def test_mentalalign_calibrated_is_unbiased_and_states_follow(shared, mentalalign):
+    """The folds of the reference are not known: estimates agree to the noise of folds."""
+    wanted = expected(shared)["mentalalign_calibrated"]
+    same = 0
+    for key, case in mentalalign.items():
+        found = find_components(calibrated(case), MARGINS).components
+        assert abs(found["BIAS"].estimate) < 0.01
+        # Where means correlate near .5 the fold decides whether its scores are stretched.
+        for name in ("LEVEL", "AGREE"):
+            assert found[name].estimate == pytest.approx(wanted[key][name]["est"], abs=0.05), key
+        after = calibrated(case)
+        state = decide(after, find_components(after, MARGINS), *SCORE).state
+        same += state == wanted[key]["SCORE"]
+    assert same >= 27
+
+
+def fresh(seed, systems, raters, runs, *, clustered, missing):
+    """Invented scores: incomplete humans, missing runs, dialogues, subgroups, a family."""
+    rng = np.random.default_rng([seed, systems, raters, runs])
+    items = 120
+    base = rng.normal(3, 0.5, (systems, 1)) + rng.normal(0, 0.5, (systems, items))
+    humans = np.clip(np.rint(base + rng.normal(0, 0.8, (raters, systems, items))), 1, 5)
+    judge = np.clip(np.rint(base + 0.2 + rng.normal(0, 0.7, (runs, systems, items))), 1, 5)
+    humans[rng.random(humans.shape) < missing] = np.nan
+    judge[rng.random(judge.shape) < 0.05] = np.nan
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    sub = (item % 4 == 0).astype(int)
+    return {
+        "H": humans.reshape(raters, -1),
+        "J": judge.reshape(runs, -1),
+        "system": system if systems > 1 else None,
+        "item": item,
+        "cluster": item // 2 if clustered else None,
+        "sub": sub,
+        "family": np.arange(systems) < systems // 3 if systems > 1 else None,
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("systems", "raters", "runs", "clustered", "missing"),
+    [(1, 2, 1, False, 0.0), (2, 3, 3, True, 0.3), (9, 5, 2, False, 0.4), (4, 15, 1, True, 0.7)],
+)
+def test_fresh_data_beside_the_oracle(shared, seed, systems, raters, runs, clustered, missing):
+    oracle = reference_module(shared, "oracle")
+    data = fresh(seed, systems, raters, runs, clustered=clustered, missing=missing)
+    panel = oracle.Panel(width=4.0, gate=4.0, **data)
+    wanted = oracle.examine(panel)
+    family = (
+        {} if data["family"] is None else {str(k): bool(v) for k, v in enumerate(data["family"])}
+    )
+    case = Case(
+        "judge", "quality", tuple(map(str, range(raters))), data["J"], data["H"], data["item"], 4.0,
+        systems=data["system"], clusters=data["cluster"], subgroups=data["sub"].astype(str),
+        family=family, gate=GateRule(4.0),
+    )  # fmt: skip
+    as_json = {
+        name: {"est": part.est, "se": part.se, "df": part.df, "low": part.low, "high": part.high}
+        for name, part in wanted["components"].items()
+    }
+    for name, values in as_json.items():
+        values.update({key: None for key, v in values.items() if v != v})  # noqa: PLR0124
+        values["state"] = wanted["components"][name].state
+    uses = {
+        name: {"state": found["state"], "why": found["why"]}
+        for name, found in wanted["uses"].items()
+    }
+    check(case, {"components": as_json, "uses": uses})

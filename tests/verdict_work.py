@@ -1,0 +1,135 @@
+"""Cases for the verdict's tests: from the reference's generator, and from the published data."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from functools import cache
+
+import numpy as np
+
+from voirdire.examining.verdict.case import Case, GateRule
+
+NUMERIC = {"10k_prompts": 4.0, "cebab_stars": 4.0, "summeval": 4.0, "lesion": None}
+SETS = (
+    "wax", "lgbteen", "mtbench", "framing", "cebab_aspects",
+    "summeval", "10k_prompts", "cebab_stars", "lesion",
+)  # fmt: skip
+USE_NAMES = {
+    "ORDER": ("order", "these systems"),
+    "ORDER+": ("order", "systems to come"),
+    "SCORE": ("score", "these systems"),
+    "SCORE+": ("score", "systems to come"),
+    "SINGLE": ("single", "these systems"),
+    "GATE": ("gate", "these systems"),
+    "ESTIMATE": ("estimate", "these systems"),
+    "REPEAT": ("repeat", "these systems"),
+}
+
+
+@cache
+def expected(shared):
+    return json.loads((shared / "reference" / "verdict" / "expected.json").read_text())
+
+
+@cache
+def reference_module(shared, name):
+    """`generators` or `oracle` of the reference."""
+    path = shared / "reference" / "verdict" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"verdict_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def simulated_case(humans, judge, truth, gate=4.0):
+    """A case from (R, S, I) humans and an (S, I) judge of the generator."""
+    raters, systems, items = humans.shape
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    family = {str(k): bool(own) for k, own in enumerate(truth["family"])} if systems > 1 else {}
+    return Case(
+        "judge",
+        "quality",
+        tuple(f"human {k}" for k in range(raters)),
+        judge.reshape(1, -1).astype(float),
+        humans.reshape(raters, -1).astype(float),
+        item,
+        4.0,
+        systems=system,
+        subgroups=truth["sub"].ravel().astype(str),
+        family=family,
+        gate=None if gate is None else GateRule(gate),
+    )
+
+
+@cache
+def annotations(folder, kind):
+    return json.loads((folder / f"{kind}_annotations.json").read_text())
+
+
+def split_key(name, key):
+    """Stratum and cluster of a key, as the reference's README says."""
+    parts = key.split("__")
+    if name == "summeval":
+        return "__".join(parts[1:3]), parts[0]
+    if name in ("lesion", "cebab_stars", "cebab_aspects", "lgbteen"):
+        return parts[-1], parts[0]
+    if name == "framing":
+        return parts[-1], "__".join(parts[:-1])
+    return None, parts[0] if name == "mtbench" else key
+
+
+def alt_test_case(shared, name, judge):
+    """One judge of a public set; `judge` may be a name or {key: label}."""
+    folder = shared / "data" / "alttest" / name
+    humans = annotations(folder, "human")
+    given = annotations(folder, "llm")[judge] if isinstance(judge, str) else judge
+    keys = sorted({key for found in humans.values() for key in found})
+    words = sorted({str(v) for found in (*humans.values(), given) for v in found.values()})
+    code = {word: float(place) for place, word in enumerate(words)}
+
+    def number(value):
+        if value is None:
+            return math.nan
+        return float(value) if name in NUMERIC else code[str(value)]
+
+    table = np.array([[number(found.get(key)) for key in keys] for found in humans.values()])
+    strata, clusters = zip(*(split_key(name, key) for key in keys), strict=True)
+    width = NUMERIC.get(name, 1.0) or float(np.nanmax(table) - np.nanmin(table))
+    return Case(
+        "judge",
+        name,
+        tuple(humans),
+        np.array([[number(given.get(key)) for key in keys]]),
+        table,
+        np.array(keys),
+        width,
+        systems=None if strata[0] is None else np.array(strata),
+        clusters=np.array(clusters),
+        nominal=name not in NUMERIC,
+    )
+
+
+def differences(components, wanted, tolerance=1e-6):
+    """Where components differ from the expected ones, as readable lines."""
+    lines = []
+    for name, part in wanted.items():
+        found = components.get(name)
+        if found is None:
+            lines.append(f"{name} is not there")
+            continue
+        if found.state != part["state"]:
+            lines.append(f"{name} is {found.state}, expected {part['state']}")
+        pairs = {"est": found.estimate, "se": found.se, "df": found.df}
+        pairs |= {"low": found.low, "high": found.high}
+        for key, value in pairs.items():
+            asked = part[key]
+            if asked is not None and not math.isclose(
+                value, asked, rel_tol=tolerance, abs_tol=tolerance
+            ):
+                lines.append(f"{name}.{key} is {value!r}, expected {asked!r}")
+    return lines

@@ -18,7 +18,7 @@ from voirdire.study._run import (
     no_secrets,
 )
 
-Layout = Literal["auto", "replies", "scores", "long"]
+Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
 Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
@@ -37,7 +37,12 @@ class Source(Part):
 
     `layout` is `replies` (raw judge replies in cells, one column a system), `scores` (one column a
     score) or `long` (one row a rating). `columns` maps a column to a system (`replies`) or to an
-    attribute (`scores`); `prefix` finds the reply columns by how they begin.
+    attribute (`scores`); `prefix` finds the reply columns by how they begin. `words` gives the
+    number that a word of a score column stands for. `ignore` names columns that play no part, and
+    `assume` accepts the likelier reading where a column has two (a serious finding says which).
+
+    `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
+    the item came to be labelled (random, chosen, unknown) and with what probability, by whom, when.
     """
 
     path: str
@@ -47,8 +52,21 @@ class Source(Part):
     item: str | None = None
     system: str | None = None
     context: str | None = None
+    score: str | None = None
+    attribute: str | None = None
+    status: str | None = None
+    run: str | None = None
     prefix: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
+    words: dict[str, float] = Field(default_factory=dict)
+    ignore: Names = ()
+    assume: bool = False
+    cluster: str | None = None
+    subgroup: str | None = None
+    origin: str | None = None
+    label_probability: str | None = None
+    labelled_by: str | None = None
+    labelled_at: str | None = None
 
 
 class Data(Part):

@@ -7,11 +7,12 @@ from voirdire.tables._inputs import read_items, read_responses
 from voirdire.tables._load import read_tables
 from voirdire.tables._off_scale import apply_off_scale
 from voirdire.tables._scale import infer_scale
-from voirdire.tables._tables import RATERS, RATINGS, STATUS, Tables
+from voirdire.tables._tables import FACTS, RATERS, RATINGS, STATUS, Tables
 from voirdire.tables._xlsx import write_jsonl, write_xlsx
 from voirdire.tables.audit import audit
 
 __all__ = [
+    "FACTS",
     "RATERS",
     "RATINGS",
     "STATUS",

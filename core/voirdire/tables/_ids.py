@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _EXACT = 2.0**53
 #: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
-_FLOAT_TEXT = r"^-?\d+\.0+$"
+_WHOLE_TEXT = r"^-?\d+(?:\.0+)?$"
 _PADDED = r"^0+(\d)"
 #: What a spreadsheet writes for a long number.
 _ROUNDED = r"^\d(?:\.\d+)?[Ee]\+\d+$"
@@ -66,8 +66,8 @@ def canonical_ids(ids: pl.Series) -> pl.Series:
 
     Blank is null, and so is what programs write there, such as "#N/A" and "nan".
 
-    A text such as "1.0" is read as 1 only where all ids of the column look so; "1.0" beside "1.1"
-    stays as it is.
+    A text such as "1.0" is read as 1 only where all ids of the column are whole numbers, written
+    with or without ".0"; "1.0" beside "1.1" stays as it is.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def canonical_ids(ids: pl.Series) -> pl.Series:
     text = text.str.replace_all(_BLANKS, " ").str.strip_chars().str.strip_chars(_UNSEEN)
     text = text.str.strip_chars().str.normalize("NFC")
     text = text.set(text.is_in(["", *_NO_ID]), None)
-    if bool(text.drop_nulls().str.contains(_FLOAT_TEXT).all()):
+    if bool(text.drop_nulls().str.contains(_WHOLE_TEXT).all()):
         return text.str.replace(r"\.0+$", "")
     return text
 

@@ -46,7 +46,7 @@ def join(
     problems = [problem for part in parts for problem in part.problems]
     if problems:
         raise TableError("; ".join(problems))
-    ratings = pl.concat([part.ratings for part in parts])
+    ratings = pl.concat([part.ratings for part in parts], how="diagonal")
     if len(parts) > 1 and has_duplicates(ratings):
         raise TableError(_twice(ratings))
     named = ratings.clear()

@@ -12,7 +12,8 @@ import polars as pl
 from voirdire._errors import TableError, check_columns, listed, no_column
 from voirdire.tables._names import SYNONYMS, find, is_id, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
-from voirdire.tables._tables import shortened
+from voirdire.tables._status import speaks_of_status
+from voirdire.tables._tables import FACTS, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,9 @@ _SAMPLE = 200
 LARGEST = 1000
 
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
+#: Parts that one column plays, and those of them that a source may name beside item and rater.
+_PARTS = ("item", "system", "rater", "run", "attribute", "context", "rank", "status")
+_NAMED = ("context", "attribute", "status", "run", *FACTS)
 #: Between rater and attribute in a header such as ``human_Empathy``.
 SEPARATORS = ("_", ":", ".", " ", "-", "/")
 
@@ -45,6 +49,8 @@ class Plan:
         or a rater (`raters`); for `long` the score column -> "".
     raters : mapping
         Value column -> rater, for `grid` and where a column names the system of `replies`.
+    facts : mapping
+        Column of `FACTS` -> the column of the file that holds it.
     rater_name : str
         The rater where no column says it.
     """
@@ -59,6 +65,7 @@ class Plan:
     context: str | None = None
     rank: str | None = None
     status: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     raters: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -112,7 +119,10 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         values, raters = dict.fromkeys(values, ""), {column: column for column in values}
     _once_each(raw, values, raters)
     if kind != "long":
-        roles = {**roles, "rank": None, "status": None}
+        roles = {**roles, "rank": None}
+    if kind in ("raters", "grid") or raters:
+        # A row is of several raters: whose rating its status speaks of is not said.
+        roles = {**roles, "status": source.status}
     named = source.rater if source.rater and roles["rater"] is None else None
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long":
@@ -128,6 +138,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         context=roles["context"],
         rank=roles["rank"],
         status=roles["status"],
+        facts={name: column for name in FACTS if (column := roles[name]) is not None},
         values=values,
         raters=raters,
         findings=said_aloud(raw.name, spoken),
@@ -165,13 +176,13 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
         "item": source.item,
         "system": source.system,
         "rater": source.rater if _names_column(raw, source, named) else None,
-        "context": source.context,
+        **{part: getattr(source, part) for part in _NAMED},
     }
     roles: dict[str, str | None] = {}
     for part, name in declared.items():
         if name is not None:
             roles[part] = find(part, raw.frame.columns, name, raw.name)
-    for part in ("item", "system", "rater", "run", "attribute", "context", "rank", "status"):
+    for part in (*_PARTS, *FACTS):
         if part not in roles:
             skip = part == "rater" and source.rater is not None
             free = [column for column in columns if column not in roles.values()]
@@ -196,6 +207,9 @@ def _plausible(
         column = roles[part]
         if column is not None and is_numeric(raw.frame[column]):
             roles[part] = None
+    status = roles["status"]
+    if status is not None and source.status is None and not speaks_of_status(raw.frame[status]):
+        roles["status"] = None
     rater = roles["rater"]
     if rater is not None and source.rater is None and not _names_raters(raw, source, rater, roles):
         roles["rater"] = None
@@ -253,8 +267,13 @@ def _beside_raters(
 
 def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
     """The score column of a long file; a usual word counts only where numbers stand under it."""
-    score = find("score", free, None, raw.name)
-    if score is None or score.casefold() == "score" or source.layout == "long":
+    score = find("score", free, source.score, raw.name)
+    if (
+        source.score is not None
+        or score is None
+        or score.casefold() == "score"
+        or source.layout == "long"
+    ):
         return score
     return score if _is_score(raw, score) else None
 
@@ -387,7 +406,7 @@ def _beside(column: str, rater: str) -> str:
 def unread_columns(raw: RawTable, how: Plan) -> list[str]:
     """Columns that play no part."""
     parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
-    played = {*parts, how.status, *how.values}
+    played = {*parts, how.status, *how.values, *how.facts.values()}
     return [column for column in raw.frame.columns if column not in played]
 
 

@@ -23,7 +23,7 @@ from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
-from voirdire.tables._tables import CONTEXTS, RATINGS, REPLIES, Part, finding, plural
+from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,7 +151,8 @@ def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) ->
     filled = ratings.with_columns(
         defaults.get(name, pl.lit(None)).alias(name) for name in RATINGS if name not in ratings
     )
-    tidy = filled.select(pl.col(name).cast(dtype) for name, dtype in RATINGS.items())
+    kinds = dict(RATINGS) | {name: kind for name, kind in FACTS.items() if name in ratings}
+    tidy = filled.select(pl.col(name).cast(kind) for name, kind in kinds.items())
     said = REPLIES.to_frame()
     if replies is not None:
         said = replies.select(pl.col(name).cast(dtype) for name, dtype in REPLIES.items())

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire._errors import TableError, not_one_of
 from voirdire.tables._ids import canonical_ids, rounded_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find
 from voirdire.tables._odd_rows import date_ids, without_summaries
 from voirdire.tables._rated import KEYS, has_duplicates
-from voirdire.tables._tables import CONTEXTS, PLACES, and_more, finding, plural
+from voirdire.tables._status import without_withdrawn
+from voirdire.tables._tables import CONTEXTS, FACTS, ORIGIN, PLACES, and_more, finding, plural
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
@@ -61,6 +62,8 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
         ]
     )
     frame, notes = _with_ids(raw, plan, frame)
+    frame, withdrawn = without_withdrawn(raw, plan, frame)
+    notes = (*notes, *withdrawn)
     contexts = _contexts(raw, plan, frame)
     frame, repeated, problems = _once(raw, plan, frame.drop("=text", strict=False))
     return Records(frame, contexts, (*notes, *repeated), problems)
@@ -100,7 +103,36 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
 
 def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
     pairs = (("=text", plan.context), ("=rank", plan.rank), ("=status", plan.status))
-    return [raw.frame[column].alias(name) for name, column in pairs if column is not None]
+    found = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
+    return [*found, *(_fact(raw, name, column) for name, column in plan.facts.items())]
+
+
+def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
+    """A column of facts in its kind.
+
+    Raises
+    ------
+    TableError
+        An origin or a probability that is none.
+    """
+    cells = raw.frame[column]
+    if name == "label_probability":
+        found = cells.cast(pl.Float64, strict=False)
+        wrong = cells.is_not_null() & ~found.is_between(0, 1).fill_null(value=False)
+        if wrong.any():
+            place, value = raw.place(int(wrong.arg_max() or 0)), cells.filter(wrong)[0]
+            raise TableError(
+                f"{raw.name}: {place}, column {column!r}: {value!r} is no probability (0 to 1)"
+            )
+        return found.alias(name)
+    texts = canonical_ids(cells)
+    if name == "origin":
+        known = texts.str.to_lowercase().cast(FACTS[name], strict=False)
+        if (wrong := texts.is_not_null() & known.is_null()).any():
+            where = f"{raw.name}, {raw.place(int(wrong.arg_max() or 0))}, column {column!r}"
+            raise not_one_of("origin", texts.filter(wrong)[0], ORIGIN.categories, where, TableError)
+        return known.alias(name)
+    return texts.alias(name)
 
 
 def _with_ids(

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire._errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
-from voirdire.tables._tables import PLACES, RATINGS, REPLIES, STATUS, and_more, shortened
+from voirdire.tables._tables import FACTS, PLACES, RATINGS, REPLIES, STATUS, and_more, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,16 +85,20 @@ def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Status, rank and the standard order of columns."""
     status = status_of(scale)
     if "=status" in long.columns:
-        given = pl.col("=status").cast(pl.String).str.strip_chars()
-        keep = pl.col("score").is_null() & given.is_in(list(STATUSES)) & (given != "ok")
-        status = pl.when(keep).then(given.cast(STATUS, strict=False)).otherwise(status)
+        given = pl.col("=status")
+        fate = given.is_in(list(STATUSES)) & ~given.is_in(["ok", "repaired"])
+        on = status.is_in(["ok", "blank"])
+        long = long.with_columns(pl.when(~(fate & on)).then("score").alias("score"))
+        bare = pl.col("score").is_null() & given.is_in(list(STATUSES)) & (given != "ok")
+        status = pl.when(bare).then(given.cast(STATUS, strict=False)).otherwise(status)
     rank = (
         pl.col("=rank").cast(pl.Int32, strict=False)
         if "=rank" in long.columns
         else pl.lit(None, dtype=pl.Int32)
     )
+    facts = [name for name in FACTS if name in long.columns]
     return long.select(
-        *_BASE, "attribute", "score", rank.alias("rank"), status.alias("status")
+        *_BASE, "attribute", "score", rank.alias("rank"), status.alias("status"), *facts
     ).cast({"run": pl.Int32})
 
 
@@ -124,6 +128,7 @@ def stack_replies(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
                 by.alias("rater"),
                 "run",
                 pl.col(f"={column}").cast(pl.String).alias("reply"),
+                *(name for name in FACTS if name in frame.columns),
             )
         )
     return pl.concat(blocks)
@@ -136,14 +141,15 @@ def shape_replies(
     status: pl.Series,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Ratings and replies of parsed cells; the series are aligned with `cells`."""
-    base = cells.select(_BASE)
+    facts = [name for name in FACTS if name in cells.columns]
+    base = cells.select(*_BASE, *facts)
     blocks = [
         base.with_columns(
             pl.lit(attribute).alias("attribute"),
             scores[attribute].alias("score"),
             pl.lit(None, dtype=pl.Int32).alias("rank"),
             statuses[attribute].cast(STATUS).alias("status"),
-        )
+        ).select(*RATINGS, *facts)
         for attribute in scores
     ]
     ratings = pl.concat(blocks) if blocks else RATINGS.to_frame()

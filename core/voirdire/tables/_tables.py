@@ -30,6 +30,18 @@ RATINGS = pl.Schema(
         "status": STATUS,
     }
 )
+ORIGIN = pl.Enum(("random", "chosen", "unknown"))
+#: Facts about a rating that `ratings` holds where a file has them; absent or null is unknown.
+FACTS = pl.Schema(
+    {
+        "origin": ORIGIN,
+        "label_probability": pl.Float64(),
+        "labelled_by": pl.String(),
+        "labelled_at": pl.String(),
+        "cluster": pl.String(),
+        "subgroup": pl.String(),
+    }
+)
 RATERS = pl.Schema(
     {
         "rater": pl.String(),
@@ -69,7 +81,10 @@ class Tables:
         One row a rating: ``item``, ``system`` (null without systems), ``rater``, ``run`` (from 1),
         ``attribute`` (Enum in the rubric's order), ``score`` (null is missing, and ``status`` says
         why; a number off the scale stands here with status ``out_of_scale`` until
-        `apply_off_scale`), ``rank`` (of a label, 1 is dominant), ``status``.
+        `apply_off_scale`), ``rank`` (of a label, 1 is dominant), ``status``. Where a file has them,
+        also ``origin`` (how the item came to be labelled: random, chosen or unknown),
+        ``label_probability`` (0 to 1), ``labelled_by``, ``labelled_at``, ``cluster`` (items that
+        belong together) and ``subgroup``; a column that is absent, or null, is unknown.
     raters : DataFrame
         ``rater, kind, family, excludes, model, temperature, prompt_hash``.
     items : DataFrame

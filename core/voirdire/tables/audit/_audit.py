@@ -58,7 +58,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``encoding``, ``control_characters``, ``cells_cut``
                               how a file was written
     ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
-    ``duplicate_rows``, ``summary_rows``
+    ``duplicate_rows``, ``summary_rows``, ``rows_withdrawn``
                               rows that are cut, changed, left out or counted once
     ========================  ==================================================================
 

@@ -38,7 +38,7 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     totals = dict(scored.group_by("rater").len().iter_rows())
     found = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
-        coded = [is_code(value, *study.rubric.scale) for value in of_rater["score"]]
+        coded = [is_code(value, *study.rubric.scale) for value in of_rater["score"].drop_nulls()]
         wrong = len(coded) - sum(coded) > _WRONG_SCALE * totals[rater]
         for values, block in _by_value(of_rater):
             found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
@@ -47,6 +47,8 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
 
 def _by_value(off: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """One block a value, most frequent first; the rarest together where there are many."""
+    blank = off.filter(pl.col("score").is_null())
+    off = off.filter(pl.col("score").is_not_null())
     order = off.group_by("score").len().sort("len", "score", descending=[True, False])["score"]
     many = len(order) > _DISTINCT
     single = order.head(_DISTINCT - 1 if many else _DISTINCT)
@@ -55,7 +57,8 @@ def _by_value(off: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
         rest = off.filter(~pl.col("score").is_in(single.implode()))
         low, high = rest.select(pl.col("score").min(), high=pl.col("score").max()).row(0)
         blocks.append((f"other values from {low:g} to {high:g}", rest))
-    return blocks
+    # A file may say that a number was off the scale, and not keep the number.
+    return [*blocks, ("a value that is not given", blank)] if blank.height else blocks
 
 
 def _off_scale_finding(
@@ -63,7 +66,8 @@ def _off_scale_finding(
 ) -> Finding:
     where = cells(block)
     low, high = study.rubric.scale
-    coded = block["score"].n_unique() == 1 and is_code(block["score"][0], low, high)
+    value = block["score"][0]
+    coded = block["score"].n_unique() == 1 and value is not None and is_code(value, low, high)
     wrong = wrong and not coded
     doubt = " So many suggest that the declared scale is wrong." if wrong else ""
     doubt += f" {values} is a usual code for a missing score." if coded else ""

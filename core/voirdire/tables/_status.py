@@ -1,0 +1,100 @@
+"""What the words of a status column say: which rows are ratings, and which were taken back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import listed
+from voirdire.schema import STATUSES
+from voirdire.tables._tables import finding, plural
+
+if TYPE_CHECKING:
+    from voirdire.schema import Finding
+    from voirdire.tables._files import RawTable
+    from voirdire.tables._layout import Plan
+
+#: Rows that count. Words of Label Studio, Argilla, MTurk, Prolific, Prodigy and of survey tools.
+KEPT = frozenset(
+    (
+        "ok", "repaired", "submitted", "complete", "completed", "approved", "approve", "accepted",
+        "accept", "done", "finished", "final", "finalised", "finalized", "valid", "published",
+        "success", "succeeded", "reviewed", "active", "answered", "labelled", "labeled",
+    )
+)  # fmt: skip
+#: Rows that somebody gave up, took back or never finished.
+LEFT_OUT = frozenset(
+    (
+        "discarded", "discard", "draft", "drafted", "cancelled", "canceled", "rejected", "reject",
+        "withdrawn", "ignore", "ignored", "skipped", "skip", "pending", "in_progress", "started",
+        "incomplete", "partial", "invalid", "error", "errored", "expired", "abandoned", "returned",
+        "timed_out", "timeout", "deleted", "removed", "excluded", "superseded", "outdated", "spam",
+        "flagged", "open", "new", "todo", "assigned", "aborted", "revoked", "unlabelled",
+        "unlabeled",
+    )
+)  # fmt: skip
+#: voirdire's own words for a reply without a score; a number beside them is none.
+_OWN = frozenset(STATUSES) - KEPT
+#: Columns that say by true and false whether a row was taken back.
+_TAKEN_BACK = re.compile(r"cancell?ed|discarded|withdrawn|deleted|skipped|ignored", re.IGNORECASE)
+
+
+def speaks_of_status(column: pl.Series) -> bool:
+    """Whether a column holds words for what became of a row, at least one that is known."""
+    if column.dtype == pl.Boolean:
+        return bool(_TAKEN_BACK.search(column.name))
+    words = set(_folded(column).unique().drop_nulls())
+    if words <= {"true", "false", "0", "1"}:
+        return bool(words) and bool(_TAKEN_BACK.search(column.name))
+    return bool(words & (KEPT | LEFT_OUT | _OWN))
+
+
+def without_withdrawn(
+    raw: RawTable, plan: Plan, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """The records without those whose status says that they are no rating.
+
+    A status of our own (`refused`, `failed`) keeps its row; the row's score is then missing.
+    """
+    if plan.status is None:
+        return frame, ()
+    words = _folded(frame["=status"].alias(plan.status))
+    if (
+        _TAKEN_BACK.search(plan.status)
+        and words.drop_nulls().is_in(["true", "false", "0", "1"]).all()
+    ):
+        words = words.replace({"true": "withdrawn", "1": "withdrawn", "false": "ok", "0": "ok"})
+    frame = frame.with_columns(words.alias("=status"))
+    fine = words.is_null() | (words == "") | words.is_in([*KEPT, *_OWN])
+    if fine.all():
+        return frame, ()
+    gone = frame.filter(~fine)
+    unknown = [w for w in gone["=status"].unique(maintain_order=True) if w not in LEFT_OUT]
+    return frame.filter(fine), (_withdrawn(raw, plan.status, gone, unknown),)
+
+
+def _folded(column: pl.Series) -> pl.Series:
+    words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    return words.str.replace_all(r"[_\s-]+", "_")
+
+
+def _withdrawn(raw: RawTable, column: str, gone: pl.DataFrame, unknown: list[str]) -> Finding:
+    counts = gone["=status"].value_counts(sort=True).rows()
+    said = ", ".join(f"{count:,} {word!r}" for word, count in counts[:10])
+    doubt = (
+        f" What {listed(unknown)} means is not known; rows that count say `ok`, `submitted`, "
+        f"`completed`, `approved` or `accepted`."
+        if unknown
+        else ""
+    )
+    return finding(
+        "rows_withdrawn",
+        "serious",
+        raw.name,
+        [f"{raw.unit} {row}" for row in gone["row"].head(20)],
+        f"{plural(gone.height, 'row')} whose {column!r} says that they are no rating: {said}.",
+        f"They are left out.{doubt}",
+        count=gone.height,
+    )

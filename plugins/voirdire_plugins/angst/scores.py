@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from voirdire.stats import classification_scores
+from voirdire.examining.labels import label_scores, matrix_of_ratings
 from voirdire_plugins.angst.labels import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from voirdire.examining.labels import LabelMatrix
     from voirdire.stats import Classification
 
+CONTROL = "control"
 #: Scores over all classes, as the paper's tables have them.
 OVERALL = ("accuracy", "precision_weighted", "recall_weighted", "f1_weighted", "f1_macro")
 _BY_RUN = {
     "task": pl.String, "rater": pl.String, "run": pl.Int64, "label": pl.String, "score": pl.String,
     "value": pl.Float64, "n": pl.Int64, "missing": pl.Int64,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """What one rater predicted in one run, beside the gold labels: 0, 1 or NaN, (items, labels)."""
-
-    task: str
-    rater: str
-    run: int
-    labels: tuple[str, ...]
-    truth: np.ndarray
-    predicted: np.ndarray
 
 
 def scores_by_run(ratings: pl.DataFrame, gold: str) -> pl.DataFrame:
@@ -59,64 +47,63 @@ def scores_by_run(ratings: pl.DataFrame, gold: str) -> pl.DataFrame:
         score ``f1_part`` is the label's support-weighted part: the parts add up to
         ``f1_weighted``. Undefined is null.
     """
-    rows = [row for one in predictions(ratings, gold) for row in _rows(one)]
+    labelled = ratings.filter(pl.col("attribute").cast(pl.String).is_in(LABELS))
+    asked = _asked(labelled)
+    rows = [
+        row
+        for rater, labels in asked.items()
+        if rater != gold and gold in asked
+        for row in _rows(*_matrices(labelled, gold, rater, labels))
+    ]
     return pl.DataFrame(rows, schema=_BY_RUN, orient="row").with_columns(
         pl.col("value").fill_nan(None)
     )
 
 
-def predictions(ratings: pl.DataFrame, gold: str) -> Iterator[Predictions]:
-    """The predictions of each rater and run over the items with the gold labels of its task."""
-    labelled = ratings.filter(pl.col("attribute").cast(pl.String).is_in(LABELS))
-    truth = wide(labelled.filter(pl.col("rater") == gold))
-    others = labelled.filter(pl.col("rater") != gold)
-    groups = others.group_by(["rater", "run"], maintain_order=True)
-    asked = {
-        rater: set(part["attribute"].cast(pl.String)) for (rater,), part in others.group_by("rater")
-    }
-    for (rater, run), part in groups:
-        labels = tuple(label for label in LABELS if label in asked[rater])
-        known = truth.drop_nulls(labels)
-        found = known.join(wide(part), on="item", how="left", suffix=" said", maintain_order="left")
-        said = [f"{label} said" for label in labels]
-        yield Predictions(
-            labels[0] if len(labels) == 1 else "comorbidity",
-            str(rater),
-            int(run) if isinstance(run, int) else 1,
-            labels,
-            found.select(labels).to_numpy().astype(np.float64),
-            found.select(said).cast(pl.Float64).to_numpy(),
-        )
+def _asked(ratings: pl.DataFrame) -> dict[str, tuple[str, ...]]:
+    """The labels that each rater was asked about."""
+    found: dict[str, set[str]] = {}
+    pairs = ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique(maintain_order=True)
+    for rater, label in pairs.iter_rows():
+        found.setdefault(rater, set()).add(label)
+    return {rater: tuple(x for x in LABELS if x in known) for rater, known in found.items()}
 
 
-def wide(ratings: pl.DataFrame) -> pl.DataFrame:
-    """One row an item with ``depression`` and ``anxiety``; of several runs the first."""
-    name = pl.col("attribute").cast(pl.String)
-    return ratings.group_by("item", maintain_order=True).agg(
-        pl.col("score").filter(name == label).first().alias(label) for label in LABELS
-    )
+def _matrices(
+    ratings: pl.DataFrame, gold: str, rater: str, labels: tuple[str, ...]
+) -> tuple[LabelMatrix, LabelMatrix]:
+    """The gold labels of a task (of several runs the first), and what a rater said of the items."""
+    own = ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
+    truth = matrix_of_ratings(own, gold, labels).each_run()[0]
+    given = matrix_of_ratings(own, rater, labels, items=truth.items)
+    if len(labels) == 1:
+        return truth.two_classes(CONTROL), given.two_classes(CONTROL)
+    return truth, given
 
 
-def _rows(one: Predictions) -> Iterator[tuple[object, ...]]:
-    both = len(one.labels) > 1
-    truth, said = (one.truth, one.predicted) if both else (one.truth[:, 0], one.predicted[:, 0])
-    found = classification_scores(truth, said, labels=list(one.labels) if both else [0.0, 1.0])
-    n, missing = found["accuracy"].n, found["accuracy"].left_out
+def _rows(truth: LabelMatrix, given: LabelMatrix) -> Iterator[tuple[object, ...]]:
+    both = CONTROL not in truth.labels
+    task = "comorbidity" if both else truth.labels[1]
+    found = label_scores(truth, given, task="multi-label" if both else "binary", resamples=0)
     names = (*OVERALL, "hamming_loss") if both else OVERALL
-    of_all = [("", name, found[name].value) for name in names]
-    for label, score, value in [*of_all, *_by_label(one, found)]:
-        yield one.task, one.rater, one.run, label, score, value, n, missing
+    for run, scores in zip(given.runs, found.by_run, strict=True):
+        n = scores["accuracy"].n
+        of_all = [("", name, scores[name].value) for name in names]
+        by_label = _parts(scores) if both else _classes(scores, task)
+        for label, score, value in [*of_all, *by_label]:
+            yield task, given.rater, run, label, score, value, n, found.keyed - n
 
 
-def _by_label(one: Predictions, found: Classification) -> Iterator[tuple[str, str, float]]:
-    if len(one.labels) == 1:
-        for key, label in (("1.0", one.labels[0]), ("0.0", "control")):
-            for score in ("precision", "recall", "f1"):
-                yield label, score, found.labels[key][score]
-        return
-    support = sum(found.labels[label]["support"] for label in one.labels)
-    for label in one.labels:
-        parts = found.labels[label]
+def _classes(found: Classification, task: str) -> Iterator[tuple[str, str, float]]:
+    for label in (task, CONTROL):
+        for score in ("precision", "recall", "f1"):
+            yield label, score, found.labels[label][score]
+
+
+def _parts(found: Classification) -> Iterator[tuple[str, str, float]]:
+    """F1 of each label, and its support-weighted part of the whole."""
+    support = sum(parts["support"] for parts in found.labels.values())
+    for label, parts in found.labels.items():
         yield label, "f1", parts["f1"]
         f1 = 0.0 if math.isnan(parts["f1"]) else parts["f1"]
         yield label, "f1_part", f1 * parts["support"] / support if support else math.nan

@@ -53,8 +53,8 @@ def main() -> None:
                 "run", folder / "angst" / "study.toml", "--out", folder / "session",
             ),
             "report": (
-                "paper", "angst", "report", folder / "session", "--out", folder / "out",
-                "--no-text",
+                "examine", "angst", "--data", folder / "session", "--out", folder / "out",
+                "--no-figures",
             ),
         }  # fmt: skip
         rows = [(name, seconds(_timed(step))) for name, step in steps.items()]
@@ -77,10 +77,10 @@ def _timed(step: tuple[object, ...]) -> float:
 
 
 def _found(folder: Path) -> str:
-    from voirdire_plugins.angst._command_bodies import examined
+    from voirdire.examining import examine
     from voirdire_plugins.angst.scores import scores_by_run, summarise
 
-    found = examined(folder / "session", resamples=0)
+    found = examine("angst", data=folder / "session", resamples=0)
     summary = summarise(scores_by_run(found.ratings, "gold"))
     kept = summary.filter(summary["score"] == "accuracy")
     rows = [(rater, f"{mean:.3f}") for rater, mean in kept.select("rater", "mean").iter_rows()]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from voirdire import InputError, MissingExtraError
-from voirdire_plugins.angst.data import read_posts
+from voirdire_plugins.angst.labels import read_posts
 
 POSTS = {
     "post": ["1", "2", "3"],

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli._app import build_app
+from voirdire.cli.options import model_options
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
-from voirdire_plugins.angst._command_bodies import options_of, scales_of, shown
+from voirdire_plugins.angst._command_bodies import scales_of, shown
 from voirdire_plugins.angst.benchmark import BENCHMARK
 
 
@@ -27,9 +28,7 @@ def voirdire(*arguments):
     return found.output
 
 
-@pytest.mark.parametrize(
-    "name", ["study", "silver", "corpus", "annotators", "analyse", "examples", "report"]
-)
+@pytest.mark.parametrize("name", ["study", "silver", "corpus", "annotators", "analyse", "examples"])
 def test_every_command_has_help_with_examples(name):
     said = voirdire(name, "--help")
     assert "Examples" in said
@@ -200,12 +199,9 @@ def test_nothing_found_is_a_sentence():
 
 
 def test_wrong_options_are_sentences(tmp_path):
-    assert options_of(["timeout=3.5", "base_url=http://localhost:1/v1"]) == {
-        "timeout": 3.5, "base_url": "http://localhost:1/v1",
-    }  # fmt: skip
     assert scales_of(["phq9", "bai=16"]) == {"phq9": None, "bai": 16.0}
     with pytest.raises(InputError, match="write NAME=VALUE"):
-        options_of(["timeout"])
+        model_options(["timeout"])
     with pytest.raises(InputError, match="must be a number"):
         scales_of(["phq9=high"])
     with pytest.raises(InputError, match="angst needs --data SESSION"):

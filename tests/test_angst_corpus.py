@@ -9,13 +9,22 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from printed_rows import PrintedRow, derived, implied_share, misfits
 from sklearn import metrics
 
 from voirdire import InputError, TableError
-from voirdire_plugins.angst.agreement import agreement, settle
+from voirdire.examining.annotating import annotator_agreement, settle_annotations
+from voirdire.tables import read_labelled
 from voirdire_plugins.angst.corpus import build_corpus
-from voirdire_plugins.angst.data import read_posts
-from voirdire_plugins.angst.printed import PrintedRow, derived, implied_share, misfits
+from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
+
+
+def agreement(annotations, annotators):
+    return annotator_agreement(annotations, annotators, LABELS)
+
+
+def settle(annotations, annotators, **options):
+    return settle_annotations(annotations, annotators, LABELS, **options)
 
 
 def annotated(columns=("evidence", "flag")):
@@ -32,7 +41,7 @@ def annotated(columns=("evidence", "flag")):
 
 def test_conflicts_are_settled_by_rule_and_flagged_posts_go():
     found = settle(annotated(), ["a", "b"], secondary="c")
-    assert found.labels.select("item", "depression", "anxiety", "class").rows() == [
+    assert with_class(found.labels).select("item", "depression", "anxiety", "class").rows() == [
         ("1", 1, 1, "comorbid"), ("2", 0, 0, "control"), ("4", 0, 1, "anxiety"),
     ]  # fmt: skip
     assert (found.items, found.flagged) == (4, 1)
@@ -95,7 +104,7 @@ def test_annotations_are_checked():
         agreement(annotated().drop("anxiety"), ["a", "b"])
     with pytest.raises(TableError, match="values must be 0, 1 or empty"):
         agreement(annotated().with_columns(anxiety=pl.lit(3)), ["a", "b"])
-    with pytest.raises(TableError, match="annotator 'a' labels post '1' more than once"):
+    with pytest.raises(TableError, match="annotator 'a' labels item '1' more than once"):
         agreement(pl.concat([annotated(), annotated().head(1)]), ["a", "b"])
     with pytest.raises(InputError, match="of two annotators or more"):
         agreement(annotated(), ["a", "a"])
@@ -161,7 +170,7 @@ def test_posts_are_read_with_their_columns_mapped(tmp_path):
     assert found.columns == ["id", "text", "depression", "anxiety", "class", "who"]
     assert found["class"].to_list() == ["depression", "depression", None]
     with pytest.raises(TableError, match="no column 'text'"):
-        read_posts(path, {"id": "nr"}, labelled=False)
+        read_labelled(path, (), {"id": "nr"})
     path.write_text("id,text,depression,anxiety\n1,One,maybe,0\n")
     with pytest.raises(TableError, match="'maybe' is neither yes nor no"):
         read_posts(path)
@@ -171,7 +180,7 @@ def test_posts_are_read_with_their_columns_mapped(tmp_path):
     assert read_posts(tmp_path / "posts.parquet")["depression"].to_list() == [None]
     path.write_text("id,text\n1,One\n1,Two\n")
     with pytest.raises(TableError, match="occurs more than once"):
-        read_posts(path, labelled=False)
+        read_labelled(path)
 
 
 def printed_rows(shared):

@@ -14,7 +14,7 @@ from voirdire._registry import Plugins
 from voirdire.schema import Item, Reply
 from voirdire.store import askers
 from voirdire.study import build_study, study_to_toml
-from voirdire_judges._few_shot import few_shot
+from voirdire_judges.few_shot import few_shot
 from voirdire_judges.yes_no import make as make_yes_no
 from voirdire_plugins.angst.annotators import make
 from voirdire_plugins.angst.studies import angst_study

@@ -7,10 +7,11 @@ import json
 import polars as pl
 import pytest
 
+from voirdire import InputError
 from voirdire.schema import Item, Reply
 from voirdire_plugins.angst.labels import labels_named, with_class
 from voirdire_plugins.angst.silver import make as make_silver
-from voirdire_plugins.angst.silver import silver_corpus
+from voirdire_plugins.angst.silver import silver_corpus, silver_labels
 
 
 @pytest.mark.parametrize(
@@ -55,9 +56,12 @@ def test_every_silver_post_is_accounted_for():
     posts = pl.DataFrame({"id": list("abcde"), "text": [f"post {x}" for x in "abcde"]})
     said = {"a": (1, 1, 0), "b": (0, 0, 0), "c": (1, 0, 0), "d": (1, None, None)}
     names = ("disorder", "depression", "anxiety")
-    rows = [(i, n, v) for i, three in said.items() for n, v in zip(names, three, strict=True)]
-    ratings = pl.DataFrame(rows, schema=["item", "attribute", "score"], orient="row")
-    kept, counts = silver_corpus(ratings, posts)
+    rows = [
+        (i, "m", 1, n, v) for i, three in said.items() for n, v in zip(names, three, strict=True)
+    ]
+    columns = ["item", "rater", "run", "attribute", "score"]
+    ratings = pl.DataFrame(rows, schema=columns, orient="row")
+    kept, counts = silver_corpus(silver_labels(ratings), posts)
     assert kept.rows() == [("a", "post a", 1, 0, "depression")]
     assert (counts.labelled, counts.kept, counts.discarded) == (5, 1, 4)
     assert (counts.no_disorder, counts.other_disorder, counts.unread) == (1, 1, 2)
@@ -91,3 +95,43 @@ def test_classes_and_names():
 )
 def test_disorders_that_are_named_and_not_denied(name, depression, anxiety):
     assert labels_named(name) == {"depression": depression, "anxiety": anxiety}
+
+
+def answers(**said):
+    """Ratings of runs by rater: (disorder, depression, anxiety) for each post, run by run."""
+    rows = [
+        (item, rater, run, name, value)
+        for rater, runs in said.items()
+        for run, posts in enumerate(runs, 1)
+        for item, three in posts.items()
+        for name, value in zip(("disorder", "depression", "anxiety"), three, strict=True)
+    ]
+    columns = ["item", "rater", "run", "attribute", "score"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def test_several_models_and_runs_label_by_what_enough_of_them_say():
+    low, calm, tense = (1, 1, 0), (0, 0, 0), (1, 0, 1)
+    ratings = answers(
+        m=[{"a": low, "b": calm, "c": low}, {"a": low, "b": low, "c": tense}],
+        n=[{"a": low, "b": calm, "c": (1, None, None)}],
+    )
+    most = silver_labels(ratings).rows()
+    assert most[0] == ("a", 1.0, 1.0, 0.0)
+    assert most[1] == ("b", 0.0, 0.0, 0.0)  # two of three
+    assert most[2] == ("c", 1.0, None, None)  # one yes and one no of three are no majority
+    assert silver_labels(ratings, 3).rows()[1][1:] == (None, None, 0.0)
+    with pytest.raises(InputError, match="--at-least 4: 3 answers are asked for"):
+        silver_labels(ratings, 4)
+
+
+def test_controls_are_kept_where_they_are_asked_for_and_the_same_ones_each_time():
+    posts = pl.DataFrame({"id": list("abcdef"), "text": [f"post {x}" for x in "abcdef"]})
+    said = dict.fromkeys("abcde", (0, 0, 0)) | {"f": (1, 1, 0)}
+    labels = silver_labels(answers(m=[said]))
+    kept, counts = silver_corpus(labels, posts, keep_controls=2)
+    assert kept["class"].to_list() == ["depression", "control", "control"]
+    assert (counts.controls, counts.no_disorder, counts.discarded) == (2, 3, 3)
+    again, _ = silver_corpus(labels, posts, keep_controls=2)
+    assert again.equals(kept)
+    assert silver_corpus(labels, posts, keep_controls=99)[0].height == 6

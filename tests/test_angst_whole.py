@@ -17,10 +17,9 @@ from typer.testing import CliRunner
 from wire_server import WireServer
 
 from voirdire.cli._app import build_app
-from voirdire.examining import audit_source
+from voirdire.examining import audit_source, examine
 from voirdire.running import run
 from voirdire.study import load_study, study_to_toml
-from voirdire_plugins.angst._command_bodies import examined
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 
 
@@ -79,12 +78,12 @@ def accuracy(found, rater):
 
 def check(folder, said, gold):
     kept = pl.read_ndjson(folder / "silver" / "silver.jsonl")
-    counts = {line[:17].strip(): line[17:] for line in said.splitlines()}
+    counts = {line[:20].strip(): line[20:] for line in said.splitlines()[2:-1]}
     assert int(counts["kept"]) == kept.height
     assert int(counts["no disorder"]) > 0 < int(counts["other disorder"])
     assert int(counts["posts"]) == int(counts["kept"]) + int(counts["discarded"])
     assert (folder / "angst" / "silver-index" / "card.json").is_file()
-    found = examined(folder / "session", resamples=0)
+    found = examine("angst", data=folder / "session", resamples=0)
     for task in ("depression", "anxiety"):
         gain = accuracy(found, f"m few-shot {task}") - accuracy(found, f"m zero-shot {task}")
         assert gain > 0.15
@@ -117,12 +116,13 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
     texts = pl.read_csv(tmp_path / "gold.csv")["text"].to_list()
     study = tmp_path / "session" / "study.toml"
     known = load_study(study)
-    allowed = known.model_copy(update={"data": known.data.model_copy(update={"excerpt": 30})})
-    study.write_text(study_to_toml(allowed), encoding="utf-8")
-    for option, most in ((("--no-text",), 0), (("--excerpt", "20"), 20), ((), 30)):
+    for most in (0, 30):
+        allowed = known.data.model_copy(update={"excerpt": most})
+        text = study_to_toml(known.model_copy(update={"data": allowed}))
+        study.write_text(text, encoding="utf-8")
         out = tmp_path / f"report{most}"
-        voirdire("paper", "angst", "report", tmp_path / "session", "--out", out, "--resamples", 0,
-                 "--format", "md,html,json,csv", *option)  # fmt: skip
+        voirdire("examine", "angst", "--data", tmp_path / "session", "--out", out, "--resamples", 0,
+                 "--format", "md,html,json,csv", "--no-figures")  # fmt: skip
         printed = "".join(p.read_text(encoding="utf-8") for p in out.rglob("*") if p.is_file())
         assert "As Table 6" in printed or "as Table 6" in printed
         shown = [text for text in texts if text[: max(most - 2, 12)] in printed]
@@ -153,7 +153,7 @@ def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):
             run(tmp_path / selector / "study.toml", tmp_path / f"{selector}-session", quiet=True)
     gains = {}
     for selector in ("nearest", "random"):
-        found = examined(tmp_path / f"{selector}-session", resamples=0)
+        found = examine("angst", data=tmp_path / f"{selector}-session", resamples=0)
         gains[selector] = [
             accuracy(found, f"m few-shot {task}") - accuracy(found, f"m zero-shot {task}")
             for task in ("depression", "anxiety")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.schema import Item, Reply
+from voirdire.study import load_study
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_fc, make_pc, make_qa
 from voirdire_plugins.cbt_bench.labels import TASKS
 from voirdire_plugins.cbt_bench.prepare import (
@@ -79,7 +80,9 @@ def test_commands_write_studies(tmp_path):
         assert result.exit_code == 0, result.output
         assert "voirdire run" in result.output
         assert (out / "study.toml").is_file()
-    with pytest.raises(InputError, match="two are called 'x'"):
-        write_label_study(tmp_path / "twice", "pc", tmp_path, ["a:x", "b:x"])
+    with pytest.raises(InputError, match="--model 'a:x' is given more than once"):
+        write_label_study(tmp_path / "twice", "pc", tmp_path, ["a:x", "a:x"])
+    other = write_label_study(tmp_path / "two", "pc", tmp_path, ["a:x", "b:x"])
+    assert [rater.name for rater in load_study(other).panel] == ["Experts", "a:x", "b:x"]
     with pytest.raises(InputError, match="task 'zz' is unknown"):
         write_label_study(tmp_path / "zz", "zz", tmp_path, ["a:x"])

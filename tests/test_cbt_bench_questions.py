@@ -17,10 +17,10 @@ from wire_server import WireServer
 
 from voirdire import TableError
 from voirdire.examining import examine
+from voirdire.tables import QuestionColumns, read_questions
 from voirdire_plugins.cbt_bench.prepare import (
     write_question_study,
 )
-from voirdire_plugins.cbt_bench.questions import QuestionColumns, read_questions
 
 pytestmark = pytest.mark.usefixtures("invented_key")
 

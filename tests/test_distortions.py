@@ -321,7 +321,7 @@ def test_replies_that_name_no_label_leave_every_item_open(tmp_path):
 def test_the_command_writes_data_sets_or_says_why_not(tmp_path):
     folder = session(tmp_path)
     done = CliRunner().invoke(
-        build_app(), ["paper", "distortions", str(folder), "--out", str(tmp_path / "d")]
+        build_app(), ["paper", "distortions", "datasets", str(folder), "--out", str(tmp_path / "d")]
     )
     assert done.exit_code == 0, done.output
     assert "left out 12" in done.output
@@ -329,7 +329,7 @@ def test_the_command_writes_data_sets_or_says_why_not(tmp_path):
     assert frame.columns[:3] == ["item", "text", "part"]
     (tmp_path / "b").mkdir()
     bare = session(tmp_path / "b", golden=False)
-    done = CliRunner().invoke(build_app(), ["paper", "distortions", str(bare)])
+    done = CliRunner().invoke(build_app(), ["paper", "distortions", "datasets", str(bare)])
     assert re.search("its items have no human labels", str(done.exception))
     notes = examine("distortions", data=bare).notes
     assert any(note.startswith("Data sets were not built") for note in notes)

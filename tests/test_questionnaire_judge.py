@@ -83,7 +83,7 @@ def test_what_missing_answers_cannot_change_is_decided():
 
 @pytest.mark.parametrize(("name", "serial"), [("madrs", 1), ("hamilton", 14)])
 def test_items_that_need_observation_may_be_not_ratable(name, serial):
-    judge = make(scale=name)
+    judge = make(scale=name, variant="hengle2024")
     size = len(judge.questionnaire.questions)
     values = {str(n): 1 for n in range(1, size + 1)}
     found = judge.parse(reply({**values, str(serial): "not ratable"}))
@@ -96,6 +96,31 @@ def test_items_that_need_observation_may_be_not_ratable(name, serial):
     refused = judge.parse(reply({**values, str(other): "not ratable"}))
     assert refused.reasons[f"{key}.{other}"] == "not_numeric"
     assert refused.status == "unparsable"
+
+
+@pytest.mark.parametrize("name", ["phq9", "madrs", "hamilton", "bai"])
+def test_by_default_any_item_may_be_not_ratable_and_none_is_scored_0_for_silence(name):
+    judge = make(scale=name, threshold=2)
+    size = len(judge.questionnaire.questions)
+    (request,) = judge.requests(POST)
+    asked = request.messages[0].content
+    assert 'Where the text does not say, X is "not ratable".' in asked
+    assert "scores 0" not in asked
+    assert "is not absent: it cannot be rated" in asked
+    assert all("not ratable" in one["enum"] for one in request.schema["properties"].values())
+    found = judge.parse(reply(dict.fromkeys(map(str, range(1, size + 1)), "not ratable")))
+    assert found.status == "ok"  # answers: nothing to ask again
+    key, construct = judge.questionnaire.name, judge.questionnaire.construct
+    assert found.scores[f"{key}.total"] is found.scores[construct] is None
+    some = judge.parse(reply({"1": 2, **{str(n): "not ratable" for n in range(2, size + 1)}}))
+    assert some.scores[construct] == 1.0  # whatever the others are
+    assert make(scale=name, variant="hengle2024").questionnaire.may_lack == \
+        judge.questionnaire.observed  # fmt: skip
+
+
+def test_it_is_said_whose_words_the_items_are():
+    assert "voirdire's words" in load_questionnaire("madrs").descriptions
+    assert "as the instrument prints them" in load_questionnaire("phq9").descriptions
 
 
 def test_yes_and_no_are_1_and_0_in_the_papers_phq9():

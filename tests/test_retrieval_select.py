@@ -394,3 +394,27 @@ def test_texts_without_a_label_are_no_examples_of_a_study_and_are_counted(tmp_pa
         assert ids(chosen[0]) == ["b", "c"]
         (found,) = selector.findings([Item("q", "x")], chosen)
         assert (found.kind, found.count) == ("pool_unlabelled", 1)
+
+
+@pytest.mark.parametrize(
+    ("low", "tense", "lacking"),
+    [
+        ([1, 0, 1], [0, 1, 1], ("none of low, tense",)),  # as silver labels without a control
+        ([1, 1, 1], [0, 1, 1], ("low = no",)),
+        (["no", "no", None], [0, 1, 0], ("low = yes",)),
+        ([0, 0, 1], [0, 1, 1], ()),
+    ],
+)
+def test_classes_that_no_example_can_show_are_named(low, tense, lacking):
+    index, embedder = index_of(
+        {"a": 0.9, "b": 0.8, "c": 0.7}, labels=["low", "tense"], low=low, tense=tense
+    )
+    said = nearest(index, embedder).findings([], [])
+    found = [finding for finding in said if finding.kind == "pool_lacks_class"]
+    assert [finding.places for finding in found] == ([lacking] if lacking else [])
+    assert all(finding.severity == "serious" for finding in found)
+
+
+def test_labels_of_several_classes_are_no_yes_or_no():
+    index, embedder = index_of({"a": 0.9, "b": 0.8}, labels=["mood"], mood=["calm", "tense"])
+    assert nearest(index, embedder).findings([], []) == []

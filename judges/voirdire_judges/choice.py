@@ -261,15 +261,19 @@ def make(
         letters=letters,
         several=several,
         at_most=at_most,
-        examples=_Fixed(tuple(examples)) if examples else None,
+        examples=FixedExamples(tuple(examples)) if examples else None,
         k=len(examples),
         sampling=sampling,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Fixed:
-    """The same examples for every item, but for one that is the item itself."""
+class FixedExamples:
+    """The same examples for every item, in their order, but for one that is the item itself.
+
+    An example holds the fields of the prompt, its `answer` and, where it has one, its `id`. It is
+    the item itself where their ids are equal, or their texts and situations.
+    """
 
     examples: tuple[Mapping[str, Any], ...]
 

@@ -34,6 +34,7 @@ _HOME = {
     "make_pool": "_pool",
     "nearest": "_selectors",
     "open_embedder": "_open",
+    "pool_lacks_class": "_leaks",
     "pool_overlap": "_leaks",
     "random_examples": "_selectors",
     "read_items": "_files",

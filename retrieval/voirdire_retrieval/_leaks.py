@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from voirdire.parsing import said_yes
 from voirdire.schema import Finding
 from voirdire_retrieval._guard import REASONS
 from voirdire_retrieval._texts import id_key, text_key
@@ -63,6 +64,46 @@ def pool_unlabelled(index: Index) -> list[Finding]:
     consequence = "They are no examples: an answer that is not there cannot be shown."
     one = Finding("pool_unlabelled", "note", "pool", count, (), message, consequence)
     return [one] if count else []
+
+
+def pool_lacks_class(index: Index) -> list[Finding]:
+    """Classes that no example of the pool can show: one finding of that kind, or none.
+
+    Looked for are both values of each yes-or-no label and, where a pool has several such labels,
+    a text that carries none of them.
+
+    Returns
+    -------
+    list of Finding
+        Of severity ``serious``; places are the classes.
+    """
+    frame, labels = index.frame, index.card.labels
+    said = {name: {said_yes(value) for value in frame[name].drop_nulls()} for name in labels}
+    binary = [name for name, values in said.items() if values and None not in values]
+    lacking = [
+        f"{name} = {'yes' if value else 'no'}"
+        for name in binary
+        for value in (False, True)
+        if value not in said[name]
+    ]
+    if len(binary) > 1 and not lacking:
+        calm = [all(said_yes(value) is False for value in row)
+                for row in frame.select(binary).iter_rows()]  # fmt: skip
+        lacking = [] if any(calm) else [f"none of {', '.join(binary)}"]
+    if not lacking:
+        return []
+    return [
+        Finding(
+            "pool_lacks_class",
+            "serious",
+            "pool",
+            len(lacking),
+            tuple(lacking),
+            f"None of the {index.card.count} examples of the pool shows: {'; '.join(lacking)}.",
+            "A prompt can show no example of it, and models tend to answer what they are shown: "
+            "add such texts to the pool, or compare with zero-shot.",
+        )
+    ]
 
 
 def leak_findings(selections: Sequence[Selection]) -> list[Finding]:

@@ -9,7 +9,7 @@ from voirdire._errors import InputError
 from voirdire_retrieval._choice import Choice, First
 from voirdire_retrieval._embed import embed_texts
 from voirdire_retrieval._guard import Guard
-from voirdire_retrieval._leaks import leak_findings, pool_overlap, pool_unlabelled
+from voirdire_retrieval._leaks import leak_findings, pool_lacks_class, pool_overlap, pool_unlabelled
 from voirdire_retrieval._propose import Proposal, by_nearness
 from voirdire_retrieval._screen import Rows, Screened, screen
 from voirdire_retrieval._selection import Selection, shortage, with_cut
@@ -114,7 +114,7 @@ class Selector:
     def findings(self, items: Iterable[Item], selections: Sequence[Selection]) -> list[Finding]:
         """What of the items lies in the pool, what it lacks, and what the guard kept out."""
         found = [*pool_overlap(self.index, items), *pool_unlabelled(self.index)]
-        return [*found, *leak_findings(selections)]
+        return [*found, *pool_lacks_class(self.index), *leak_findings(selections)]
 
     def _choose(
         self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool

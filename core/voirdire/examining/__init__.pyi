@@ -1,6 +1,7 @@
 from voirdire.examining._examine import audit_source as audit_source
 from voirdire.examining._examine import examine as examine
 from voirdire.examining._examine import examine_inputs as examine_inputs
+from voirdire.examining._session import session_as_study as session_as_study
 from voirdire.examining.examination import Component as Component
 from voirdire.examining.examination import Examination as Examination
 from voirdire.examining.examination import FormInterval as FormInterval

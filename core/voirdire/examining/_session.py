@@ -92,6 +92,26 @@ def study_of_session(folder: Path) -> Study:
     return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
 
 
+def session_as_study(data: Path | None, needs: str) -> Study:
+    """The study of a session that was handed to a benchmark.
+
+    Parameters
+    ----------
+    data : Path or None
+        The folder that the user named.
+    needs : str
+        What is said where it is no session: what the benchmark needs, and how it is made.
+
+    Raises
+    ------
+    InputError
+        The folder is no session, has no tables yet, or holds no score.
+    """
+    if data is None or not is_session(data):
+        raise InputError(needs + ("" if data is None else f", got {data}"))
+    return study_of_session(data)
+
+
 def _holds_rows(path: Path) -> bool:
     return path.is_file() and bool(pl.scan_parquet(path).select(pl.len()).collect().item())
 

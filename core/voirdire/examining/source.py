@@ -18,6 +18,7 @@ from voirdire.examining.labels.annotators import label_scale, labels_beside, stu
 from voirdire.examining.preferences import preference_findings
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
+from voirdire.store import is_session
 from voirdire.study import Rater, Study, load_study
 
 if TYPE_CHECKING:
@@ -375,6 +376,8 @@ def _resolved(source: Source, data: str | Path | None, reference: Sequence[str])
     study, benchmark = _studied(source, path, data)
     study, compared = split_preferences(study)
     session = path if path is not None and path.is_dir() else None
+    if benchmark is not None and data is not None and is_session(data):
+        session = Path(data)
     return Opened(study, None, compared, benchmark, session)
 
 

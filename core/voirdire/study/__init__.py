@@ -36,8 +36,19 @@ from voirdire.study._run import (
     Stage,
 )
 from voirdire.study._toml import study_to_toml
+from voirdire.study._write import (
+    KEY_FILE,
+    KEY_RATER,
+    annotator_panel,
+    key_table,
+    keyed,
+    named_models,
+    write_study,
+)
 
 __all__ = [
+    "KEY_FILE",
+    "KEY_RATER",
     "STAGES",
     "Analysis",
     "AttributeSpec",
@@ -69,9 +80,14 @@ __all__ = [
     "System",
     "Thresholds",
     "Use",
+    "annotator_panel",
     "build_study",
+    "key_table",
+    "keyed",
     "load_study",
+    "named_models",
     "study_hash",
     "study_to_toml",
     "thresholds_hash",
+    "write_study",
 ]

@@ -10,6 +10,14 @@ from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import FACTS, RATERS, RATINGS, STATUS, Tables
 from voirdire.tables._xlsx import write_jsonl, write_xlsx
 from voirdire.tables.audit import audit
+from voirdire.tables.labelled import read_labelled, yes_no
+from voirdire.tables.questions import (
+    Question,
+    QuestionColumns,
+    cell_text,
+    read_questions,
+    read_rows,
+)
 
 __all__ = [
     "FACTS",
@@ -17,20 +25,27 @@ __all__ = [
     "RATINGS",
     "STATUS",
     "IdMatch",
+    "Question",
+    "QuestionColumns",
     "RawTable",
     "Tables",
     "apply_off_scale",
     "audit",
     "canonical_ids",
+    "cell_text",
     "draft_study",
     "from_frame",
     "infer_scale",
     "match_ids",
     "read_file",
     "read_items",
+    "read_labelled",
+    "read_questions",
     "read_raw",
     "read_responses",
+    "read_rows",
     "read_tables",
     "write_jsonl",
     "write_xlsx",
+    "yes_no",
 ]

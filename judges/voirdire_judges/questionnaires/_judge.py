@@ -67,7 +67,7 @@ class QuestionnaireJudge:
             reply.text,
             [self.questionnaire.scale] * len(self._questions),
             yes_no=self.questionnaire.yes_no,
-            not_ratable=self.questionnaire.observed,
+            not_ratable=self.questionnaire.may_lack,
             finish_reason=reply.finish_reason,
         )
         answers = {int(serial): value for serial, value in found.scores.items()}
@@ -125,6 +125,8 @@ class QuestionnaireJudge:
             f"Answer with nothing but a JSON object that has the serial numbers of all "
             f"{len(known.questions)} items as keys, X being {value}: {form}."
         )
+        if known.not_ratable == "all":
+            return f'{said} Where the text does not say, X is "{NOT_RATABLE}".'
         if not known.observed:
             return said
         items = ", ".join(map(str, known.observed))
@@ -135,7 +137,7 @@ class QuestionnaireJudge:
         levels: list[Any] = ["yes", "no"]
         if not self.questionnaire.yes_no:
             levels = [int(x) if float(x).is_integer() else x for x in scale.levels]
-        if serial in self.questionnaire.observed:
+        if serial in self.questionnaire.may_lack:
             levels = [*levels, NOT_RATABLE]
         if all(isinstance(level, str) for level in levels):
             return {"type": "string", "enum": levels}
@@ -178,8 +180,9 @@ def make(
     scale : str
         A built-in questionnaire (phq9, madrs, hamilton, bai), or a TOML file beside the study.
     variant : str
-        ``"standard"`` (the instrument's own scoring), or another that the file declares;
-        ``"hengle2024"`` is that paper's.
+        ``"standard"`` (the instrument's own scoring, and any item may be *not ratable*), or another
+        that the file declares; ``"hengle2024"`` keeps that paper's wording, in which only items
+        that need an observer may be.
     threshold : float, optional
         Totals of as much or more count as the construct. Without one no label is derived, for
         none is a fact of nature: declare it.

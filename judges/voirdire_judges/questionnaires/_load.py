@@ -13,9 +13,13 @@ from voirdire.schema import Scale
 _HERE = Path(__file__).parent
 _KEYS = {
     "name", "construct", "source", "range", "yes_no", "instructions", "anchors", "items", "bands",
-    "note", "variants",
+    "note", "variants", "descriptions", "not_ratable",
 }  # fmt: skip
-_VARIANT_KEYS = {"range", "yes_no", "instructions", "anchors", "bands", "note", "source"}
+_VARIANT_KEYS = {
+    "range", "yes_no", "instructions", "anchors", "bands", "note", "source", "not_ratable",
+}  # fmt: skip
+#: Which items may be answered *not ratable*: all of them, or those that need an observer.
+_NOT_RATABLE = ("all", "observed")
 STANDARD = "standard"
 
 
@@ -53,6 +57,11 @@ class Questionnaire:
         Severity by total, the lowest first; none where the variant has none.
     variant, note : str
         Which variant, and what is odd about it.
+    descriptions : str
+        Whose words the items' names and texts are.
+    not_ratable : {"all", "observed"}
+        Which items may be answered *not ratable*. A text that does not mention a symptom does not
+        say that it is absent, so all may, unless a variant keeps to a published prompt.
     """
 
     name: str
@@ -66,6 +75,8 @@ class Questionnaire:
     source: str = ""
     variant: str = STANDARD
     note: str = ""
+    descriptions: str = ""
+    not_ratable: str = "all"
 
     @property
     def total(self) -> Scale:
@@ -75,8 +86,14 @@ class Questionnaire:
 
     @property
     def observed(self) -> tuple[int, ...]:
-        """Serial numbers of items that may be answered *not ratable*."""
+        """Serial numbers of items that need someone who sees the person."""
         return tuple(n for n, one in enumerate(self.questions, 1) if one.observed)
+
+    @property
+    def may_lack(self) -> tuple[int, ...]:
+        """Serial numbers of items that may be answered *not ratable*."""
+        every = tuple(range(1, len(self.questions) + 1))
+        return every if self.not_ratable == "all" else self.observed
 
     def band(self, total: float | None) -> str:
         """The name of the band a total falls in; empty where there is none."""
@@ -98,7 +115,8 @@ def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnai
 
     A file holds `name`, `construct` (the label it is about), `range` (two ends of every item),
     `[[items]]` with `name`, optionally `text` and `observed`, and optionally `yes_no`, `anchors`
-    (level to words), `instructions`, `source`, `note`, `[[bands]]` (`name`, `low`), and
+    (level to words), `instructions`, `source`, `note`, `descriptions` (whose words the items are),
+    `not_ratable` (``"all"`` items or those ``"observed"``), `[[bands]]` (`name`, `low`), and
     `[variants.NAME]` with those keys that differ.
 
     Raises
@@ -156,9 +174,17 @@ def _questionnaire(raw: dict[str, Any], variant: str, path: Path) -> Questionnai
             source=str(raw.get("source", "")),
             variant=variant,
             note=" ".join(str(raw.get("note", "")).split()),
+            descriptions=" ".join(str(raw.get("descriptions", "")).split()),
+            not_ratable=_one_of(str(raw.get("not_ratable", "all")), _NOT_RATABLE),
         )
     except (TypeError, ValueError) as error:
         raise InputError(f"questionnaire {path.name}: {error}") from error
+
+
+def _one_of(value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"not_ratable is {value!r} (allowed: {', '.join(allowed)})")
+    return value
 
 
 def _known(raw: dict[str, Any], allowed: set[str], path: Path, where: str) -> None:

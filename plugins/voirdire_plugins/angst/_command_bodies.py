@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +10,30 @@ import polars as pl
 
 from voirdire import InputError, TableError
 from voirdire._errors import check_columns
-from voirdire.examining import examine
+from voirdire.examining.annotating import (
+    annotator_agreement,
+    read_annotations,
+    settle_annotations,
+)
 from voirdire.examining.corpora import adversarial_validation, class_divergences
+from voirdire.files import whole, write_text
 from voirdire.running import run
 from voirdire.store import ratings_frame
-from voirdire.study import build_study, load_study, study_to_toml
-from voirdire.tables import read_raw
+from voirdire.study import annotator_panel, load_study
+from voirdire.study import write_study as write_files
+from voirdire.tables import read_labelled, read_raw
 from voirdire.tabular import Section, Table, count, frame_table, is_missing, number, text
-from voirdire_plugins.angst.agreement import agreement, settle
-from voirdire_plugins.angst.benchmark import BENCHMARK
+from voirdire_judges.few_shot import few_shots, leaks_of
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
-from voirdire_plugins.angst.data import PREFIX, as_labels, read_posts
-from voirdire_plugins.angst.labels import LABELS
-from voirdire_plugins.angst.leaks import few_shots, leaks_of
-from voirdire_plugins.angst.silver import silver_corpus
+from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
+from voirdire_plugins.angst.silver import silver_corpus, silver_labels
 from voirdire_plugins.angst.studies import angst_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examining import Examination
-    from voirdire_plugins.angst.agreement import Rule, SettledLabels
+    from voirdire.examining.annotating import Rule, SettledLabels
 
 _OWN = ("id", "text", *LABELS, "class")
 _AUTHOR, CLASS = "author", "class"
@@ -73,16 +74,16 @@ def write_study(
     study = angst_study(
         models, examples=examples, scales=scales, author=next(iter(also), ""), **panel
     )
-    out.mkdir(parents=True, exist_ok=True)
-    posts.select(*_OWN, *also).write_csv(out / "gold.csv")
+    tables = {"gold.csv": posts.select(*_OWN, *also)}
     if pool is not None:
-        pool.select(*_OWN, *also).write_csv(out / "silver.csv")
+        tables["silver.csv"] = pool.select(*_OWN, *also)
+    path = write_files(out, study, tables)
+    if pool is not None:
         grid = files("voirdire_plugins.angst") / "finetune.toml"
-        (out / "finetune.toml").write_text(grid.read_text(encoding="utf-8"), encoding="utf-8")
-    (out / "study.toml").write_text(study_to_toml(study), encoding="utf-8")
+        write_text(out / "finetune.toml", grid.read_text(encoding="utf-8"))
     unlabelled = posts.filter(pl.col("class").is_null()).height
     return (
-        f"{out / 'study.toml'}: {len(study.panel) - 1} raters, {posts.height} posts"
+        f"{path}: {len(study.panel) - 1} raters, {posts.height} posts"
         + (f" ({unlabelled} without both gold labels)" if unlabelled else "")
         + (f"; left out {unclear} silver posts without both labels" if unclear else "")
         + ". No result licenses clinical use."
@@ -101,63 +102,108 @@ def scales_of(given: Sequence[str]) -> dict[str, float | None]:
     return found
 
 
-def options_of(given: Sequence[str] | None) -> dict[str, Any]:
-    """A model's options from ``NAME=VALUE``; a value that is a TOML value is read as one."""
-    found: dict[str, Any] = {}
-    for said in given or ():
-        name, equals, value = said.partition("=")
-        if not equals:
-            raise InputError(f"--model-option {said!r}: write NAME=VALUE")
-        try:
-            found[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name] = value
-    return found
-
-
 def label_silver(
     posts: Path,
-    model: str,
+    models: Sequence[str],
     out: Path,
     columns: Mapping[str, str],
-    options: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    kept: Mapping[str, Any],
     how: Mapping[str, Any],
-) -> tuple[list[str], int]:
-    """Run the open question over posts and write the silver corpus; lines to print, exit code."""
-    known = read_posts(posts, columns, labelled=False)
-    out.mkdir(parents=True, exist_ok=True)
-    known.write_ndjson(out / "posts.jsonl")
-    study = build_study(
-        {
-            "name": "angst-silver",
-            "items": {"path": "posts.jsonl"},
-            "panel": [
-                {
-                    "name": "silver",
-                    "kind": "annotator",
-                    "use": "angst-silver",
-                    "model": model,
-                    "model_options": dict(options),
-                }
-            ],
-        },
-        folder=str(out),
+) -> tuple[list[Section], int]:
+    """Run the open question over posts and write the silver corpus; sections, exit code.
+
+    Parameters
+    ----------
+    asked : mapping
+        ``runs, temperature, model_options`` of the models.
+    kept : mapping
+        ``at_least, keep_controls, seed, gold``.
+    how : mapping
+        Of the run: ``resume, max_cost, quiet``.
+    """
+    known = read_labelled(posts, (), columns)
+    gold = None if kept["gold"] is None else read_posts(kept["gold"])
+    study = {
+        "name": "angst-silver",
+        "items": {"path": "posts.jsonl"},
+        "panel": annotator_panel(models, "angst-silver", **asked),
+    }
+    path = write_files(out, study, {"posts.jsonl": _with_gold(known, gold)})
+    result = run(path, out / "session", **how)
+    ratings = ratings_frame(out / "session")
+    labels = silver_labels(ratings, kept["at_least"])
+    silver, counts = silver_corpus(
+        labels, known, keep_controls=kept["keep_controls"], seed=kept["seed"]
     )
-    session = out / "session"
-    result = run(study, session, **how)
-    kept, counts = silver_corpus(ratings_frame(session), known)
-    kept.write_ndjson(out / "silver.jsonl")
-    lines = [
-        f"posts            {counts.labelled}",
-        f"kept             {counts.kept}",
-        f"discarded        {counts.discarded}",
-        f"  no disorder    {counts.no_disorder}",
-        f"  other disorder {counts.other_disorder}",
-        f"  unread         {counts.unread}",
-        *(f"{name:<17}{n}" for name, n in kept["class"].value_counts(sort=True).iter_rows()),
-        f"written          {out / 'silver.jsonl'}",
+    with whole(out / "silver.jsonl") as draft:
+        silver.write_ndjson(draft)
+    rows = [
+        ("posts", counts.labelled),
+        ("kept", counts.kept),
+        ("kept as controls", counts.controls),
+        ("discarded", counts.discarded),
+        ("  no disorder", counts.no_disorder),
+        ("  other disorder", counts.other_disorder),
+        ("  unread or undecided", counts.unread),
+        *((f"class {name}", n) for name, n in silver["class"].value_counts(sort=True).iter_rows()),
     ]
-    return lines, result.exit_code
+    said = f"Written: {out / 'silver.jsonl'}."
+    table = Table((text("What"), count("Posts")), tuple(rows))
+    sections = [Section("Silver labels", said, (table,))]
+    if gold is not None:
+        sections.append(_against_gold(ratings, labels, gold))
+    return sections, result.exit_code
+
+
+def _with_gold(posts: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
+    """The posts to label, and those of the gold sample: one question is asked about all."""
+    if gold is None:
+        return posts
+    both = posts.join(gold, on="id", how="semi")["id"]
+    if len(both):
+        raise InputError(f"--gold: post {both[0]!r} is among the posts to label; remove it there")
+    return pl.concat([posts.select("id", "text"), gold.select("id", "text")])
+
+
+def _against_gold(ratings: pl.DataFrame, labels: pl.DataFrame, gold: pl.DataFrame) -> Section:
+    """How far each model's first run, and what all agree on, agrees with the gold labels."""
+    items = gold.select(pl.col("id").alias("item"))
+    said = {
+        "gold": gold.select(pl.col("id").alias("item"), *LABELS),
+        "all together": labels.join(items, on="item", how="semi").select("item", *LABELS),
+    }
+    for rater in ratings["rater"].unique(maintain_order=True):
+        first = ratings.filter((pl.col("rater") == rater) & (pl.col("run") == 1))
+        said[str(rater)] = silver_labels(first.join(items, on="item", how="semi"), 1).select(
+            "item", *LABELS
+        )
+    answers = pl.concat(
+        frame.select("item", pl.lit(name).alias("annotator"), pl.col(LABELS).cast(pl.Int8))
+        for name, frame in said.items()
+    )
+    rows = [
+        (name, label, found["agreement"].value, found["cohen"].value, found["cohen"].n)
+        for name in list(said)[1:]
+        for label, found in annotator_agreement(answers, ["gold", name], LABELS).items()
+    ]
+    return Section(
+        "Agreement with the gold sample",
+        "Each model by its first run. Silver labels are a model's: these figures say how far they "
+        "are from people's, on posts that are not among them.",
+        (
+            Table(
+                (
+                    text("Rater"),
+                    text("Label"),
+                    number("Agreement"),
+                    number("Cohen's kappa"),
+                    count("Posts"),
+                ),
+                tuple(rows),
+            ),
+        ),
+    )
 
 
 def write_corpus(
@@ -170,7 +216,7 @@ def write_corpus(
     sizes: Mapping[str, int],
 ) -> list[str]:
     """Build a corpus and write its sample and the rest; one line a step."""
-    known = read_posts(posts, columns, labelled=False)
+    known = read_labelled(posts, (), columns)
     asked = DISCLOSURE if patterns is None else _lines(patterns)
     found = build_corpus(known, patterns=asked, lexicons=lexicons, seed=seed, **sizes)
     out.mkdir(parents=True, exist_ok=True)
@@ -197,8 +243,8 @@ def compare_annotators(
     """Agreement of the primary annotators; with a rule that can settle, the final labels too."""
     if out is not None and rule == "secondary" and not secondary:
         raise InputError("--out writes final labels: name --secondary, or another --rule")
-    annotations = _labels(file)
-    coefficients = agreement(annotations, primary)
+    annotations = read_annotations(file, LABELS)
+    coefficients = annotator_agreement(annotations, primary, LABELS)
     rows = tuple(
         (label, name, one.value, one.n, one.reason or "")
         for label, found in coefficients.items()
@@ -210,8 +256,10 @@ def compare_annotators(
         return sections
     texts = None
     if posts is not None:
-        texts = read_posts(posts, labelled=False).rename({"id": "item"})
-    final = settle(annotations, primary, rule=rule, secondary=secondary, texts=texts)
+        texts = read_labelled(posts).rename({"id": "item"})
+    final = settle_annotations(
+        annotations, primary, LABELS, rule=rule, secondary=secondary, texts=texts
+    )
     if out is not None:
         _with_posts(final.labels, texts).write_csv(out)
     return [*sections, _settled(final)]
@@ -219,7 +267,7 @@ def compare_annotators(
 
 def _with_posts(labels: pl.DataFrame, posts: pl.DataFrame | None) -> pl.DataFrame:
     """Final labels as gold posts: with text and what else is flat and known of the posts."""
-    plain = labels.with_columns(pl.col("evidence").list.join("|"))
+    plain = with_class(labels).select("item", *LABELS, "class", pl.col("evidence").list.join("|"))
     if posts is None:
         return plain.rename({"item": "id"})
     absent = labels.join(posts, on="item", how="anti")
@@ -240,15 +288,6 @@ def _settled(final: SettledLabels) -> Section:
         ("spans not in their post", final.foreign),
     ]
     return Section("Final labels", tables=(Table((text("What"), count("Count")), tuple(rows)),))
-
-
-def _labels(file: Path) -> pl.DataFrame:
-    frame = read_raw(file).frame
-    check_columns(file, ("item", "annotator", *LABELS), frame.columns)
-    return frame.with_columns(
-        pl.col("item", "annotator").cast(pl.String),
-        *(as_labels(frame[label], str(file)) for label in LABELS),
-    )
 
 
 def analyse(
@@ -277,18 +316,16 @@ def analyse(
 
 def _classed(posts: str, label: str, text: str) -> tuple[pl.DataFrame, str]:
     """Posts with a column of classes, and the name of that of texts."""
-    by_name = posts.startswith(PREFIX)
-    if not by_name:
-        frame = read_raw(posts).frame
-        if label in frame.columns and text in frame.columns:
-            return frame, text
-        if label != CLASS:
-            check_columns(posts, (label, text), frame.columns)
+    frame = read_raw(posts).frame
+    if label in frame.columns and text in frame.columns:
+        return frame, text
+    if label != CLASS:
+        check_columns(posts, (label, text), frame.columns)
     return read_posts(posts, {"text": text}), "text"
 
 
 def _vectors(name: str, texts: list[str]) -> Any:
-    from voirdire_retrieval import embed_texts, open_embedder  # noqa: PLC0415 - heavy
+    from voirdire_retrieval import embed_texts, open_embedder
 
     return embed_texts(open_embedder(name), texts).vectors
 
@@ -317,7 +354,7 @@ def _validation(target: list[str], against: Sequence[str], seed: int, text: str)
 def look_for_leaks(path: Path) -> list[Section]:
     """The findings of a study's examples."""
     study = load_study(path)
-    shots = list(few_shots(study))
+    shots = few_shots(study)
     if not shots:
         raise InputError(f"{path}: nobody in the panel asks for examples")
     findings, notes = leaks_of(study)
@@ -331,27 +368,6 @@ def look_for_leaks(path: Path) -> list[Section]:
         ]
     )
     return [Section("Few-shot examples", said, (Table(columns, rows),))]
-
-
-def write_report(
-    session: Path, out: Path, excerpt: int | None, resamples: int, formats: str
-) -> str:
-    """Examine a session with the benchmark's review and write the report."""
-    from voirdire.report import write_outputs  # noqa: PLC0415 - heavy
-
-    found = examined(session, excerpt, resamples)
-    asked = [part.strip() for part in formats.split(",") if part.strip()]
-    written = write_outputs(found, out, formats=asked, figures=False)
-    return "\n".join(map(str, written))
-
-
-def examined(session: Path, excerpt: int | None = None, resamples: int = 1000) -> Examination:
-    """The examination of a session; excerpts no longer than the study allows."""
-    study = BENCHMARK.study(session)
-    allowed = study.data.excerpt
-    most = allowed if excerpt is None else min(excerpt, allowed)
-    data = study.data.model_copy(update={"excerpt": most})
-    return BENCHMARK.review(examine(study.model_copy(update={"data": data}), resamples=resamples))
 
 
 def shown(sections: Sequence[Section], *, as_json: bool) -> str:

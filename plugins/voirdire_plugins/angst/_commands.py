@@ -1,4 +1,4 @@
-"""`voirdire paper angst`: study, silver, corpus, annotators, analyse, examples, report."""
+"""`voirdire paper angst`: study, silver, corpus, annotators, analyse, examples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from voirdire.cli.options import JsonOption, ModelArgument, ModelOptions, StudyFolder, model_options
 
 STUDY = """
 Examples:
@@ -19,6 +21,9 @@ Examples:
 """
 SILVER = """
 Examples:
+
+  voirdire paper angst silver posts.csv --model openai:gpt-4o-mini --model google:gemini-2.5-flash
+  --runs 3 --temperature 1 --at-least 5 --keep-controls 2000 --gold sample.csv --out silver
 
   voirdire paper angst silver posts.csv --model openai:gpt-4o-mini --out silver
 
@@ -54,26 +59,8 @@ Examples:
 
   voirdire paper angst examples angst/study.toml
 """
-REPORT = """
-Examples:
-
-  voirdire paper angst report session --out report --no-text
-
-  voirdire paper angst report session --out report --excerpt 80 --format html,md
-"""
-
-OutFolder = Annotated[Path, typer.Option("--out", "-o", help="Folder.", show_default=False)]
 IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
 TextOption = Annotated[str, typer.Option("--text", help="Column of texts.")]
-ModelOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model-option",
-        help='Of the model, as NAME=VALUE ("base_url=http://localhost:11434/v1"); repeat.',
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def register(app: Any) -> None:
@@ -89,19 +76,16 @@ def register(app: Any) -> None:
     group.command("annotators", epilog=ANNOTATORS)(annotators)
     group.command("analyse", epilog=ANALYSE)(analyse)
     group.command("examples", epilog=EXAMPLES)(examples)
-    group.command("report", epilog=REPORT)(report)
     app.papers.add_typer(group)
 
 
-def study(  # noqa: PLR0913, PLR0917 - one a flag
+def study(
     gold: Annotated[
         str,
         typer.Argument(help="Gold posts: a file, or datasets:owner/name.", show_default=False),
     ],
-    model: Annotated[
-        list[str], typer.Option("--model", help="prefix:name; repeat.", show_default=False)
-    ],
-    out: OutFolder,
+    model: ModelArgument,
+    out: StudyFolder,
     silver: Annotated[
         str | None,
         typer.Option("--silver", help="Silver posts; few-shot with them.", show_default=False),
@@ -125,7 +109,7 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
         str, typer.Option("--variant", help="Of the questionnaires: hengle2024 or standard.")
     ] = "hengle2024",
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each rater.")] = 3,
-    model_option: ModelOption = None,
+    model_option: ModelOptions = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
     depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
@@ -143,46 +127,83 @@ def study(  # noqa: PLR0913, PLR0917 - one a flag
 
     With silver posts also finetune.toml, the grid of A.3 for `voirdire classify fit`.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
     columns |= {"author": author} if author else {}
     shots = {"selector": selector, "k": k, "embedder": embedder}
     scales = bodies.scales_of(scale or [])
-    panel = {"variant": variant, "runs": runs, "model_options": bodies.options_of(model_option)}
+    panel = {"variant": variant, "runs": runs, "model_options": model_options(model_option)}
     typer.echo(bodies.write_study(gold, model, out, silver, shots, scales, panel, columns))
 
 
-def silver(  # noqa: PLR0913, PLR0917 - one a flag
+def silver(
     posts: Annotated[Path, typer.Argument(help="Posts to label.", show_default=False)],
-    model: Annotated[str, typer.Option("--model", help="prefix:name.", show_default=False)],
-    out: OutFolder,
+    model: ModelArgument,
+    out: StudyFolder,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the session.")] = False,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", help="Stop there.", show_default=False)
     ] = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
-    model_option: ModelOption = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each model.")] = 1,
+    temperature: Annotated[
+        float, typer.Option("--temperature", min=0, help="Runs differ only above 0.")
+    ] = 0.0,
+    at_least: Annotated[
+        int | None,
+        typer.Option(
+            "--at-least",
+            min=1,
+            help="Answers of all models and runs that must agree.",
+            show_default="more than half",
+        ),
+    ] = None,
+    keep_controls: Annotated[
+        int,
+        typer.Option(
+            "--keep-controls",
+            min=0,
+            help="Keep so many posts without a disorder too; the paper keeps none.",
+        ),
+    ] = 0,
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            "--gold",
+            help="Gold posts, labelled as well and held against their labels.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which controls are kept.")] = 0,
+    model_option: ModelOptions = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Label posts by the open question of Table 17; keep depression and/or anxiety.
 
-    Writes OUT/silver.jsonl and prints what became of every post.
+    Several models and runs label by what enough of them say. Writes OUT/silver.jsonl and prints
+    what became of every post.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     columns = {"id": id_column, "text": text_column}
+    asked = {
+        "runs": runs,
+        "temperature": temperature,
+        "model_options": model_options(model_option),
+    }
+    kept = {"at_least": at_least, "keep_controls": keep_controls, "seed": seed, "gold": gold}
     how = {"resume": resume, "max_cost": max_cost, "quiet": quiet}
-    options = bodies.options_of(model_option)
-    lines, code = bodies.label_silver(posts, model, out, columns, options, how)
-    typer.echo("\n".join(lines))
+    found, code = bodies.label_silver(posts, model, out, columns, asked, kept, how)
+    typer.echo(bodies.shown(found, as_json=as_json))
     raise typer.Exit(code)
 
 
-def corpus(  # noqa: PLR0913, PLR0917 - one a flag
+def corpus(
     posts: Annotated[Path, typer.Argument(help="Posts with authors.", show_default=False)],
-    out: OutFolder,
+    out: StudyFolder,
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
@@ -208,7 +229,7 @@ def corpus(  # noqa: PLR0913, PLR0917 - one a flag
 
     Writes OUT/sample.csv (to annotate) and OUT/rest.csv (for silver labels).
     """
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     columns = {"id": id_column, "text": text_column, "author": author}
     sizes = {"min_words": min_words, "min_posts": min_posts, "top": top, "sample": sample}
@@ -247,7 +268,7 @@ def annotators(
     as_json: JsonOption = False,
 ) -> None:
     """Agreement of annotators by label; conflicts settled; flagged posts removed."""
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     found = bodies.compare_annotators(file, primary, secondary, rule, posts, out)
     typer.echo(bodies.shown(found, as_json=as_json))
@@ -276,7 +297,7 @@ def analyse(
 
     Without a column called class the classes are those of the labels depression and anxiety.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     found = bodies.analyse(posts, label, embedder, against or [], seed, text_column)
     typer.echo(bodies.shown(found, as_json=as_json))
@@ -287,31 +308,6 @@ def examples(
     as_json: JsonOption = False,
 ) -> None:
     """Choose the few-shot examples of a study and count leaks, before anything is paid for."""
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
+    from voirdire_plugins.angst import _command_bodies as bodies
 
     typer.echo(bodies.shown(bodies.look_for_leaks(study), as_json=as_json))
-
-
-def report(
-    session: Annotated[Path, typer.Argument(help="A session folder.", show_default=False)],
-    out: OutFolder,
-    no_text: Annotated[bool, typer.Option("--no-text", help="Leave all texts out.")] = False,
-    excerpt: Annotated[
-        int | None,
-        typer.Option(
-            "--excerpt",
-            min=0,
-            help="Longest excerpt; never more than the study's data.excerpt.",
-            show_default="the study's",
-        ),
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples.")] = 1000,
-    formats: Annotated[
-        str, typer.Option("--format", help="By commas: html, md, tex, json, csv, parquet.")
-    ] = "html,md,json,csv",
-) -> None:
-    """The paper's tables, errors, questionnaires and leaks for a session, as a report."""
-    from voirdire_plugins.angst import _command_bodies as bodies  # noqa: PLC0415 - heavy
-
-    most = 0 if no_text else excerpt
-    typer.echo(bodies.write_report(session, out, most, resamples, formats))

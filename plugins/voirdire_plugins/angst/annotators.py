@@ -9,6 +9,7 @@ from voirdire.schema import Sampling
 from voirdire_judges.yes_no import Wording, YesNoAnnotator
 from voirdire_judges.yes_no import make as make_yes_no
 from voirdire_plugins.angst.labels import LABELS
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,32 +23,7 @@ TASKS = {"depression": ("depression",), "anxiety": ("anxiety",), "comorbidity": 
 #: A.3: top-p decoding with p = 0.95, three runs.
 TOP_P, RUNS = 0.95, 3
 
-_CLOSING = "Based on the above, assess the content of the following post:"
-_ONE_ZERO = (
-    "Assess whether the content of the post delimited by triple backticks aligns with the criteria "
-    "for clinical {label} as defined in DSM-5. Format your response as a JSON object "
-    "{{'{label}': ''}} with values strictly either 'yes' or 'no'.\n\n"
-    "Do not return anything else apart from the json object."
-)
-_ONE_FEW = (
-    "Below are posts and their respective assessments based on the criteria for clinical {label} "
-    "as defined in the DSM-5.\n\n"
-    "Format your response as a JSON object {{'{label}': ''}} with values either 'yes' or 'no'."
-)
-_BOTH_ZERO = (
-    "This person wrote this paragraph on social media. As a psychologist, read the post on social "
-    "media and answer the following questions.\n\n"
-    "1. Does the poster of this post have anxiety?\n"
-    "2. Does the poster of this post have depression?\n\n"
-    "Format your response as a JSON object {'depression': '', 'anxiety': ''} with values strictly "
-    "either 'yes' or 'no'. Do not return anything else apart from the json object."
-)
-_BOTH_FEW = (
-    "Below are posts and their respective assessments based on the criteria for clinical "
-    "depression and clinical anxiety as defined in the DSM-5.\n\n"
-    "Format your response as a JSON object {'depression': '', 'anxiety': ''} with values either "
-    "'yes' or 'no'."
-)
+_PROMPTS = resource("angst", "prompts")
 
 
 def wording(task: str) -> Wording:
@@ -56,14 +32,9 @@ def wording(task: str) -> Wording:
     >>> "clinical anxiety" in wording("anxiety").few
     True
     """
-    if task == "comorbidity":
-        return Wording(_BOTH_ZERO, _BOTH_FEW, _CLOSING, fenced=True)
-    return Wording(_ONE_ZERO.format(label=task), _ONE_FEW.format(label=task), _CLOSING, fenced=True)
-
-
-def examples_of(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Examples as a study asks for them; all tasks share one pool with both labels."""
-    return {"labels": list(LABELS), **spec}
+    asked = _PROMPTS["both" if task == "comorbidity" else "one"]
+    zero, few = (asked[shots].replace("{label}", task) for shots in ("zero", "few"))
+    return Wording(zero, few, _PROMPTS["closing"]["text"], fenced=True)
 
 
 def make(
@@ -106,7 +77,7 @@ def make(
     return make_yes_no(
         labels=TASKS[task],
         wording=wording(task),
-        examples=None if examples is None else examples_of(examples),
+        examples=None if examples is None else {"labels": list(LABELS), **examples},
         sampling=sampling,
         study=study,
         plugins=plugins,

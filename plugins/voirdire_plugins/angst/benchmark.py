@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.store import is_session, session_study
-from voirdire.study import Source
+from voirdire.examining import session_as_study
 from voirdire_plugins.angst.review import review
 
 if TYPE_CHECKING:
@@ -16,7 +15,10 @@ if TYPE_CHECKING:
     from voirdire.examining import Examination
     from voirdire.study import Study
 
-RATINGS = "ratings.parquet"
+NEEDS = (
+    "angst needs --data SESSION: write a study by `voirdire paper angst study`, run it by "
+    "`voirdire run STUDY --out SESSION`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +33,10 @@ class Angst:
         InputError
             The folder is no session, or the study has no reference.
         """
-        if data is None or not is_session(data) or not (data / RATINGS).is_file():
-            raise InputError(
-                "angst needs --data SESSION: write a study by `voirdire paper angst study`, run it "
-                "by `voirdire run STUDY --out SESSION`"
-            )
-        study = session_study(data)
+        study = session_as_study(data, NEEDS)
         if not study.data.reference:
             raise InputError(f"{data}: its study names no reference (data.reference)")
-        ratings = Source(path=str((data / RATINGS).resolve()), layout="long")
-        sources = (*study.data.sources, ratings)
-        known = study.data.model_copy(update={"sources": sources})
-        return study.model_copy(update={"data": known})
+        return study
 
     def review(self, examination: Examination) -> Examination:
         """The paper's tables, errors, questionnaires and leaks."""

@@ -11,17 +11,13 @@ import polars as pl
 
 from voirdire import InputError, TableError
 from voirdire._errors import check_columns
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DISORDER = r"(?:depress\w*|anxi\w*|panic disorder|GAD\b|MDD\b)"
 #: Self-disclosure of a diagnosis, after the high-precision patterns of Cohan et al. (2018); ours.
-DISCLOSURE = (
-    rf"\bI(?:'ve| have)? (?:was|been|got) (?:\w+ )?diagnosed with (?:\w+ ){{0,4}}?{_DISORDER}",
-    rf"\bmy (?:\w+ ){{0,2}}?{_DISORDER} (?:diagnosis|was diagnosed)",
-    rf"\bI (?:have|suffer from|live with|struggle with) (?:\w+ ){{0,3}}?{_DISORDER}",
-)
+DISCLOSURE: tuple[str, ...] = tuple(resource("angst", "patterns")["disclosure"]["patterns"])
 
 
 @dataclass(frozen=True, slots=True)

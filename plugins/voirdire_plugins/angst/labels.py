@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-LABELS = ("depression", "anxiety")
+from voirdire.tables import read_labelled
+from voirdire_plugins.resources import resource
 
-#: What names a label in free text. Bipolar ("manic") depression is another disorder in DSM-5; panic
-#: disorder and phobias stand among its anxiety disorders.
-PATTERNS = {
-    "depression": (
-        r"(?<!bipolar[ -])(?<!manic[ -])depress(?:ion|ive|ed)\b",
-        r"\bdysthymi\w*",
-        r"\bMDD\b",
-        r"\bPDD\b",
-    ),
-    "anxiety": (
-        r"\banxi(?:ety|ous)\b",
-        r"\bGAD\b",
-        r"\bpanic\b",
-        r"\bagoraphobi\w*",
-        r"\bphobi[ac]\w*",
-    ),
-}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+LABELS = ("depression", "anxiety")
+CLASSES = ("control", "depression", "anxiety", "comorbid")
+
+#: What names a label in free text.
+PATTERNS: dict[str, list[str]] = resource("angst", "patterns")["names"]
+# A denial reaches over at most three words ("no sign of anxiety"); "not only" and "not otherwise
+# specified" deny nothing.
 _DENIED = re.compile(
     r"\b(?:no|not(?!\s+(?:only|just|merely|otherwise|elsewhere))|without|rather than|instead of"
     r"|absence of)\s+(?:\w+\s+){0,3}$",
@@ -32,8 +28,15 @@ _DENIED = re.compile(
 )
 
 
+def read_posts(source: str | Path, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Posts with both labels and their ``class``; see `voirdire.tables.read_labelled`."""
+    posts = with_class(read_labelled(source, LABELS, columns))
+    first = ("id", "text", *LABELS, "class")
+    return posts.select(*first, pl.exclude(*first))
+
+
 def with_class(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a column ``class``: control, depression, anxiety, comorbid, or null.
+    """The frame with a column ``class``: one of `CLASSES`, or null where a label is.
 
     >>> rows = pl.DataFrame({"depression": [0, 1, 0, 1, None], "anxiety": [0, 0, 1, 1, 1]})
     >>> with_class(rows)["class"].to_list()

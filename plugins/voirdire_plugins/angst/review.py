@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voirdire.store import kept_findings
+from voirdire_judges.few_shot import leaks_of
 from voirdire_plugins.angst.disagreements import (
     difference_section,
     excerpt_sections,
     length_section,
     pairs_to_compare,
 )
-from voirdire_plugins.angst.leaks import session_leaks
 from voirdire_plugins.angst.scales import scale_sections
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.tables import score_sections
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.examining import Examination
+    from voirdire.schema import Finding
     from voirdire.study import Rater
 
 _CLINICAL = (
@@ -45,13 +46,12 @@ def review(examination: Examination) -> Examination:
     summary = summarise(scores_by_run(ratings, gold))
     pairs = pairs_to_compare(study, summary, types)
     texts = _texts(examination)
-    session = Path(study.data.sources[-1].path).parent
-    findings, notes = session_leaks(session, study)
+    findings, notes = _leaks(examination)
     sections = [
         *score_sections(summary, types, panel),
         *difference_section(ratings, gold, pairs),
         *length_section(ratings, gold, pairs, texts),
-        *scale_sections(study),
+        *(scale_sections(study, examination.session) if examination.session else ()),
         *excerpt_sections(ratings, gold, pairs, texts, study.data.excerpt),
     ]
     single = (_SINGLE,) if (summary["runs"] == 1).any() else ()
@@ -60,6 +60,14 @@ def review(examination: Examination) -> Examination:
         notes=(*examination.notes, _CLINICAL, _CRITERIA, *single, *notes),
         sections=(*examination.sections, *sections),
     )
+
+
+def _leaks(examination: Examination) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Leaks of a session that holds none: its examples are chosen anew. Else they are there."""
+    session = examination.session
+    if session is None or kept_findings(session) is not None:
+        return (), ()
+    return leaks_of(examination.study)
 
 
 def kind_of(rater: Rater) -> str:

@@ -32,12 +32,12 @@ _COLUMNS = (
 )
 
 
-def scale_sections(study: Study) -> list[Section]:
+def scale_sections(study: Study, session: Path) -> list[Section]:
     """One section over all questionnaires of the panel, from the session's ratings."""
     raters = [rater for rater in study.panel if rater.use == "questionnaire"]
     if not raters:
         return []
-    ratings = pl.read_parquet(study.data.sources[-1].path)
+    ratings = pl.read_parquet(session / "ratings.parquet")
     known = [_questionnaire(rater, study) for rater in raters]
     rows = tuple(
         row

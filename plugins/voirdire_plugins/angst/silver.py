@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from voirdire import InputError
 from voirdire.parsing import parse_fields, said_yes
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
 from voirdire_judges.yes_no import fenced
 from voirdire_plugins.angst.labels import LABELS, labels_named, with_class
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,34 +23,11 @@ if TYPE_CHECKING:
 #: The columns that a silver-labelling session rates: is there any disorder, and which.
 DISORDER = "disorder"
 COLUMNS = (DISORDER, *LABELS)
-_LINES = ("Mental Health Disorder", "Name of Mental Health Disorder", "DSM5 Rationale")
-_PROMPT = """Reddit Post: {post}
-
-Does the language of the given Reddit post indicate any cues relating to some kind of mental \
-health disorder? Refer to DSM5 to justify your response.
-
-Strictly follow the following response format:
-
-Mental Health Disorder: (Yes/No)
-
-Name of Mental Health Disorder:
-
-DSM5 Rationale:"""
+_ASKED = resource("angst", "prompts")["silver"]
+_PROMPT: str = _ASKED["text"]
+_LINES: tuple[str, ...] = tuple(_ASKED["lines"])
 #: What stands where no name is given.
-_NAMELESS = frozenset(
-    {
-        "",
-        "none",
-        "n/a",
-        "na",
-        "-",
-        "null",
-        "not applicable",
-        "not specified",
-        "unspecified",
-        "unknown",
-    }
-)
+_NAMELESS = frozenset(_ASKED["nameless"])
 _WITHHELD: dict[FinishReason, Status] = {
     "error": "failed", "refusal": "refused", "content_filter": "filtered", "empty": "blank",
 }  # fmt: skip
@@ -63,7 +43,7 @@ class SilverAnnotator:
         """One request; none for a post without text."""
         if not task.text.strip():
             return []
-        message = Message("user", _PROMPT.format(post=fenced(task.text)))
+        message = Message("user", _PROMPT.replace("{post}", fenced(task.text)))
         return [
             self.sampling.request(
                 (message,),
@@ -129,10 +109,15 @@ def make(
 
 @dataclass(frozen=True, slots=True)
 class SilverCounts:
-    """What became of the posts; ``labelled = kept + no_disorder + other_disorder + unread``."""
+    """What became of the posts.
+
+    ``labelled = kept + controls + no_disorder + other_disorder + unread``: `controls` are kept
+    too, of the posts in which no disorder was seen; `no_disorder` are the others of these.
+    """
 
     labelled: int
     kept: int
+    controls: int
     no_disorder: int
     other_disorder: int
     unread: int
@@ -140,18 +125,52 @@ class SilverCounts:
     @property
     def discarded(self) -> int:
         """Posts that do not enter the silver corpus."""
-        return self.labelled - self.kept
+        return self.labelled - self.kept - self.controls
 
 
-def silver_corpus(ratings: pl.DataFrame, posts: pl.DataFrame) -> tuple[pl.DataFrame, SilverCounts]:
-    """Posts with depression and/or anxiety, and what became of the others.
+def silver_labels(ratings: pl.DataFrame, at_least: int | None = None) -> pl.DataFrame:
+    """One answer a post: what enough of all models and runs say.
 
     Parameters
     ----------
     ratings : pl.DataFrame
-        Tidy ratings of one rater and run: ``item, attribute, score``.
+        Tidy ratings of `COLUMNS` by one or several raters, in one or several runs.
+    at_least : int, optional
+        Answers that must agree; by default more than half of those asked for. One rater with one
+        run decides alone.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``item, disorder, depression, anxiety``: 1, 0, or null where too few agree or could be read.
+    """
+    asked = ratings.select("rater", "run").unique().height
+    needed = asked // 2 + 1 if at_least is None else at_least
+    if not 1 <= needed <= max(asked, 1):
+        raise InputError(f"--at-least {needed}: {asked} answers are asked for about each post")
+    name, score = pl.col("attribute").cast(pl.String), pl.col("score")
+    return ratings.group_by("item", maintain_order=True).agg(
+        pl.when((score.filter(name == column) == 1).sum() >= needed).then(1.0)
+        .when((score.filter(name == column) == 0).sum() >= needed).then(0.0)
+        .alias(column)
+        for column in COLUMNS
+    )  # fmt: skip
+
+
+def silver_corpus(
+    labels: pl.DataFrame, posts: pl.DataFrame, *, keep_controls: int = 0, seed: int = 0
+) -> tuple[pl.DataFrame, SilverCounts]:
+    """Posts with depression and/or anxiety, some without, and what became of the others.
+
+    Parameters
+    ----------
+    labels : pl.DataFrame
+        From `silver_labels`.
     posts : pl.DataFrame
         ``id`` and ``text`` of all posts labelled; further columns (an author) are kept.
+    keep_controls : int
+        How many of the posts in which no disorder was seen are kept as well, drawn by `seed`. The
+        paper keeps none, so that no prompt can show a control and no classifier can learn one.
 
     Returns
     -------
@@ -159,24 +178,24 @@ def silver_corpus(ratings: pl.DataFrame, posts: pl.DataFrame) -> tuple[pl.DataFr
         ``id, text, depression, anxiety, class`` and what else is known of the posts kept. A
         post whose labels are missing is ``unread``, and neither kept nor taken for a control.
     """
-    scores = pl.col("score").filter
-    wide = ratings.group_by("item", maintain_order=True).agg(
-        scores(pl.col("attribute").cast(pl.String) == name).first().alias(name) for name in COLUMNS
-    )
     ours = ("class", *COLUMNS)
     full = posts.select(pl.col("id").cast(pl.String), pl.exclude("id", *ours)).join(
-        wide, left_on="id", right_on="item", how="left", maintain_order="left"
+        labels, left_on="id", right_on="item", how="left", maintain_order="left"
     )
     read = pl.all_horizontal(pl.col(COLUMNS).is_not_null())
     has = pl.any_horizontal(pl.col(label) == 1 for label in LABELS)
     kept = full.filter(read & has)
+    calm = full.filter(read & ~has & (pl.col(DISORDER) == 0))
+    drawn = np.random.default_rng(seed).permutation(calm.height)[:keep_controls]
+    controls = calm[np.sort(drawn).tolist()]
     counts = SilverCounts(
         labelled=full.height,
         kept=kept.height,
-        no_disorder=full.filter(read & ~has & (pl.col(DISORDER) == 0)).height,
+        controls=controls.height,
+        no_disorder=calm.height - controls.height,
         other_disorder=full.filter(read & ~has & (pl.col(DISORDER) == 1)).height,
         unread=full.filter(~read).height,
     )
-    whole = kept.with_columns(pl.col(LABELS).cast(pl.Int8))
+    whole = pl.concat([kept, controls]).with_columns(pl.col(LABELS).cast(pl.Int8))
     first = ("id", "text", *LABELS, "class")
     return with_class(whole).select(*first, pl.exclude(*first, DISORDER)), counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.study import Study, build_study
+from voirdire.study import Study, build_study, named_models
 from voirdire_judges.questionnaires import make as questionnaire
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
 from voirdire_plugins.angst.labels import LABELS
@@ -69,14 +69,13 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     panel: list[dict[str, Any]] = [{"name": GOLD, "kind": "human"}]
     if examples and author:
         examples = {**examples, "group": author}
-    names = _short_names(models)
-    for model, name in zip(models, names, strict=True):
+    for name, model in named_models(models):
         ask = {"kind": "annotator", "model": model, **common}
         for task in tasks:
             own = {**ask, "use": "angst", "top_p": TOP_P}
             panel.append({**own, "name": f"{name} zero-shot {task}", "options": {"task": task}})
             if examples:
-                shots = {"task": task, "examples": dict(examples)}
+                shots = {"task": task, "examples": _examples(examples, task)}
                 panel.append({**own, "name": f"{name} few-shot {task}", "options": shots})
         for scale, threshold in (scales or {}).items():
             options: dict[str, Any] = {"scale": scale, "variant": variant}
@@ -115,9 +114,8 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     )
 
 
-def _short_names(models: Sequence[str]) -> list[str]:
-    """Models without their providers, but for those that only the provider tells apart."""
-    short = [model.partition(":")[2] or model for model in models]
-    return [
-        model if short.count(name) > 1 else name for model, name in zip(models, short, strict=True)
-    ]
+def _examples(spec: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Where examples come from; a balanced selector balances the task's label, or the classes."""
+    if spec.get("selector") != "balanced" or "label" in spec:
+        return dict(spec)
+    return {**spec, "labels": [*LABELS, "class"], "label": task if task in LABELS else "class"}

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.store import is_session, iterate_items, read_session, session_study
-from voirdire.study import Source, Study, build_study
+from voirdire.examining import session_as_study
+from voirdire.store import is_session, iterate_items, read_session
+from voirdire.study import Study, build_study
 from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
 from voirdire_plugins.cbt_bench.data import path_of
 from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_findings, data_sections
@@ -34,7 +35,7 @@ class CBTBench:
             No folder, or one that is neither.
         """
         if data is not None and is_session(data):
-            return _session(data)
+            return session_as_study(data, "cbt_bench needs a session")
         if data is None or not any(path_of(data, task).is_file() for task in TASKS.values()):
             files = ", ".join(path_of(Path(), task).name for task in TASKS.values())
             raise InputError(
@@ -46,35 +47,24 @@ class CBTBench:
 
     def review(self, examination: Examination) -> Examination:
         """Tables of the files; or of a session, by what its panel was asked."""
-        folder = Path(examination.study.folder)
-        if not is_session(folder):
+        session = examination.session
+        if session is None:
+            folder = Path(examination.study.folder)
             return examination.replace(
                 sections=(*data_sections(folder), *examination.sections),
                 notes=(*examination.notes, *baseline_notes(folder)),
                 findings=(*examination.findings, *data_findings(folder)),
             )
-        items = _items(folder)
+        items = _items(session)
         uses = {rater.use for rater in examination.study.panel}
         for key, task in TASKS.items():
             if f"cbt-{key}" in uses:
-                examination = review_labels(examination, task, items)
+                examination = review_labels(examination, session, task, items)
         if "cbt-qa" in uses:
-            examination = review_questions(examination, items)
+            examination = review_questions(examination, session, items)
         if "cbt-dp" in uses:
-            examination = review_comparisons(examination, items)
+            examination = review_comparisons(examination, session, items)
         return examination
-
-
-def _session(data: Path) -> Study:
-    """The study of a session, its data being what was derived there and the key that it names."""
-    study = session_study(data)
-    named = (
-        source.model_copy(update={"path": str((Path(study.folder) / source.path).resolve())})
-        for source in study.data.sources
-    )
-    derived = Source(path=str((data / "ratings.parquet").resolve()), layout="long")
-    found = study.data.model_copy(update={"sources": (*named, derived)})
-    return study.model_copy(update={"data": found, "folder": str(data)})
 
 
 def _items(folder: Path) -> tuple[Item, ...]:

@@ -7,6 +7,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from voirdire.cli.options import (
+    ModelArgument,
+    ModelOptions,
+    StudyFolder,
+    model_options,
+    print_next,
+)
+
 LABELS = """
 Examples:
 
@@ -31,9 +39,6 @@ Examples:
   --judge google:gemini-2.5-pro --out dp
 """
 
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder of the study.")]
-ModelOption = Annotated[list[str], typer.Option("--model", help="A model; may be repeated.")]
-
 
 def register(app: Any) -> None:
     """Add the commands."""
@@ -47,8 +52,8 @@ def register(app: Any) -> None:
 def labels(
     task: Annotated[Literal["cd", "pc", "fc"], typer.Argument(help="The task.")],
     data: Annotated[Path, typer.Option("--data", help="Folder of the published files.")],
-    model: ModelOption,
-    out: OutOption,
+    model: ModelArgument,
+    out: StudyFolder,
     k: Annotated[int, typer.Option("-k", min=0, help="Seed examples in each prompt.")] = 0,
     examples: Annotated[
         Literal["fixed", "nearest"], typer.Option("--examples", help="Which seeds are shown.")
@@ -56,18 +61,25 @@ def labels(
     embedder: Annotated[
         str, typer.Option("--embedder", help="Embedder for the nearest seeds.")
     ] = "all-mpnet-base-v2",
+    definitions: Annotated[
+        bool, typer.Option("--definitions", help="Define the labels in the prompt (Tables 9, 10).")
+    ] = False,
+    model_option: ModelOptions = None,
 ) -> None:
     """Level II: distortions (cd), primary (pc) or fine-grained core beliefs (fc)."""
-    from voirdire_plugins.cbt_bench.prepare import write_label_study  # noqa: PLC0415 - slow
+    from voirdire_plugins.cbt_bench.prepare import write_label_study
 
-    study = write_label_study(out, task, data, model, k=k, examples=examples, embedder=embedder)
-    _print_next(study)
+    study = write_label_study(
+        out, task, data, model, k=k, examples=examples, embedder=embedder, definitions=definitions,
+        model_options=model_options(model_option),
+    )  # fmt: skip
+    print_next(study, "cbt_bench")
 
 
-def questions(  # noqa: PLR0913 - each is an option of the command
+def questions(
     file: Annotated[Path, typer.Argument(help="JSON, JSONL, CSV or workbook of questions.")],
-    model: ModelOption,
-    out: OutOption,
+    model: ModelArgument,
+    out: StudyFolder,
     *,
     text: Annotated[str, typer.Option("--text", help="Column of the question.")] = "question",
     choice: Annotated[
@@ -83,25 +95,39 @@ def questions(  # noqa: PLR0913 - each is an option of the command
         int | None,
         typer.Option("--first", help="Answers count the options: the first one's number, 0 or 1."),
     ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            "--examples",
+            help="File of held-out questions, of which the first are shown with their answers.",
+            show_default=False,
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Held-out questions in each prompt.")] = 5,
+    model_option: ModelOptions = None,
 ) -> None:
     """Level I: multiple-choice questions of your own file."""
-    from voirdire_plugins.cbt_bench.prepare import write_question_study  # noqa: PLC0415 - slow
-    from voirdire_plugins.cbt_bench.questions import QuestionColumns  # noqa: PLC0415 - slow
+    from voirdire.tables import QuestionColumns
+    from voirdire_plugins.cbt_bench.prepare import write_question_study
 
     options = choice or ["choices"]
     columns = QuestionColumns(
         text, options[0] if len(options) == 1 else options, answer, kind, ident, first
     )
-    _print_next(write_question_study(out, file, model, columns=columns))
+    study = write_question_study(
+        out, file, model, columns=columns, examples=examples, k=k,
+        model_options=model_options(model_option),
+    )  # fmt: skip
+    print_next(study, "cbt_bench")
 
 
 def exercises(
     file: Annotated[
         Path, typer.Argument(help="Exercises: id, category, difficulty, statement, reference.")
     ],
-    model: ModelOption,
+    model: ModelArgument,
     judge: Annotated[list[str], typer.Option("--judge", help="A judging model; repeatable.")],
-    out: OutOption,
+    out: StudyFolder,
     order: Annotated[
         Literal["both", "random"],
         typer.Option("--order", help="Show each pair in both orders, or in one drawn at random."),
@@ -110,16 +136,16 @@ def exercises(
         list[str] | None,
         typer.Option("--expert", help="Someone who compares too, each pair once; repeatable."),
     ] = None,
+    model_option: ModelOptions = None,
 ) -> None:
     """Level III: answer exercises of your own file, and compare with the reference, blind."""
-    from voirdire_plugins.cbt_bench.prepare import write_exercise_study  # noqa: PLC0415 - slow
+    from voirdire_plugins.cbt_bench.prepare import write_exercise_study
 
     experts = expert or []
-    _print_next(write_exercise_study(out, file, model, judge, order=order, experts=experts))
+    study = write_exercise_study(
+        out, file, model, judge, order=order, experts=experts,
+        model_options=model_options(model_option),
+    )  # fmt: skip
+    print_next(study, "cbt_bench")
     if experts:
         typer.echo("For the experts' sheets: voirdire humans export SESSION --out WORK")
-
-
-def _print_next(study: Path) -> None:
-    typer.echo(f"Wrote {study}. Run it with: voirdire run {study} --out SESSION")
-    typer.echo("Then: voirdire examine cbt_bench --data SESSION --out REPORT")

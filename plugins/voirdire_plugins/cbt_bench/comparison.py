@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from voirdire import InputError
 from voirdire.schema import Attribute, Parsed, Request, Rubric, Sampling, Scale
 from voirdire_judges.pairwise import PairwiseJudge
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
+from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from voirdire.schema import Comparison, Reply
 
 _SCALE = Scale(-2, 2)
-_OVERALL = "Which response is the better one in all."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class ExerciseJudge:
         return self._judge(ATTRIBUTES[:-1]).parse(replies)
 
     def _judge(self, criteria: Sequence[str]) -> PairwiseJudge:
-        texts = (*criteria, _OVERALL)
+        texts = (*criteria, OVERALL)
         attributes = tuple(Attribute(n, t) for n, t in zip(ATTRIBUTES, texts, strict=True))
         rubric = Rubric("cbt-dp", attributes, _SCALE)
         return PairwiseJudge(rubric, self.sampling)

@@ -17,6 +17,7 @@ from voirdire_plugins.cbt_bench.responses import word_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from voirdire.examining import Examination
     from voirdire.examining.preferences import Preferences
@@ -28,7 +29,9 @@ _EXERCISE, _DIFFICULTY = "exercise", "difficulty"
 _TEXTS: dict[str, Any] = {"item": pl.String, "text": pl.String}
 
 
-def review_comparisons(examination: Examination, items: Sequence[Item]) -> Examination:
+def review_comparisons(
+    examination: Examination, session: Path, items: Sequence[Item]
+) -> Examination:
     """Tables 6 and 23, wins by difficulty (figures 2 and 5), and lengths against the reference."""
     if examination.preferences is None:
         return examination
@@ -42,11 +45,11 @@ def review_comparisons(examination: Examination, items: Sequence[Item]) -> Exami
     )
     general = {section.title for section in examination.sections}
     parts = [s for s in preference_sections(found) if s.title not in general]
-    sections = (overall_table(found), *examination.sections, *parts, _lengths(examination))
+    sections = (overall_table(found), *examination.sections, *parts, _lengths(session))
     return examination.replace(
         sections=tuple(section for section in sections if section.has_rows),
         items=pl.DataFrame([(item.id, item.text) for item in items], schema=_TEXTS, orient="row"),
-        replies=_responses(examination),
+        replies=_responses(session),
     )
 
 
@@ -60,10 +63,10 @@ def against_reference(preferences: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _responses(examination: Examination) -> pl.DataFrame:
+def _responses(session: Path) -> pl.DataFrame:
     """Responses as what their systems said of the items; shown only where texts are asked."""
     blank = pl.lit(None, pl.String)
-    return responses_frame(examination.study.folder).select(
+    return responses_frame(session).select(
         "item",
         "system",
         pl.col("system").alias("rater"),
@@ -124,9 +127,9 @@ def overall_table(found: Preferences) -> Section:
     )
 
 
-def _lengths(examination: Examination) -> Section:
+def _lengths(session: Path) -> Section:
     """Words of each system's responses against those of the reference."""
-    texts = responses_frame(examination.study.folder).filter(pl.col("text").is_not_null())
+    texts = responses_frame(session).filter(pl.col("text").is_not_null())
     words = {(r["item"], r["system"]): word_count(r["text"]) for r in texts.to_dicts()}
     systems = [s for s in texts["system"].unique(maintain_order=True) if s != REFERENCE]
     rows = []

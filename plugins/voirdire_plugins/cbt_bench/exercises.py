@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from voirdire import TableError
 from voirdire._errors import duplicate
+from voirdire.tables import cell_text, read_rows
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
-from voirdire_plugins.cbt_bench.rows import as_text, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def read_exercises(
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
     found: dict[str, Exercise] = {}
     for place, row in read_rows(path, list(names.values())):
-        cells = {name: as_text(row[column]) for name, column in names.items()}
+        cells = {name: cell_text(row[column]) for name, column in names.items()}
         exercise = _exercise(cells, criteria, f"{path}, {place}")
         if exercise.id in found:
             raise duplicate("exercise", exercise.id, f"{path}, {place}", error=TableError)

@@ -24,6 +24,7 @@ from voirdire_plugins.cbt_bench import published
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from voirdire.examining import Examination
     from voirdire.examining.labels import LabelMatrix
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 KEY = "Experts"
 
 
-def review_labels(examination: Examination, task: LabelTask, items: Sequence[Item]) -> Examination:
+def review_labels(
+    examination: Examination, session: Path, task: LabelTask, items: Sequence[Item]
+) -> Examination:
     """Scores, F1 by label, baselines and error cases of one task of level II."""
     truth, given = _matrices(examination, f"cbt-{task.key}", task.labels)
     analysis = examination.study.analysis
@@ -58,14 +61,14 @@ def review_labels(examination: Examination, task: LabelTask, items: Sequence[Ite
         *label_sections(scores, task.name, published.HUMAN, printed, floor),
         error_section([label_errors(truth, one) for one in given], f"{task.name}: error cases"),
     )
-    return _with_texts(examination, items).replace(
+    return _with_texts(examination, session, items).replace(
         sections=(*sections, *examination.sections),
-        findings=(*_excess(examination, task), *examination.findings),
+        findings=(*_excess(examination, session, task), *examination.findings),
         notes=(*examination.notes, f"{task.name}: {said}"),
     )
 
 
-def review_questions(examination: Examination, items: Sequence[Item]) -> Examination:
+def review_questions(examination: Examination, session: Path, items: Sequence[Item]) -> Examination:
     """Accuracy on multiple-choice questions, overall and by knowledge type."""
     letters = tuple(attribute.name for attribute in examination.study.rubric.attributes)
     truth, given = _matrices(examination, "cbt-qa", letters)
@@ -78,7 +81,7 @@ def review_questions(examination: Examination, items: Sequence[Item]) -> Examina
         for part in choice_accuracy(truth, one, parts, level=examination.study.analysis.level)
     ]
     errors = error_section([label_errors(truth, one) for one in given], "Questions: wrong answers")
-    return _with_texts(examination, items).replace(
+    return _with_texts(examination, session, items).replace(
         sections=(accuracy_section(found, "Questions: accuracy"), errors, *examination.sections)
     )
 
@@ -93,11 +96,11 @@ def _matrices(
     ]
 
 
-def _excess(examination: Examination, task: LabelTask) -> tuple[Finding, ...]:
+def _excess(examination: Examination, session: Path, task: LabelTask) -> tuple[Finding, ...]:
     """Replies that name more labels than the prompt allows."""
     names = {rater.name for rater in examination.study.panel if rater.use == f"cbt-{task.key}"}
     counts: Counter[str] = Counter()
-    for said in iterate_parsed(examination.study.folder, "annotate"):
+    for said in iterate_parsed(session, "annotate"):
         if said.rater in names and any(f.startswith("too_many:") for f in said.parsed.flags):
             counts[said.rater] += 1
     return tuple(
@@ -114,11 +117,11 @@ def _excess(examination: Examination, task: LabelTask) -> tuple[Finding, ...]:
     )
 
 
-def _with_texts(examination: Examination, items: Sequence[Item]) -> Examination:
+def _with_texts(examination: Examination, session: Path, items: Sequence[Item]) -> Examination:
     """The examination with the items' texts and the replies, shown only where texts are asked."""
     rows = [(item.id, _whole(item)) for item in items]
     said = (
-        replies_frame(examination.study.folder)
+        replies_frame(session)
         .filter((pl.col("final") == 1) & (pl.col("current") == 1))
         .select(
             "item",

@@ -7,47 +7,15 @@ from dataclasses import dataclass
 
 from voirdire import InputError
 from voirdire._errors import not_one_of
+from voirdire_plugins.resources import resource
 
-DISTORTIONS = (
-    "all-or-nothing thinking",
-    "overgeneralization",
-    "mental filter",
-    "should statements",
-    "labeling",
-    "personalization",
-    "magnification",
-    "emotional reasoning",
-    "mind reading",
-    "fortune-telling",
-)
-
+_SETS = resource("cbt_bench", "labels")
+DISTORTIONS: tuple[str, ...] = tuple(_SETS["distortions"])
 #: Primary belief -> its fine-grained beliefs, grouped as in the annotation form (figure 11).
-HIERARCHY = {
-    "helpless": (
-        "I am incompetent",
-        "I am helpless",
-        "I am powerless, weak, vulnerable",
-        "I am a victim",
-        "I am needy",
-        "I am trapped",
-        "I am out of control",
-        "I am a failure, loser",
-        "I am defective",
-    ),
-    "unlovable": (
-        "I am unlovable",
-        "I am unattractive",
-        "I am undesirable, unwanted",
-        "I am bound to be rejected",
-        "I am bound to be abandoned",
-        "I am bound to be alone",
-    ),
-    "worthless": (
-        "I am worthless, waste",
-        "I am immoral",
-        "I am bad - dangerous, toxic, evil",
-        "I don’t deserve to live",
-    ),
+#: What Tables 9 and 10 say of a label; the fine-grained beliefs have no definition.
+DEFINITIONS: dict[str, str] = _SETS["definitions"]
+HIERARCHY: dict[str, tuple[str, ...]] = {
+    primary: tuple(fine) for primary, fine in _SETS["hierarchy"].items()
 }
 
 
@@ -81,17 +49,13 @@ class LabelTask:
         return next((label for label in self.labels if plain(label) == plain(text)), None)
 
 
+_LABELS = {
+    "cd": DISTORTIONS,
+    "pc": tuple(HIERARCHY),
+    "fc": tuple(label for fine in HIERARCHY.values() for label in fine),
+}
 TASKS = {
-    "cd": LabelTask("cd", "CBT-CD", "distortions", "distortions", DISTORTIONS, 3),
-    "pc": LabelTask("pc", "CBT-PC", "core_major", "core_belief_major", tuple(HIERARCHY), 3),
-    "fc": LabelTask(
-        "fc",
-        "CBT-FC",
-        "core_fine",
-        "core_belief_fine_grained",
-        tuple(label for fine in HIERARCHY.values() for label in fine),
-        9,
-    ),
+    key: LabelTask(key=key, labels=_LABELS[key], **fields) for key, fields in _SETS["tasks"].items()
 }
 
 

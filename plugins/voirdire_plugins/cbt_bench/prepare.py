@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire import InputError
-from voirdire.study import build_study, study_to_toml
+from voirdire.study import annotator_panel, key_table, keyed, named_models, write_study
+from voirdire.tables import read_questions
 from voirdire_plugins.cbt_bench.comparison_review import REFERENCE
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
 from voirdire_plugins.cbt_bench.exercises import read_exercises
 from voirdire_plugins.cbt_bench.label_review import KEY
 from voirdire_plugins.cbt_bench.labels import task_of
-from voirdire_plugins.cbt_bench.questions import read_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from voirdire_plugins.cbt_bench.questions import Question, QuestionColumns
+    from voirdire.tables import Question, QuestionColumns
 
-_ITEMS = "items.jsonl"
-_KEY_FILE = "key.csv"
-_RESPONSES = "responses.csv"
+_ITEMS, _KEY_FILE, _RESPONSES = "items.jsonl", "key.csv", "responses.csv"
 
 
-def write_label_study(
+def write_label_study(  # noqa: PLR0913 - each is an option of the command
     out: str | Path,
     task: str,
     data: str | Path,
@@ -37,6 +35,8 @@ def write_label_study(
     k: int = 0,
     examples: str = "fixed",
     embedder: str = "all-mpnet-base-v2",
+    definitions: bool = False,
+    model_options: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the study of one task of level II, and the experts' labels as its key.
@@ -50,8 +50,11 @@ def write_label_study(
         The folder of the published files; items are read from there, not copied.
     models : sequence of str
         Such as ``"openai:gpt-4o"``; each is an annotator of the panel.
-    k, examples, embedder
-        Few-shot examples; see `voirdire_plugins.cbt_bench.annotators.make_task`.
+    k, examples, embedder, definitions
+        Few-shot examples, and whether labels are defined in the prompt; see
+        `voirdire_plugins.cbt_bench.annotators.make_task`.
+    model_options : mapping, optional
+        Of every model.
     more : mapping, optional
         Further keys of the study, such as ``{"run": {"max_cost": 5}}``.
 
@@ -63,16 +66,14 @@ def write_label_study(
     Raises
     ------
     InputError
-        No such task, two models of one name, another study in the folder, or what the files
-        hold.
+        No such task, the same model twice, another study in the folder, or what the files hold.
     """
     found, folder = task_of(task), Path(data).resolve()
     read = read_examples(folder, found)
-    rows = ((e.id, KEY, label, float(label in e.labels)) for e in read for label in found.labels)
-    options = {"data": str(folder), "k": k, "examples": examples} if k else {}
-    if k and examples == "nearest":
-        options["embedder"] = embedder
-    return _write(
+    options: dict[str, Any] = {"data": str(folder), "k": k, "examples": examples} if k else {}
+    options |= {"embedder": embedder} if k and examples == "nearest" else {}
+    options |= {"definitions": True} if definitions else {}
+    return write_study(
         out,
         {
             "name": f"cbt-{found.key}",
@@ -82,11 +83,11 @@ def write_label_study(
                 "text": "thoughts",
                 "extra": ["situation"],
             },
-            "panel": [_human(), *_annotators(models, f"cbt-{found.key}", options)],
-            **_keyed(found.labels),
+            "panel": _panel(models, f"cbt-{found.key}", options, model_options),
+            **keyed(found.labels, KEY, _KEY_FILE),
             **(more or {}),
         },
-        key=rows,
+        {_KEY_FILE: key_table(((e.id, e.labels) for e in read), found.labels, KEY)},
     )
 
 
@@ -96,32 +97,49 @@ def write_question_study(
     models: Sequence[str],
     *,
     columns: QuestionColumns | None = None,
+    examples: str | Path | None = None,
+    k: int = 5,
+    model_options: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the study of level I over any file of multiple-choice questions.
 
-    Parameters are those of `write_label_study` and `read_questions`, and so are errors.
+    `examples` is a file of held-out questions with the same columns, of which the first `k` are
+    shown with their answers before each question. The other parameters are those of
+    `write_label_study` and `read_questions`, and so are errors.
+
+    Raises
+    ------
+    InputError
+        A held-out question is one of those asked, by its text; or there are fewer than `k`.
     """
     found = read_questions(questions, columns)
-    most = max(len(question.choices) for question in found)
-    letters = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:most])
-    options = {"letters": most, "several": any(question.several for question in found)}
-    return _write(
+    shots = () if examples is None else _held_out(examples, columns, found, k)
+    most = max(len(question.choices) for question in (*found, *shots))
+    letters = tuple(ascii_uppercase[:most])
+    options: dict[str, Any] = {
+        "letters": most,
+        "several": any(question.several for question in found),
+    }
+    options |= {"examples": [_shot(question) for question in shots]} if shots else {}
+    return write_study(
         out,
         {
             "name": "cbt-qa",
             "title": "CBT-Bench: CBT-QA",
             "items": {"path": _ITEMS, "extra": ["choices", "several", "type"]},
-            "panel": [_human(), *_annotators(models, "cbt-qa", options)],
-            **_keyed(letters),
+            "panel": _panel(models, "cbt-qa", options, model_options),
+            **keyed(letters, KEY, _KEY_FILE),
             **(more or {}),
         },
-        items=(_question(question) for question in found),
-        key=((q.id, KEY, a, float(a in q.answer)) for q in found for a in letters),
+        {
+            _ITEMS: pl.DataFrame([_question(question) for question in found]),
+            _KEY_FILE: key_table(((q.id, q.answer) for q in found), letters, KEY),
+        },
     )
 
 
-def write_exercise_study(
+def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
     out: str | Path,
     exercises: str | Path,
     models: Sequence[str],
@@ -130,6 +148,7 @@ def write_exercise_study(
     order: str = "both",
     experts: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
+    model_options: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the study of level III: models answer, judges compare with the reference, blind.
@@ -148,12 +167,21 @@ def write_exercise_study(
     The other parameters are those of `write_label_study`, and so are errors.
     """
     found = read_exercises(exercises, columns=columns)
-    generators = [{"name": n, "use": "cbt-dp", "model": m} for n, m in _named(models)]
-    panel = [
-        {"name": n, "kind": "judge", "use": "cbt-dp", "model": m, "temperature": 0.0}
-        for n, m in _named(judges)
+    given = {"model_options": dict(model_options)} if model_options else {}
+    generators = [
+        {"name": n, "use": "cbt-dp", "model": m, **given} for n, m in named_models(models)
     ]
-    return _write(
+    panel = [
+        {"name": n, "kind": "judge", "use": "cbt-dp", "model": m, "temperature": 0.0, **given}
+        for n, m in named_models(judges)
+    ]
+    columns_of_items = ("id", "category", "difficulty", "reference")
+    items = [
+        {"text": e.statement, **{name: getattr(e, name) for name in columns_of_items}}
+        for e in found
+    ]
+    references = [(e.id, REFERENCE, e.reference) for e in found]
+    return write_study(
         out,
         {
             "name": "cbt-dp",
@@ -167,17 +195,10 @@ def write_exercise_study(
             **({"humans": _experts(experts)} if experts else {}),
             **(more or {}),
         },
-        items=(
-            {
-                "id": e.id,
-                "text": e.statement,
-                "category": e.category,
-                "difficulty": e.difficulty,
-                "reference": e.reference,
-            }
-            for e in found
-        ),
-        responses=((e.id, REFERENCE, e.reference) for e in found),
+        {
+            _ITEMS: pl.DataFrame(items),
+            _RESPONSES: pl.DataFrame(references, schema=["item", "system", "text"], orient="row"),
+        },
     )
 
 
@@ -194,6 +215,16 @@ def _experts(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _panel(
+    models: Sequence[str],
+    use: str,
+    options: Mapping[str, Any],
+    model_options: Mapping[str, Any] | None,
+) -> list[dict[str, Any]]:
+    shared = {"temperature": 0.0, "model_options": dict(model_options or {})}
+    return [{"name": KEY, "kind": "human"}, *annotator_panel(models, use, options, **shared)]
+
+
 def _question(question: Question) -> dict[str, Any]:
     return {
         "id": question.id,
@@ -204,67 +235,28 @@ def _question(question: Question) -> dict[str, Any]:
     }
 
 
-def _human() -> dict[str, str]:
-    return {"name": KEY, "kind": "human"}
+def _held_out(
+    path: str | Path, columns: QuestionColumns | None, asked: Sequence[Question], k: int
+) -> tuple[Question, ...]:
+    """The first k questions of a file of examples, none of which is asked."""
+    pool = read_questions(path, columns)
+    texts = {_plain(question.text) for question in asked}
+    shared = [question.id for question in pool if _plain(question.text) in texts]
+    if shared:
+        raise InputError(
+            f"--examples {path}: {len(shared)} of its {len(pool)} questions are asked in the study "
+            f"(question {shared[0]!r} first): their answers would be shown"
+        )
+    if not 0 < k <= len(pool):
+        raise InputError(f"--examples {path}: -k is {k}, and it holds {len(pool)} questions")
+    return pool[:k]
 
 
-def _annotators(
-    models: Sequence[str], use: str, options: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "kind": "annotator",
-            "use": use,
-            "model": model,
-            "temperature": 0.0,
-            "options": dict(options),
-        }
-        for name, model in _named(models)
-    ]
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
-def _named(models: Sequence[str]) -> list[tuple[str, str]]:
-    """Models with their names: what stands behind the prefix."""
-    names = [model.partition(":")[2] or model for model in models]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice or not names:
-        what = f"two are called {twice[0]!r}" if twice else "none was given"
-        raise InputError(f"cbt_bench: models need names that differ; {what}")
-    return list(zip(names, models, strict=True))
-
-
-def _keyed(labels: Sequence[str]) -> dict[str, Any]:
-    """Labels as attributes on 0..1, and the key as the reference."""
-    return {
-        "data": {"sources": [{"path": _KEY_FILE, "layout": "long"}], "reference": [KEY]},
-        "rubric": {"scale": [0, 1], "attributes": list(labels)},
-    }
-
-
-def _write(
-    out: str | Path,
-    raw: Mapping[str, Any],
-    *,
-    items: Iterable[Mapping[str, Any]] = (),
-    key: Iterable[tuple[Any, ...]] = (),
-    responses: Iterable[tuple[str, ...]] = (),
-) -> Path:
-    folder = Path(out)
-    path, said = folder / "study.toml", study_to_toml(build_study(raw, str(raw["name"]), str(out)))
-    if path.is_file() and path.read_bytes() != said.encode():
-        raise InputError(f"{path}: another study lies there; give another folder, or remove it")
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(item, ensure_ascii=False) for item in items]
-    if lines:
-        (folder / _ITEMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _write_table(folder / _KEY_FILE, ["item", "rater", "attribute", "score"], key)
-    _write_table(folder / _RESPONSES, ["item", "system", "text"], responses)
-    path.write_text(said, encoding="utf-8", newline="\n")
-    return path
-
-
-def _write_table(path: Path, names: list[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    found = list(rows)
-    if found:
-        pl.DataFrame(found, schema=names, orient="row").write_csv(path)
+def _shot(question: Question) -> dict[str, Any]:
+    """A question in the fields of a prompt, with the texts of its right options as the answer."""
+    right = [question.choices[ascii_uppercase.index(letter)] for letter in question.answer]
+    return {**_question(question), "answer": right}

@@ -2,95 +2,33 @@
 
 from __future__ import annotations
 
-#: Rows of Table 5: model -> accuracy on CBT-QA, weighted F1 on CBT-CD, CBT-PC, CBT-FC, in per cent.
-TABLE_5 = {
-    "Mistral-v0.3-7B": (75.9, 45.3, 72.5, 47.9),
-    "Gemma-2-9B": (90.0, 40.1, 80.4, 51.5),
-    "Llama-3.1-8B": (78.2, 44.1, 82.5, 44.8),
-    "Llama-3.1-70B": (92.7, 43.9, 75.8, 55.4),
-    "Llama-3.1-405B": (95.0, 43.3, 75.3, 58.2),
-    "GPT-4o": (94.1, 43.9, 78.4, 56.7),
-    "Human": (90.7, 49.1, 77.6, 54.6),
-}
+from typing import Any
+
+from voirdire_plugins.resources import resource
+
+_PRINTED = resource("cbt_bench", "published")
 HUMAN = "Human"
 _PLACE = {"qa": 0, "cd": 1, "pc": 2, "fc": 3}
 
+
+def _rows(value: Any) -> Any:
+    return tuple(map(_rows, value)) if isinstance(value, list) else value
+
+
+#: Table 5: model -> accuracy on CBT-QA, weighted F1 on CBT-CD, CBT-PC, CBT-FC, in per cent.
+TABLE_5: dict[str, tuple[float, ...]] = {k: _rows(v) for k, v in _PRINTED["table_5"].items()}
 #: Table 3: examples, labels, mean situation and thought length, mean labels.
-TABLE_3 = {
-    "cd": (146, 10, 232.9, 258.8, 2.5),
-    "pc": (184, 3, 240.7, 256.9, 1.9),
-    "fc": (112, 19, 233.4, 248.4, 3.8),
-}
-
+TABLE_3: dict[str, tuple[float, ...]] = {k: _rows(v) for k, v in _PRINTED["table_3"].items()}
 #: Table 12: exercises, beginner, intermediate, advanced; in the order of the ten categories.
-TABLE_12 = (
-    (14, 4, 6, 4),
-    (16, 5, 6, 5),
-    (15, 5, 5, 5),
-    (15, 5, 7, 5),
-    (16, 5, 5, 6),
-    (15, 5, 5, 5),
-    (17, 5, 5, 7),
-    (16, 5, 6, 5),
-    (15, 5, 5, 5),
-    (15, 5, 5, 5),
-)
-TABLE_12_ALL = (156, 49, 55, 52)
-
+TABLE_12: tuple[tuple[int, ...], ...] = _rows(_PRINTED["table_12"]["rows"])
+TABLE_12_ALL: tuple[int, ...] = _rows(_PRINTED["table_12"]["all"])
 #: Table 6: overall preference for the model on each of the ten exercises, and the average.
-TABLE_6 = {
-    "Llama-3.1-405B": (
-        (0.07, 0.06, 0.21, -0.24, -0.19, 0.00, 0.18, -0.31, 0.07, 0.00),
-        -0.01,
-    ),
-    "Llama-3.1-8B": (
-        (-0.21, -0.31, -0.47, -0.29, -0.13, 0.00, -0.35, 0.00, -0.13, -0.33),
-        -0.22,
-    ),
-    "GPT-4o": (
-        (-0.50, -0.50, -0.13, -0.24, -0.31, -0.53, -0.06, -0.44, -0.13, -0.40),
-        -0.32,
-    ),
+TABLE_6: dict[str, tuple[tuple[float, ...], float]] = {
+    k: (_rows(v["means"]), v["average"]) for k, v in _PRINTED["table_6"].items()
 }
-
 #: Table 23: four criteria on each of the ten exercises.
-TABLE_23 = {
-    "Llama-3.1-405B": (
-        (0.00, 0.64, 0.36, 0.50),
-        (0.34, 0.06, -0.38, 0.56),
-        (0.00, 0.07, 0.07, -0.33),
-        (-0.06, -0.29, -0.18, -0.12),
-        (-0.06, -0.31, 0.25, 0.06),
-        (0.13, 0.20, -0.07, -0.13),
-        (0.41, -0.12, 0.00, -0.06),
-        (-0.06, -0.56, 0.06, 0.25),
-        (0.07, 0.07, -0.27, -0.60),
-        (-0.27, -0.20, -0.07, -0.07),
-    ),
-    "Llama-3.1-8B": (
-        (-0.36, 0.79, 0.36, 0.43),
-        (-0.25, 0.13, -0.13, 0.13),
-        (-0.40, -0.27, -0.07, -0.33),
-        (-0.53, -0.47, -0.18, -0.47),
-        (0.00, -0.44, 0.63, -0.19),
-        (0.33, -0.20, 0.00, -0.33),
-        (0.18, 0.00, -0.35, 0.12),
-        (0.06, 0.38, 0.38, 0.13),
-        (-0.53, 0.13, -0.13, -0.73),
-        (-0.53, -0.33, -0.47, -0.47),
-    ),
-    "GPT-4o": (
-        (-0.64, 0.93, 0.43, 0.29),
-        (0.25, -0.25, -0.63, 0.81),
-        (-0.53, -0.27, 0.13, -0.20),
-        (0.24, 0.12, -0.41, 0.00),
-        (-0.44, -0.50, 0.00, 0.06),
-        (-0.40, 0.13, 0.13, -0.07),
-        (0.06, -0.18, -0.29, 0.24),
-        (-0.25, -0.06, -0.25, 0.00),
-        (-0.40, -0.13, -0.53, -0.33),
-        (-0.60, -0.60, -0.47, -0.33),
-    ),
+TABLE_23: dict[str, tuple[tuple[float, ...], ...]] = {
+    k: _rows(v) for k, v in _PRINTED["table_23"].items()
 }
 
 

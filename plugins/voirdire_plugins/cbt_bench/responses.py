@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from voirdire import InputError
 from voirdire.schema import Message, Request, Response, Sampling
-from voirdire_plugins.cbt_bench.prompts import DP
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.schema import Item, Reply
+
+
+_PROMPT: str = resource("cbt_bench", "prompts")["dp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class TherapistGenerator:
         if not words:
             raise InputError(f"cbt-dp: exercise {task.id!r} has no 'reference' to take a length of")
         messages = (
-            Message("system", DP.replace("{words}", str(words))),
+            Message("system", _PROMPT.replace("{words}", str(words))),
             Message("user", task.text),
         )
         return [

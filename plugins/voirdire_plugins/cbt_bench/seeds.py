@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire import InputError
 from voirdire.schema import Item
-from voirdire_plugins.cbt_bench.data import Example, read_examples, text_key
+from voirdire_plugins.cbt_bench.data import Example, read_examples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,19 +70,6 @@ def as_shot(example: Example) -> dict[str, Any]:
         "text": example.thoughts,
         "answer": example.labels,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class FirstExamples:
-    """The first k of a pool for every item, but for one that is the item itself."""
-
-    pool: tuple[Example, ...]
-
-    def select(self, item: Item, k: int) -> list[Mapping[str, Any]]:
-        """At most k examples, as shots."""
-        key = text_key(str(item.extra.get("situation", "")), item.text)
-        others = (e for e in self.pool if e.id != item.id and e.text_key != key)
-        return [as_shot(example) for _, example in zip(range(k), others, strict=False)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from typing import Literal
 from voirdire import InputError
 from voirdire.schema import Sampling
 from voirdire_judges.annotators.labels import Contradiction, LabelAnnotator
-from voirdire_plugins.distortions.labels import LABELS, UNSURE
-from voirdire_plugins.distortions.prompts import AT_MOST, PROMPTS
+from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, UNSURE, prompt_of
 
 
 def make(
@@ -16,6 +15,7 @@ def make(
     prompt: Literal["ranked", "multi"] = "ranked",
     contradiction: Contradiction = "missing",
     guard: bool = False,
+    definitions: bool = False,
     sampling: Sampling = Sampling(),
 ) -> LabelAnnotator:
     """An annotator of cognitive distortions (`use = "distortions"`).
@@ -29,6 +29,9 @@ def make(
         A reply that names No Distortion beside a distortion is missing, or the distortion stands.
     guard : bool
         Put the text between marks, and say so in the prompt. The paper's prompts do not.
+    definitions : bool
+        Define the distortions in the prompt (Table 1), which the paper's prompts do not: an
+        ablation.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
@@ -47,7 +50,7 @@ def make(
         raise InputError(f"distortions: prompt must be one of {tuple(PROMPTS)}, got {prompt!r}")
     return LabelAnnotator(
         LABELS,
-        PROMPTS[prompt],
+        prompt_of(prompt, definitions=definitions),
         AT_MOST[prompt],
         contradiction,
         guard,

@@ -1,4 +1,4 @@
-"""`voirdire paper distortions`: the data sets of a session as files for classifiers."""
+"""`voirdire paper distortions`: a study of repeated annotation, and its data sets as files."""
 
 from __future__ import annotations
 
@@ -8,22 +8,104 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli.options import (
+    ModelArgument,
+    ModelOptions,
+    StudyFolder,
+    model_options,
+    print_next,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-EPILOG = """
+STUDY = """
 Examples:
 
-  voirdire paper distortions a --out datasets
+  voirdire paper distortions study letters.csv --model openai:gpt-4 --temperature 0.5
+  --temperature 0.7 --out letters
+
+  voirdire paper distortions study letters.csv --model openai:gpt-4 --model openai:gpt-4o
+  --dominant label1 --secondary label2 --definitions --out defined
+
+  voirdire run letters/study.toml --out session
+"""
+DATASETS = """
+Examples:
+
+  voirdire paper distortions datasets session --out datasets
 """
 
 
 def register(app: Any) -> None:
-    """Add the command."""
-    app.papers.command("distortions", epilog=EPILOG)(distortions)
+    """Add the commands."""
+    group = typer.Typer(
+        name="distortions",
+        help="Cognitive distortions labelled again and again (Sharma et al.).",
+        no_args_is_help=True,
+    )
+    group.command("study", epilog=STUDY)(study)
+    group.command("datasets", epilog=DATASETS)(datasets)
+    app.papers.add_typer(group)
 
 
-def distortions(
+def study(
+    texts: Annotated[
+        str, typer.Argument(help="Texts: a file, or datasets:owner/name.", show_default=False)
+    ],
+    model: ModelArgument,
+    out: StudyFolder,
+    temperature: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--temperature", min=0, help="Repeat for several.", show_default="0.5 and 0.7"
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each annotator.")] = 5,
+    at_least: Annotated[
+        int | None,
+        typer.Option(
+            "--at-least",
+            min=1,
+            help="Runs that must name a label.",
+            show_default="four fifths of them",
+        ),
+    ] = None,
+    definitions: Annotated[
+        bool, typer.Option("--definitions", help="Define the distortions in the prompt (Table 1).")
+    ] = False,
+    id_column: Annotated[str, typer.Option("--id", help="Column of ids.")] = "id",
+    text_column: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    dominant: Annotated[
+        str,
+        typer.Option("--dominant", help="Column of people's dominant label.", show_default=False),
+    ] = "",
+    secondary: Annotated[
+        str,
+        typer.Option("--secondary", help="Column of their second label.", show_default=False),
+    ] = "",
+    model_option: ModelOptions = None,
+) -> None:
+    """Write a study in which each model labels each text several times, by both prompts."""
+    from voirdire_plugins.distortions.studies import write_annotation_study
+
+    columns = {"id": id_column, "text": text_column}
+    columns |= {k: v for k, v in (("dominant", dominant), ("secondary", secondary)) if v}
+    written = write_annotation_study(
+        out,
+        texts,
+        model,
+        columns=columns,
+        temperatures=temperature or (0.5, 0.7),
+        runs=runs,
+        at_least=at_least,
+        definitions=definitions,
+        model_options=model_options(model_option),
+    )
+    print_next(written, "distortions")
+
+
+def datasets(
     session: Annotated[Path, typer.Argument(help="The session folder.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the data sets.")] = Path(
         "datasets"
@@ -31,10 +113,7 @@ def distortions(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the split.", min=0)] = 0,
 ) -> None:
     """Write a session's data sets: items, parts and three label sets, one file a configuration."""
-    from voirdire_plugins.distortions.session import (  # noqa: PLC0415 - commands import late
-        read_annotations,
-        read_datasets,
-    )
+    from voirdire_plugins.distortions.session import read_annotations, read_datasets
 
     data, _ = read_datasets(read_annotations(session), seed=seed)
     out.mkdir(parents=True, exist_ok=True)

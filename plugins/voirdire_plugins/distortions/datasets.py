@@ -11,8 +11,7 @@ import polars as pl
 
 from voirdire import InputError
 from voirdire.examining.labels import LABELLED
-from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, UNSURE
-from voirdire_plugins.distortions.prompts import SHORT
+from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, SHORT, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

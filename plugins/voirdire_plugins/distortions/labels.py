@@ -1,32 +1,36 @@
-"""The ten distortions (Table 1 of Sharma et al.), No Distortion and Others."""
+"""The ten distortions of Sharma et al., No Distortion and Others; the two prompts of appendix D."""
 
 from __future__ import annotations
 
 from voirdire.parsing import LabelSet
+from voirdire_plugins.resources import resource
 
-DISTORTIONS = (
-    "All or Nothing Thinking",
-    "Emotional Reasoning",
-    "Fortune Telling",
-    "Labeling",
-    "Magnification",
-    "Mental Filter",
-    "Mind Reading",
-    "Overgeneralization",
-    "Personalization",
-    "Should Statements",
-)
-NO_DISTORTION, OTHERS = "No Distortion", "Others"
+_SETS = resource("distortions", "labels")
+DISTORTIONS: tuple[str, ...] = tuple(_SETS["distortions"])
+NO_DISTORTION: str = _SETS["none"]
+OTHERS: str = _SETS["other"]
 #: Names of an item without a recurring label (appendix G).
-UNSURE = ("not sure if distortion", "not sure which distortion")
+UNSURE: tuple[str, str] = (_SETS["unsure"][0], _SETS["unsure"][1])
+#: What Table 1 says of each distortion.
+DEFINITIONS: dict[str, str] = _SETS["definitions"]
+LABELS = LabelSet((*DISTORTIONS, NO_DISTORTION, OTHERS), _SETS["synonyms"], NO_DISTORTION, OTHERS)
 
-#: Other spellings; case, hyphens, plurals and British spelling need none.
-SYNONYMS = {
-    "Magnification (Catastrophizing)": "Magnification",
-    "All or Nothing": "All or Nothing Thinking",
-    "Black and White Thinking": "All or Nothing Thinking",
-    "Should Statement": "Should Statements",
-    "Not Distorted": NO_DISTORTION,
-}
+_PROMPTS = resource("distortions", "prompts")
+#: Prompt by name, the labels that it allows, and what the paper calls it (RLP and MLP).
+PROMPTS: dict[str, str] = {name: one["text"] for name, one in _PROMPTS.items()}
+AT_MOST: dict[str, int | None] = {name: one.get("at_most") for name, one in _PROMPTS.items()}
+SHORT: dict[str, str] = {name: one["short"] for name, one in _PROMPTS.items()}
 
-LABELS = LabelSet((*DISTORTIONS, NO_DISTORTION, OTHERS), SYNONYMS, NO_DISTORTION, OTHERS)
+
+def prompt_of(name: str, *, definitions: bool = False) -> str:
+    """A prompt, word for word; with the definitions of Table 1 after the list where asked for.
+
+    >>> "Predicting negative outcomes" in prompt_of("multi", definitions=True)
+    True
+    """
+    text = PROMPTS[name]
+    if not definitions:
+        return text
+    lines = "\n".join(f"- {label}: {said}" for label, said in DEFINITIONS.items())
+    head, mark, form = text.partition("Output Format:")
+    return f"{head}Definitions:\n{lines}\n\n{mark}{form}"

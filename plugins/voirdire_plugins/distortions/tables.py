@@ -16,7 +16,7 @@ from voirdire.examining.labels import (
     unknown_labels,
 )
 from voirdire.tabular import Marked, Section, Table, count, number, share_text, text
-from voirdire_plugins.distortions.prompts import SHORT
+from voirdire_plugins.distortions.labels import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

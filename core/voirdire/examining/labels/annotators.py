@@ -137,7 +137,7 @@ def _runs(
 
 def session_behind(study: Study) -> Path | None:
     """The session whose ratings a study reads, if it reads one's."""
-    folders = (Path(source.path).parent for source in study.data.sources)
+    folders = ((Path(study.folder) / source.path).parent for source in study.data.sources)
     return next((folder for folder in folders if is_session(folder)), None)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from voirdire._errors import TableError, not_one_of
+from voirdire._errors import InputError, MissingExtraError, TableError, not_one_of
 from voirdire.files import near
 from voirdire.tables._files._csv import read_csv
 from voirdire.tables._files._excel import read_excel
@@ -25,6 +25,8 @@ _MAGIC = (
     (b"\x1f\x8b", "compressed by gzip"),
 )
 _CONTENT = (((".xls",), (_OLD,)), (_EXCEL, (_ZIP,)), (_PARQUET, ("Parquet",)))
+#: How a data set is named that the `datasets` library loads.
+BY_NAME = "datasets:"
 SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
 
 
@@ -33,11 +35,18 @@ def read_raw(
 ) -> RawTable:
     """A file as it stands, with trimmed headers.
 
+    In place of a file, ``datasets:owner/name`` or ``datasets:owner/name:split`` (by default the
+    split ``test``) names a data set, or a folder, that the `datasets` library loads.
+
     Raises
     ------
+    MissingExtraError
+        A data set is asked for by name, and `datasets` is not installed.
     TableError
         No such file, a suffix that is none of `SUFFIXES`, or content that cannot be read.
     """
+    if str(path).startswith(BY_NAME):
+        return _read_by_name(str(path).removeprefix(BY_NAME))
     path = Path(path)
     if not path.exists():
         raise TableError(f"{path}: there is no such file{near(path)}")
@@ -47,6 +56,19 @@ def read_raw(
         return _by_suffix(path, sheet, skip_bad_lines)
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _read_by_name(name: str) -> RawTable:
+    try:
+        from datasets import load_dataset  # noqa: PLC0415 - optional
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{BY_NAME}{name}", "datasets", "datasets") from error
+    path, _, split = name.partition(":")
+    try:
+        frame = pl.DataFrame(load_dataset(path, split=split or "test").to_dict())
+    except Exception as error:  # the library raises whatever its loaders raise
+        raise InputError(f"{BY_NAME}{name} cannot be loaded: {error}") from error
+    return build(name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
 
 
 def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:

@@ -1,16 +1,16 @@
-"""Multiple-choice questions of level I, from any file of them."""
+"""Multiple-choice questions from any file of them."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from voirdire import TableError
-from voirdire._errors import duplicate
+from voirdire._errors import TableError, check_columns, duplicate
 from voirdire._options import read_options
-from voirdire_plugins.cbt_bench.rows import as_text, decoded, read_rows
+from voirdire.tables._files import read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,20 +97,20 @@ def read_questions(
 def _question(
     row: Mapping[str, Any], names: QuestionColumns, options: list[str], number: int, where: str
 ) -> Question:
-    text, ident = as_text(row[names.text]), as_text(row[names.id]) if names.id else str(number)
+    text, ident = cell_text(row[names.text]), cell_text(row[names.id]) if names.id else str(number)
     choices = _choices(row, options, where)
     if not text or not 2 <= len(choices) <= len(ascii_uppercase):
         shown = list(choices.values()) or row[options[0]]
         raise TableError(f"{where}: a text and 2 to 26 options are needed, got {text!r}, {shown}")
     if not ident:
         raise TableError(f"{where}: column {names.id!r} (the id) is empty")
-    answer = _answer(decoded(row[names.answer]), choices, names.first, where)
+    answer = _answer(_decoded(row[names.answer]), choices, names.first, where)
     return Question(
         ident,
         text,
         tuple(choices.values()),
         answer,
-        as_text(row[names.type]) if names.type else "",
+        cell_text(row[names.type]) if names.type else "",
         len(answer) > 1 or _SEVERAL.search(text) is not None,
     )
 
@@ -119,7 +119,7 @@ def _choices(row: Mapping[str, Any], options: list[str], where: str) -> dict[str
     """Label -> text."""
     if len(options) == 1:
         return read_options(row[options[0]])
-    texts = [as_text(row[name]) for name in options]
+    texts = [cell_text(row[name]) for name in options]
     while texts and not texts[-1]:
         texts.pop()
     if "" in texts:
@@ -142,16 +142,16 @@ def _answer(
         if found and all(found):
             return tuple(sorted({letters[0] for letters in found}))
     allowed = ", ".join(ascii_uppercase[: len(choices)])
-    hint = _NUMBERED if first is None and as_text(given).isdecimal() else ""
+    hint = _NUMBERED if first is None and cell_text(given).isdecimal() else ""
     raise TableError(f"{where}: answer {given!r} is none of the options ({allowed}){hint}")
 
 
 def _readings(given: Any) -> Iterator[list[str]]:
     """What may be meant as one answer or several, the plainest reading first."""
     if isinstance(given, list):
-        yield [as_text(part) for part in given if as_text(part)]
+        yield [cell_text(part) for part in given if cell_text(part)]
         return
-    text = as_text(given)
+    text = cell_text(given)
     yield [text]
     for separator in _SEPARATORS:
         yield [part.strip() for part in separator.split(text) if part.strip()]
@@ -176,3 +176,38 @@ def _meant(part: str, choices: Mapping[str, str], first: int | None) -> list[str
 
 def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a JSON, JSONL, CSV, Parquet file or workbook; nested values come as JSON text.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or lacks one of `columns`.
+    """
+    raw = read_raw(path)
+    check_columns(path, columns, raw.frame.columns)
+    for index, row in enumerate(raw.frame.iter_rows(named=True)):
+        yield raw.place(index), row
+
+
+def _decoded(value: Any) -> Any:
+    """A nested value out of its JSON text; anything else as it is."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text: numbers without a needless point, nothing for what is missing.
+
+    >>> cell_text(2.0), cell_text(" a "), cell_text(0), cell_text(None)
+    ('2', 'a', '0', '')
+    """
+    if isinstance(value, float):
+        return format(value, ".10g")
+    return "" if value is None else str(value).strip()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire._errors import InputError, VoirdireError
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.store import askers
 from voirdire.tables import read_items
 
 if TYPE_CHECKING:
@@ -119,3 +121,44 @@ def few_shot(
     if not options.get("pool"):
         raise InputError("examples: pool must name a file of examples")
     return FewShot(str(name), k, options, study, plugins)
+
+
+def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
+    """The distinct ways in which a panel's examples are chosen; nothing is opened yet.
+
+    Raters that are asked for the same examples share one.
+    """
+    raters = (asker.rater for asker in askers(study, plugins or loaded_plugins()))
+    found = (getattr(rater, "examples", None) for rater in raters)
+    distinct: dict[str, FewShot] = {}
+    for one in found:
+        if isinstance(one, FewShot):
+            key = json.dumps([one.selector, one.k, one.options], sort_keys=True, default=str)
+            distinct.setdefault(key, one)
+    return list(distinct.values())
+
+
+def leaks_of(
+    study: Study, plugins: Plugins | None = None
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """What of a study's items lies in its pools, what was kept out of prompts, what is unknown.
+
+    Examples are chosen as in the run: the same pool, embedder and items give the same ones.
+
+    Returns
+    -------
+    tuple of tuple of Finding and tuple of str
+        The findings, and a note for each pool that cannot be looked at any more.
+    """
+    findings: list[Finding] = []
+    notes: list[str] = []
+    for shots in few_shots(study, plugins):
+        why = f"selector {shots.selector!r} does not tell"
+        try:
+            found = shots.findings() if shots.selections else None
+        except VoirdireError as error:
+            found, why = None, str(error)
+        if found is None:
+            notes.append(f"Leaks from {shots.options.get('pool')} could not be counted: {why}")
+        findings += found or ()
+    return tuple(findings), tuple(notes)

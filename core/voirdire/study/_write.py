@@ -1,0 +1,147 @@
+"""A study written beside its files: items, a key that raters are held against, models by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError
+from voirdire.files import whole, write_text
+from voirdire.study._load import build_study
+from voirdire.study._model import Study
+from voirdire.study._toml import study_to_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import polars as pl
+
+#: The rater under whose name a key stands, and its file.
+KEY_RATER, KEY_FILE = "Key", "key.csv"
+
+
+def write_study(
+    out: str | Path,
+    raw: Study | Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame] | None = None,
+) -> Path:
+    """Write study.toml into a folder, with the tables that it names beside it.
+
+    Parameters
+    ----------
+    out : path
+        A folder; made where there is none, and not before the study is found to be valid.
+    raw : Study or mapping
+        The study, or its keys as `build_study` takes them.
+    tables : mapping of str to pl.DataFrame, optional
+        File name (``.csv``, or ``.jsonl`` where values are lists) -> its rows. Names are relative
+        to `out`, as the paths in a study are.
+
+    Returns
+    -------
+    Path
+        The study.toml.
+
+    Raises
+    ------
+    InputError
+        The study is not valid, or another one lies in the folder.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_study(folder, {"name": "calm"}).read_text().strip()
+    'name = "calm"'
+    """
+    folder = Path(out)
+    path = folder / "study.toml"
+    study = raw if isinstance(raw, Study) else build_study(dict(raw), str(raw["name"]), str(out))
+    text = study_to_toml(study)
+    if path.is_file() and path.read_bytes() != text.encode():
+        raise InputError(f"{path}: another study lies there; give another folder, or remove it")
+    for name, frame in (tables or {}).items():
+        with whole(folder / name) as draft:
+            (frame.write_ndjson if name.endswith(".jsonl") else frame.write_csv)(draft)
+    write_text(path, text)
+    return path
+
+
+def named_models(models: Sequence[str]) -> list[tuple[str, str]]:
+    """Each model with the name of its rater: the model's, with the provider only where needed.
+
+    Raises
+    ------
+    InputError
+        No model, or one that is given twice.
+
+    Examples
+    --------
+    >>> named_models(["openai:gpt-4o", "google:gemini"])
+    [('gpt-4o', 'openai:gpt-4o'), ('gemini', 'google:gemini')]
+    >>> [name for name, _ in named_models(["openai:a", "compatible:a"])]
+    ['openai:a', 'compatible:a']
+    """
+    if not models:
+        raise InputError("--model: name at least one model")
+    repeated = [model for model in models if list(models).count(model) > 1]
+    if repeated:
+        raise InputError(f"--model {repeated[0]!r} is given more than once")
+    short = [model.partition(":")[2] or model for model in models]
+    return [
+        (model if short.count(name) > 1 else name, model)
+        for name, model in zip(short, models, strict=True)
+    ]
+
+
+def annotator_panel(
+    models: Sequence[str],
+    use: str,
+    options: Mapping[str, Any] | None = None,
+    **shared: Any,
+) -> list[dict[str, Any]]:
+    """The entries of a panel in which each model is an annotator of the same kind.
+
+    `shared` are further keys of every entry (``temperature``, ``runs``, ``model_options``, ...);
+    one that is empty is left out.
+
+    Examples
+    --------
+    >>> annotator_panel(["simulated:a"], "yes-no", {"labels": ["calm"]}, runs=2)[0]["name"]
+    'a'
+    """
+    given = {key: value for key, value in shared.items() if value not in (None, {}, ())}
+    return [
+        {"name": name, "kind": "annotator", "use": use, "model": model, **given}
+        | ({"options": dict(options)} if options else {})
+        for name, model in named_models(models)
+    ]
+
+
+def keyed(labels: Sequence[str], rater: str = KEY_RATER, path: str = KEY_FILE) -> dict[str, Any]:
+    """The parts of a study that hold its raters against a key of labels.
+
+    Labels are attributes on 0..1, the key is the reference, and its file is `path`
+    (see `key_table`). The panel still needs the key as a human: ``{"name": rater, "kind":
+    "human"}``.
+    """
+    return {
+        "data": {"sources": [{"path": path, "layout": "long"}], "reference": [rater]},
+        "rubric": {"scale": [0, 1], "attributes": list(labels)},
+    }
+
+
+def key_table(
+    truth: Iterable[tuple[str, Collection[str]]], labels: Sequence[str], rater: str = KEY_RATER
+) -> pl.DataFrame:
+    """The file of a key: one row an item and label, 1 where the item carries it.
+
+    >>> key_table([("1", ["b"])], ["a", "b"]).rows()
+    [('1', 'Key', 'a', 0.0), ('1', 'Key', 'b', 1.0)]
+    """
+    import polars as pl  # noqa: PLC0415 - reading a study needs no table library
+
+    rows = [
+        (item, rater, label, float(label in right)) for item, right in truth for label in labels
+    ]
+    return pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row")

@@ -1,0 +1,76 @@
+"""The paper's panel over a user's texts: each model and temperature, asked by both prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voirdire import TableError
+from voirdire.study import named_models, write_study
+from voirdire.tables import read_labelled
+from voirdire_plugins.distortions.labels import PROMPTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_ITEMS = "items.csv"
+
+
+def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
+    out: str | Path,
+    texts: str | Path,
+    models: Sequence[str],
+    *,
+    columns: Mapping[str, str],
+    temperatures: Sequence[float] = (0.5, 0.7),
+    runs: int = 5,
+    at_least: int | None = None,
+    definitions: bool = False,
+    model_options: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write study.toml and items.csv: an annotator for each model, temperature and prompt.
+
+    Parameters
+    ----------
+    columns : mapping
+        ``id`` and ``text``, and ``dominant`` and ``secondary`` where people have labelled the
+        texts -> the file's columns.
+    at_least : int, optional
+        Runs that must name a label; by default four fifths of them.
+    definitions : bool
+        Define the distortions in the prompt, which the paper does not.
+
+    Raises
+    ------
+    InputError
+        The same model twice, or another study in the folder.
+    TableError
+        A column is absent, or an id is empty or repeated.
+    """
+    items = read_labelled(texts, (), columns)
+    known = [name for name in ("dominant", "secondary") if name in columns]
+    if "secondary" in known and "dominant" not in known:
+        raise TableError(f"{texts}: --secondary needs --dominant")
+    panel = [
+        {
+            "name": f"{name} {heat:g} {prompt}",
+            "kind": "annotator",
+            "use": "distortions",
+            "model": model,
+            "temperature": heat,
+            "runs": runs,
+            "options": {"prompt": prompt, **({"definitions": True} if definitions else {})},
+            **({"model_options": dict(model_options)} if model_options else {}),
+        }
+        for name, model in named_models(models)
+        for heat in temperatures
+        for prompt in PROMPTS
+    ]
+    study: dict[str, Any] = {
+        "name": "distortions",
+        "title": "Cognitive distortions, labelled again and again (Sharma et al.)",
+        "items": {"path": _ITEMS, "extra": known},
+        "panel": panel,
+    }
+    study |= {} if at_least is None else {"analysis": {"at_least": at_least}}
+    return write_study(out, study, {_ITEMS: items.select("id", "text", *known)})

@@ -91,11 +91,17 @@ class Checkpoints:
         Raises
         ------
         InputError
-            The folder holds a training with other settings, encoder or data, or a broken file.
+            The folder holds a training with other settings, encoder or data, one as another
+            version of voirdire keeps it, or a broken file.
         """
         if self.folder is None or not (self.folder / _STATE).is_file():
             return History()
         found = self._read(_STATE)
+        if not _is_state(found, parts):
+            raise InputError(
+                f"{self.folder / _STATE}: holds no training that this version can go on with; "
+                f"delete {self.folder} to train anew"
+            )
         if found["identity"] != self.identity:
             raise InputError(
                 f"{self.folder}: holds a training with other settings, texts or labels, or of "
@@ -145,6 +151,13 @@ def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) 
                 whole.update(np.ascontiguousarray(block).tobytes())
         whole.update(b"|")
     return whole.hexdigest()
+
+
+def _is_state(found: Any, parts: Mapping[str, Any]) -> bool:
+    """Whether a file holds what `keep_state` writes."""
+    history = set(asdict(History()))
+    whole = isinstance(found, dict) and set(found) == {*parts, "history", "identity"}
+    return whole and isinstance(found["history"], dict) and set(found["history"]) == history
 
 
 def _best(epoch: int | str) -> str:

@@ -261,3 +261,103 @@ def test_far_from_zero_is_no_nearer_to_agreement(statistic):
 def test_words_are_no_preferences():
     with pytest.raises(StatisticsError, match="scores must hold numbers or NaN only, not 'a'"):
         stats.preference_agreement(["a", "b"], [1, 0])
+
+
+#: Two raters' ratings of the same items, said in several ways; the first is the plain one.
+SAID = {
+    "whole numbers": ([1, 2, 10, 2, 10], [1, 2, 10, 10, 2]),
+    "floats": ([1.0, 2.0, 10.0, 2.0, 10.0], [1, 2, 10, 10, 2]),
+    "text": (["1", "2", "10", "2", "10"], ["1", "2", "10", "10", "2"]),
+    "text of floats": (["1.0", "2.0", "10", "2", "10.00"], ["1", "2", "10", "10", "2"]),
+    "one as text": ([1.0, 2.0, 10.0, 2.0, 10.0], ["1", "2", "10", "10", "2"]),
+    "objects": ([1, "2", 10.0, "2.0", 10], np.array(["1", 2, "10", 10, 2], dtype=object)),
+}
+ON_LEVELS = {
+    "cohen": lambda a, b, R, **o: stats.cohen_kappa(a, b, **o),
+    "cohen, linear": lambda a, b, R, **o: stats.cohen_kappa(a, b, weights="linear", **o),
+    "scott": lambda a, b, R, **o: stats.scott_pi(a, b, **o),
+    "fleiss": lambda a, b, R, **o: stats.fleiss_kappa(R, **o),
+    "fleiss, quadratic": lambda a, b, R, **o: stats.fleiss_kappa(R, weights="quadratic", **o),
+    "AC1": lambda a, b, R, **o: stats.gwet_ac(R, **o),
+    "AC2": lambda a, b, R, **o: stats.gwet_ac(R, weights="linear", **o),
+    "BP": lambda a, b, R, **o: stats.brennan_prediger(R, **o),
+    "agreement": lambda a, b, R, **o: stats.joint_agreement(R, **o),
+    "alpha": lambda a, b, R, **o: stats.krippendorff_alpha(R, "nominal", **o),
+    "alpha, ordinal": lambda a, b, R, **o: stats.krippendorff_alpha(R, "ordinal", **o),
+    "alpha, interval": lambda a, b, R, **o: stats.krippendorff_alpha(R, "interval", **o),
+}
+
+
+@pytest.mark.parametrize("statistic", ON_LEVELS.values(), ids=ON_LEVELS)
+@pytest.mark.parametrize("levels", [None, [1, 2, 10], ["1", "2", "10"], [1.0, "2", 10]])
+def test_text_that_spells_a_number_is_that_number_for_every_coefficient(statistic, levels):
+    options = {} if levels is None else {"levels": levels}
+    values = []
+    for a, b in SAID.values():
+        R = [list(pair) for pair in zip(a, b, strict=True)]
+        values.append(statistic(a, b, R, **options).value)
+    assert values == [values[0]] * len(values)
+
+
+@pytest.mark.parametrize("statistic", ON_LEVELS.values(), ids=ON_LEVELS)
+def test_levels_read_from_text_stand_in_the_order_of_numbers(statistic):
+    """As text "10" stands before "2", which makes neighbours of what lies far apart."""
+    a, b = ["2", "10", "2", "3", "9"], ["10", "10", "2", "9", "9"]
+    R = [list(pair) for pair in zip(a, b, strict=True)]
+    found = statistic(a, b, R)
+    if "levels" in found.details:
+        assert found.details["levels"].tolist() == [2, 3, 9, 10]
+    as_numbers = [[int(cell) for cell in row] for row in R]
+    assert found.value == statistic(*zip(*as_numbers, strict=True), as_numbers).value
+
+
+@pytest.mark.parametrize("name", ["007", "1e3", "+1", "1.", ".5", " 1", "9007199254740993"])
+def test_a_name_made_of_digits_is_a_word(name):
+    """Read as a number it would be one with another name."""
+    found = stats.cohen_kappa([name, "7", "1"], ["7", "7", "1"])
+    assert found.details["levels"].tolist() == sorted({name, "7", "1"})
+    assert found.details["agreement"] == pytest.approx(2 / 3)
+
+
+def test_among_words_a_number_is_the_word_that_spells_it():
+    pairs = [(1, "1"), (2.0, "2"), ("none", "none"), (2, "none"), (math.nan, "1")]
+    found = stats.krippendorff_alpha([list(pair) for pair in pairs], "nominal")
+    plain = stats.krippendorff_alpha(
+        [["1", "1"], ["2", "2"], ["none", "none"], ["2", "none"], [None, "1"]], "nominal"
+    )
+    assert found == plain
+    assert found.details["levels"].tolist() == ["1", "2", "none"]
+
+
+def test_ratings_that_are_numbers_on_levels_that_are_words_name_both():
+    with pytest.raises(StatisticsError, match=r"rating 1.* is not a declared level.*'low', 'high'"):
+        stats.cohen_kappa([1, 2], [1, 2], levels=["low", "high"])
+
+
+def test_a_matrix_with_more_raters_than_items_may_lie_on_its_side():
+    items = [[1, 2, 1], [4, 5, 4], [3, 3, 2], [2, 2, 1], [5, 4, 5]]
+    assert "transposed" not in stats.icc(items, "A,1").flags
+    turned = stats.icc(np.transpose(items), "A,1")
+    assert turned.flags == ("transposed",)
+    assert "may lie on its side" in str(turned)
+    assert stats.icc([[1, 2, 3]], "C,1").flags == ("transposed",)
+    # Rows that lack a rating are items all the same.
+    gaps = np.vstack([np.array(items, float)[:2], np.full((3, 3), math.nan)])
+    assert stats.icc(gaps, "C,1").flags == ()
+
+
+def test_the_error_of_a_kappa_that_cannot_vary_is_zero_and_not_round_off():
+    """One rater says one level: kappa is 0 in every resample (R gives 2e-8; stats_reference.json).
+
+    The two terms of equation 8 cancel, and what is left of them is round-off.
+    """
+    a, b = [2] * 12, [1, 2, 3, 4, 2, 1, 3, 3, 4, 2, 1, 1]
+    for weights in (None, "linear", "quadratic"):
+        found = stats.cohen_kappa(a, b, weights=weights, levels=[1, 2, 3, 4], ci="wald")
+        assert found.details["se"] == 0.0, weights
+        assert found.intervals[0].low == found.intervals[0].high == found.value
+    # A variance that is small and real stays.
+    many = stats.cohen_kappa([1, 2] * 5000 + [1], [1, 2] * 5000 + [2], ci="wald")
+    share = 1 / 10_001
+    plain = math.sqrt(share * (1 - share) / 10_001) / 0.5  # chance agreement is one half
+    assert many.details["se"] == pytest.approx(plain, rel=1e-3)

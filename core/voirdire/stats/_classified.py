@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import numbers
-from voirdire.stats._ratings import encode_pair
+from voirdire.stats._ratings import encode_pair, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +106,7 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
             f"{declared.tolist()!r}"
         )
     outside = ratings.codes[kept][codes[:, 1] == q, 1]
-    undeclared = Counter(str(occurring[code]) for code in outside)
+    undeclared = Counter(spelled(occurring[code]) for code in outside)
     cells = np.bincount(codes[:, 0] * (q + 1) + codes[:, 1], minlength=q * (q + 1))
     pairs = np.flatnonzero(cells)
     rows = np.vstack([np.eye(q, dtype=np.int8), np.zeros((1, q), np.int8)])
@@ -124,8 +124,7 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
 
 def _key(label: Any) -> str:
     """Labels are the same where they mean the same: 1, 1.0, True and the word "1"."""
-    whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer())
-    return str(int(label)) if whole else str(label)
+    return spelled(int(label) if isinstance(label, bool) else label)
 
 
 def different(labels: Sequence[Any]) -> NDArray[Any]:

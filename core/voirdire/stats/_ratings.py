@@ -1,7 +1,13 @@
-"""Ratings as codes on declared levels; missing is -1 and stays missing."""
+"""Ratings as codes on declared levels; missing is -1 and stays missing.
+
+Every coefficient on levels reads its data here, so all agree on what they are handed: text that
+spells a number is that number ("1", 1 and 1.0 are one level, and "10" stands above "2"), unless
+some rating or level is a word; then all are words.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+#: How text spells a number. "007", "1e3" and "+1" are names: read as numbers they would be one
+#: with others that are spelled otherwise.
+_NUMERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 #: Above this many distinct values levels are looked up by sorting, not by scanning.
 _FEW = 64
 #: Whole numbers over at most so wide a span are looked up in a table.
@@ -109,9 +118,42 @@ def encode_pair(a: ArrayLike, b: ArrayLike, levels: Sequence[Any] | None = None)
 def _encode(data: NDArray[Any], mask: NDArray[np.bool_], levels: Sequence[Any] | None) -> Ratings:
     if _wide(data):
         return _encode_words(data, mask, np.unique(data[~mask]) if levels is None else levels)
-    if data.dtype.kind in "biuf":
-        return _encode_numbers(floats(data, mask), levels)
-    return _encode_words(data, mask, levels)
+    declared = None if levels is None else _declared(levels)
+    numeric = data.dtype.kind in "biuf"
+    x = floats(data, mask) if numeric else _spelled_numbers(data, mask)
+    values = declared if declared is None else _numeric(declared)
+    if x is None or (declared is not None and values is None):
+        return _encode_words(data, mask, levels)
+    if values is None and not numeric:
+        values = distinct(x.ravel())
+        # Whole numbers stay whole, so that a level is printed as it was written.
+        values = values.astype(np.int64) if (values % 1 == 0).all() else values
+    return _encode_numbers(x, values)
+
+
+def spelled(cell: Any) -> str:
+    """A label as text, whole numbers without a fraction: 1 and 1.0 are "1"."""
+    whole = isinstance(cell, float | np.floating) and float(cell).is_integer()
+    return str(int(cell)) if whole else str(cell)
+
+
+def _spelled_numbers(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Cells as float64 where each is missing, a number or text that spells one; else None."""
+    pairs = zip(data.ravel().tolist(), mask.flat, strict=True)
+    cells = [None if hidden or absent(cell) else cell for cell, hidden in pairs]
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    # Larger ones would be one with their neighbours as float64.
+    if any(not _NUMERAL.fullmatch(text) or abs(float(text)) >= _EXACT for text in texts):
+        return None
+    return np.array([np.nan if c is None else float(c) for c in cells]).reshape(data.shape)
+
+
+def _numeric(declared: NDArray[Any]) -> NDArray[Any] | None:
+    """Declared levels as numbers; None where one of them is a word."""
+    if declared.dtype.kind in "biuf":
+        return declared
+    found = _spelled_numbers(declared, np.zeros(declared.shape, np.bool_))
+    return None if found is None else _declared(found)
 
 
 def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -141,14 +183,10 @@ def floats(data: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     return out
 
 
-def _encode_numbers(x: NDArray[np.float64], levels: Sequence[Any] | None) -> Ratings:
+def _encode_numbers(x: NDArray[np.float64], declared: NDArray[Any] | None) -> Ratings:
     flat = x.reshape(-1)
-    if levels is None:
+    if declared is None:
         declared = distinct(flat)
-    else:
-        declared = _declared(levels)
-        if declared.dtype.kind not in "biuf":
-            raise StatisticsError(f"ratings are numbers, declared levels are {list(levels)!r}")
     codes, bad = _codes(flat, declared.astype(np.float64))
     if bad >= 0:
         _undeclared(flat[bad].item(), bad, x.shape[1], declared)
@@ -174,15 +212,16 @@ def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDAr
 
 
 def _encode_words(x: NDArray[Any], mask: NDArray[np.bool_], levels: ArrayLike | None) -> Ratings:
-    cells = [None if hidden else cell for cell, hidden in zip(x.flat, mask.flat, strict=True)]
+    pairs = zip(x.ravel().tolist(), mask.flat, strict=True)
+    cells = [None if hidden else cell for cell, hidden in pairs]
     present = [cell for cell in cells if not absent(cell)]
-    declared = _declared(sorted({str(cell) for cell in present}) if levels is None else levels)
-    place = {str(level): code for code, level in enumerate(declared.tolist())}
+    declared = _declared(sorted({spelled(cell) for cell in present}) if levels is None else levels)
+    place = {spelled(level): code for code, level in enumerate(declared.tolist())}
     codes = np.full(len(cells), -1, np.int32)
     for position, cell in enumerate(cells):
         if absent(cell):
             continue
-        code = place.get(str(cell))
+        code = place.get(spelled(cell))
         if code is None:
             _undeclared(cell, position, x.shape[1], declared)
         codes[position] = code
@@ -196,7 +235,7 @@ def _declared(levels: ArrayLike) -> NDArray[Any]:
     if any(absent(level) for level in given.tolist()):
         raise StatisticsError(f"a level cannot be missing, got {given.tolist()!r}")
     declared = np.asarray(levels)
-    if len({str(level) for level in declared.tolist()}) != len(declared):
+    if len({spelled(level) for level in declared.tolist()}) != len(declared):
         raise StatisticsError(f"levels must differ, got {declared.tolist()!r}")
     return declared
 

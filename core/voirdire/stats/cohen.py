@@ -169,8 +169,12 @@ def _standard_error(P: NDArray[np.float64], v: NDArray[np.float64], n: int) -> f
     left = 1 - (1 - (w * P).sum()) / (1 - expected)
     margins = (w @ columns)[:, None] + (rows @ w)[None, :]
     spread = (P * (w - margins * (1 - left)) ** 2).sum()
-    variance = (spread - (left - expected * (1 - left)) ** 2) / (n * (1 - expected) ** 2)
-    return math.sqrt(max(float(variance), 0.0))
+    square = (left - expected * (1 - left)) ** 2
+    variance = float(spread - square)
+    # Where the two cancel (a constant rater), what is left is their round-off: no variance.
+    if variance <= 64 * np.finfo(np.float64).eps * float(spread):
+        return 0.0
+    return math.sqrt(variance / (n * (1 - expected) ** 2))
 
 
 def _resampled(

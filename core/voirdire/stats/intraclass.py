@@ -278,8 +278,8 @@ def _estimate(
         tuple(_undefined(i) for i in intervals) if undefined else intervals,
         *size,
         reason=_reason(details) if undefined else None,
-        flags=("outside_range",) if abs(found) > 1 + 1e-12 else (),
-        details=details,
+        flags=(*(("outside_range",) if abs(found) > 1 + 1e-12 else ()), *_lying(*size)),
+        details={"form": form, **details},
     )
 
 
@@ -295,8 +295,24 @@ def _undefined(interval: Interval) -> Interval:
 def _all_undefined(n: int, k: int, left_out: int, reason: str, plan: Plan) -> tuple[Estimate, ...]:
     intervals = tuple(Interval(m, plan.level, math.nan, math.nan) for m in plan.methods)
     return tuple(
-        Estimate(f"ICC({form})", math.nan, intervals, n, k, left_out, reason) for form in plan.forms
+        Estimate(
+            f"ICC({form})",
+            math.nan,
+            intervals,
+            n,
+            k,
+            left_out,
+            reason,
+            _lying(n, k, left_out),
+            {"form": form},
+        )
+        for form in plan.forms
     )
+
+
+def _lying(n: int, k: int, left_out: int) -> tuple[str, ...]:
+    """A flag where the matrix has fewer items than raters, which is rarely what was meant."""
+    return ("transposed",) if 0 < n + left_out < k else ()
 
 
 def _square_details(squares: Floats, n: int) -> dict[str, float]:

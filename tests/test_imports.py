@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import voirdire
 
+ROOT = Path(__file__).parent.parent
+ROOMS = ("core", "judges", "retrieval", "plugins")
 SLOW = (
     "numba",
     "scipy.stats",
@@ -74,3 +77,14 @@ def test_unknown_name_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match="no attribute 'iccc'"):
         _ = voirdire.iccc
+
+
+def test_no_public_name_is_that_of_a_module_beside_it():
+    """Importing the module would put it in the name's place: a function became a module so."""
+    stubs = [stub for room in ROOMS for stub in (ROOT / room).rglob("__init__.pyi")]
+    assert len(stubs) > 3
+    for stub in stubs:
+        names = set(re.findall(r"^from \S+ import (\w+) as \1$", stub.read_text(), re.MULTILINE))
+        beside = {path.stem for path in stub.parent.glob("*.py")}
+        beside |= {path.name for path in stub.parent.iterdir() if path.is_dir()}
+        assert not names & beside, stub

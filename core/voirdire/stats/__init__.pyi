@@ -68,11 +68,11 @@ from voirdire.stats.prediction_powered import (
 )
 from voirdire.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
 from voirdire.stats.prediction_powered import prediction_powered_means as prediction_powered_means
+from voirdire.stats.preference import PreferenceAgreement as PreferenceAgreement
 from voirdire.stats.preference import WinTieLoss as WinTieLoss
 from voirdire.stats.preference import mean_preference as mean_preference
+from voirdire.stats.preference import preference_agreement as preference_agreement
 from voirdire.stats.preference import win_tie_loss as win_tie_loss
-from voirdire.stats.preference_agreement import PreferenceAgreement as PreferenceAgreement
-from voirdire.stats.preference_agreement import preference_agreement as preference_agreement
 from voirdire.stats.ranking import roc_auc as roc_auc
 from voirdire.stats.reml import icc_reml as icc_reml
 from voirdire.stats.responses import ResponseAgreement as ResponseAgreement

@@ -9,7 +9,7 @@ import pytest
 
 from voirdire import StatisticsError
 from voirdire.stats import krippendorff_alpha, preference_agreement
-from voirdire.stats.preference_agreement import _alpha, _share
+from voirdire.stats.preference import _alpha, _quotients
 
 
 def drawn(seed, items=40, systems=3, shared=0.7):
@@ -37,7 +37,7 @@ def test_values_and_the_form_over_sums_are_those_of_krippendorff_alpha():
         [[same.sum(), ((x - y) ** 2).sum(), (x + y).sum(), (x**2 + y**2).sum(), len(x)]]
     )
     assert _alpha(sums)[0] == pytest.approx(expected.value)
-    assert _share(sums)[0] == pytest.approx(found.winner.value)
+    assert _quotients(sums)[0] == pytest.approx(found.winner.value)
 
 
 def test_systems_of_one_item_are_no_new_evidence():

@@ -10,7 +10,6 @@ import numpy as np
 from voirdire._errors import StatisticsError, not_one_of
 from voirdire.stats._anova import decompose, features
 from voirdire.stats._arrays import check_draws, check_level, floats, generator, row_names
-from voirdire.stats._forms import canonical
 from voirdire.stats._icc_bootstrap import Evaluation
 from voirdire.stats._quantiles import Distribution, percentile_levels
 from voirdire.stats._resampling import drawn_in_chunks
@@ -119,7 +118,7 @@ def _interval(
     order = np.argsort(codes, kind="stable")
     members = np.bincount(codes)
     chunks = (_clusters if scheme == "cluster" else _nested)(seed, members, n_resamples)
-    draws = Distribution.of(_values(Y[order], members, found.statistic, chunks, scheme))
+    draws = Distribution.of(_values(Y[order], members, found.details["form"], chunks, scheme))
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     flags = ("unreliable_interval",) if len(members) < 20 else ()
     lost = int(draws.undefined[0])
@@ -129,7 +128,7 @@ def _interval(
 def _values(
     Y: Floats,
     members: NDArray[np.int64],
-    statistic: str,
+    form: str,
     chunks: Iterator[Floats],
     scheme: str,
 ) -> Floats:
@@ -142,7 +141,7 @@ def _values(
         starts = np.cumsum(members) - members
         terms = np.ascontiguousarray(np.add.reduceat(terms, starts, axis=2))
         weights = members.astype(np.float64)
-    evaluation = Evaluation.of(parts, (canonical(statistic),))
+    evaluation = Evaluation.of(parts, (form,))
     values = []
     for counts in chunks:
         sums = np.empty((*terms.shape[:2], counts.shape[1]))

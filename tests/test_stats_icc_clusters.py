@@ -126,7 +126,7 @@ def test_nested_draws_as_many_responses_as_an_item_has():
 def test_clusters_must_match():
     with pytest.raises(StatisticsError, match="one entry a row"):
         icc_clustered([[1, 2], [2, 3]], [1])
-    with pytest.raises(StatisticsError, match="unknown scheme 'bca'"):
+    with pytest.raises(StatisticsError, match="scheme 'bca' is unknown"):
         icc_clustered([[1, 2], [2, 3]], [1, 2], ci="bca")
     nothing = icc_clustered([[1, None], [2, None]], [1, 2])
     assert nothing.reason == "too_few_items"

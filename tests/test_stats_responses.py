@@ -122,13 +122,22 @@ def test_clusters_widen_what_they_share():
     assert grouped.interval().width == pytest.approx(once.interval().width, rel=0.02)
 
 
+def test_a_share_is_wilson_s_at_its_effective_size():
+    se = math.sqrt(54 / 61 * 7 / 61 / 61)
+    found = share_interval(54 / 61, se, 1e9, 61, 0.95)
+    wanted = st.binomtest(54, 61).proportion_ci(0.95, method="wilson")
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
+    half = share_interval(54 / 61, se * math.sqrt(2), 1e9, 61, 0.95)
+    wide = st.binomtest(27, 30).proportion_ci(0.95, method="wilson")
+    assert half.high - half.low == pytest.approx(wide.high - wide.low, rel=0.05)
+
+
 def test_a_share_of_all_or_none_has_an_interval_of_the_clusters_behind_it():
+    t = st.t.ppf(0.95, 58)
     found = share_interval(1.0, 0.0, 58, 59, 0.90)
-    # Clopper and Pearson (1934): the lower 95 % bound of 59 of 59 is .05 ** (1/59).
-    assert found.low == pytest.approx(0.05 ** (1 / 59))
-    assert found.high == 1
-    none = share_interval(0.0, 0.0, 58, 59, 0.90)
-    assert none.high == pytest.approx(1 - 0.05 ** (1 / 59))
+    assert (found.low, found.high) == (pytest.approx(59 / (59 + t * t)), 1)
+    none = share_interval(0.0, 0.0, 58, 590, 0.90)
+    assert (none.low, none.high) == (0, pytest.approx(t * t / (59 + t * t)))
 
 
 def test_what_is_undefined_has_a_reason():

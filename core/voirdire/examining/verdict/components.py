@@ -16,7 +16,7 @@ from voirdire.examining.verdict.facts import Careless, Component, ComponentName,
 from voirdire.stats import held_out, within
 from voirdire.stats import system_means as means
 from voirdire.stats.response_panel import centred
-from voirdire.stats.responses import share_interval
+from voirdire.stats.responses import effective_size, share_interval
 from voirdire.stats.sums import (
     Jackknifed,
     above_t,
@@ -620,17 +620,10 @@ def _against_labels(
 
 
 def share_p(value: float, se: float, df: float, n: int, least: float) -> float:
-    """The level at which the lower bound of a share is `least`: its one-sided p-value."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
-    def short(p: float) -> float:
-        return share_interval(value, se, df, n, 1 - 2 * p).low - least
-
-    if value <= least:
-        return 0.5
-    if short(1e-12) >= 0:
-        return 1e-12
-    return float(brentq(short, 1e-12, 0.5 - 1e-9)) if short(0.5 - 1e-9) > 0 else 0.5
+    """One-sided p-value of a share below `least`: the score test that Wilson's interval inverts."""
+    size = effective_size(value, se, df, n)
+    error = math.sqrt(least * (1 - least) / size)
+    return float(above_t((value - least) / error, df)) if error > 0 else float(value < least)
 
 
 # --- runs and labels saved

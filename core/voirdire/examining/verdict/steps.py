@@ -160,7 +160,7 @@ def _times_gain(case: Case, found: Found, part: Component) -> float | None:
 
 
 def _times_share(part: Component, least: float) -> float | None:
-    """The same of a share with the interval of Korn and Graubard."""
+    """The same of a share with the interval of Wilson."""
     for tenth in range(10, 10 * MOST_TIMES + 1):
         times = tenth / 10
         n, df, se = round(part.count * times), part.df * times, part.se / math.sqrt(times)

@@ -3,22 +3,48 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import DataOption, OffScaleOption, ReferenceOption, SourceArgument
 
+if TYPE_CHECKING:
+    from voirdire.study import Gate
+
 EPILOG = """
 Examples:
 
   voirdire examine ratings.csv --reference human --out out
 
-  voirdire examine study.toml --out out --require "icc_a1_low>=0.75"
+  voirdire examine labels.csv --reference human --gate 4,0.9,0.8
+
+  voirdire examine study.toml --out out --require "verdict.order@Guidance=yes"
 
   voirdire examine mentalalign --data DATA/mentalalign70k --out out --off-scale keep
 """
+
+
+def gate_asked(text: str | None) -> Gate | None:
+    """A gate as the command line writes it: ``4`` or ``4,0.9,0.8``."""
+    if text is None:
+        return None
+    from pydantic import ValidationError
+
+    from voirdire._errors import InputError
+    from voirdire.study import Gate
+
+    cells = text.split(",")
+    try:
+        numbers = [float(cell) for cell in cells]
+        keys = ("at", "sensitivity", "specificity")[: len(numbers)]
+        return Gate(**dict(zip(keys, numbers, strict=True)))
+    except (ValueError, ValidationError):
+        raise InputError(
+            f"--gate {text!r} cannot be read: write where scores begin to pass, such as 4, or "
+            "that with the sensitivity and specificity asked for, from 0 to 1, such as 4,0.9,0.8"
+        ) from None
 
 
 def register(app: typer.Typer) -> None:
@@ -83,12 +109,21 @@ def examine(
             show_default=False,
         ),
     ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            "--gate",
+            help="Scores from here on pass: 4, or 4,0.9,0.8 with the sensitivity and specificity "
+            "that are asked for.",
+            show_default=False,
+        ),
+    ] = None,
     require: Annotated[
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "icc_a1_low>=0.75", "bias_normalised@Safety<=0.05" (of an attribute or a '
-            "judge); may be repeated.",
+            help='What must hold: "verdict.order@Guidance=yes", "sensitivity.low>=0.9", '
+            '"bias_normalised@Safety<=0.05" (of an attribute or a judge); may be repeated.',
             show_default=False,
         ),
     ] = None,
@@ -130,6 +165,7 @@ def examine(
                 seed=seed,
                 measures=parts(measure),
                 compat=compat,
+                gate=gate_asked(gate),
             )
         if out is not None:
             write_outputs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import platform
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from voirdire.examining.ratings.results import RatingsPart, examine_ratings
 from voirdire.examining.source import audit_of, check_panel, inputs_of, open_source
 from voirdire.examining.verdict.gathering import blocked_judges, gather_cases
 from voirdire.examining.verdict.judging import Judged, judge_cases
+from voirdire.study import Gate
 from voirdire.tables import RATERS
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     seed: int | None = None,
     measures: Sequence[str] = (),
     compat: str | None = None,
+    gate: float | Gate | None = None,
 ) -> Examination:
     """Examine judges against a reference.
 
@@ -72,6 +75,9 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         Coefficients over all raters besides, such as ``"alpha"``, ``"fleiss"``, ``"ac1"``.
     compat : {"badawi2025"}, optional
         Follow that study to the letter.
+    gate : float or Gate, optional
+        Scores at or above it pass; a `voirdire.study.Gate` also says which sensitivity and
+        specificity a judge must reach against one column of labels. By default the study's.
 
     Returns
     -------
@@ -113,6 +119,9 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         },
     )
     inputs = inputs_of(opened)
+    if gate is not None:
+        asked = gate if isinstance(gate, Gate) else Gate(at=gate)
+        inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
     examination = examine_inputs(inputs)
     return inputs.benchmark.review(examination) if inputs.benchmark else examination
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire._errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.verdict.case import Case, GateRule
 
@@ -60,10 +61,21 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
 
 
 def gate_of(study: Study, scale: Scale) -> GateRule | None:
-    """The declared gate; a scale of two levels passes at the upper one."""
+    """The declared gate; a scale of two levels passes at the upper one.
+
+    Raises
+    ------
+    InputError
+        A gate that every score of the scale passes, or none.
+    """
     two = scale.step > 0 and scale.step == scale.width
     least = (LEAST_SENSITIVITY, LEAST_SPECIFICITY) if two else (None, None)
     declared = study.gate
+    if declared is not None and not scale.low < declared.at <= scale.high:
+        raise InputError(
+            f"gate: {declared.at:g} must lie above {scale.low:g} and at most at {scale.high:g}, "
+            "the ends of the scale: else all scores pass, or none"
+        )
     if declared is None:
         return GateRule(scale.high, *least) if two else None
     if declared.sensitivity is None:

@@ -114,6 +114,8 @@ def _open(case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next
         _times_gain(case, found, part) if part.name == "GAIN" else _times(part) for part in parts
     ]
     unit = "systems" if plus else _unit(case)
+    if verdict.use == "gate" and len(found.humans) < 2 and case.clusters is None:
+        now, unit = found.panel.n, "labels"
     if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
         return Next("rate more", now=now, unit=unit)
     most = max((one for one in times if one is not None), default=1.0)

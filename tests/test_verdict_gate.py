@@ -1,0 +1,178 @@
+"""The engineer's file: one row an item, a judge on all, one person's labels on some, pass or fail."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from voirdire import examine
+from voirdire._errors import InputError, RequirementUnmetError
+from voirdire.examining import check_requirements
+from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.stats import response_agreement
+from voirdire.study import Gate, Margins
+
+
+def labelled(seed=1, *, sensitivity=0.97, specificity=0.93, releases=False, high=1, low=0):
+    """600 judged, 200 labelled, at known rates."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(600) < 0.6
+    right = rng.random(600) < np.where(truth, sensitivity, specificity)
+    judge = np.where(right, truth, ~truth)
+    frame = {
+        "item": [f"q{k}" for k in range(600)],
+        "human": [(high if t else low) if k < 200 else None for k, t in enumerate(truth)],
+        "judge": [high if j else low for j in judge],
+    }
+    if releases:
+        frame = {"system": [f"release {k % 2 + 1}" for k in range(600)], **frame}
+    return pl.DataFrame(frame)
+
+
+def gate_of(found):
+    return next(verdict for verdict in found.use_verdicts if verdict.use == "gate")
+
+
+def test_one_call_answers_with_rates_and_a_verdict():
+    found = examine(labelled(), reference=["human"])
+    verdict, evidence = gate_of(found), found.evidence[0]
+    assert verdict.state == "yes"
+    assert {part.name for part in verdict.components} == {
+        "COVER", "GREAD", "SENS", "SPEC",
+    }  # fmt: skip
+    assert (evidence.n_judged, evidence.n_labelled, evidence.n_responses) == (600, 200, 200)
+    frame = labelled().drop_nulls()
+    plain = response_agreement(frame["judge"].to_numpy(), frame["human"].to_numpy())
+    for name in ("sensitivity", "specificity", "kappa", "mcc"):
+        assert evidence.responses[name].value == pytest.approx(plain[name].value)
+        assert math.isfinite(evidence.responses[name].interval().low)
+    sens = verdict.component("SENS")
+    assert sens.margin == 0.8
+    assert sens.low < sens.estimate < sens.high
+    assert (verdict.next.action, verdict.next.needed) == ("label twice", 50)
+    single = next(v for v in found.use_verdicts if v.use == "single")
+    assert (single.state, single.reason) == ("not tested", "one human")
+    estimate = next(v for v in found.use_verdicts if v.use == "estimate")
+    assert estimate.state == "yes"
+
+
+def test_two_releases_change_nothing():
+    one, two = (examine(labelled(releases=r), reference=["human"]) for r in (False, True))
+    assert gate_of(one).state == gate_of(two).state == "yes"
+    for name in ("SENS", "SPEC"):
+        assert gate_of(one).component(name) == gate_of(two).component(name)
+    assert one.evidence[0].responses == two.evidence[0].responses
+
+
+def test_a_judge_below_the_minimum_is_refused_and_near_it_left_open():
+    poor = gate_of(examine(labelled(specificity=0.5), reference=["human"]))
+    assert (poor.state, poor.deciding) == ("no", ("SPEC",))
+    near = gate_of(examine(labelled(specificity=0.84), reference=["human"]))
+    assert near.state == "open"
+    assert near.next.action == "rate more"
+    assert near.next.unit == "labels"
+    assert near.next.needed is None or 200 < near.next.needed <= 2000
+
+
+def test_declared_minima_count_and_graded_scores_without_them_are_not_tested():
+    frame = labelled(high=5, low=2)
+    asked = gate_of(
+        examine(frame, reference=["human"], gate=Gate(at=4, sensitivity=0.9, specificity=0.8))
+    )
+    assert asked.state == "yes"
+    assert asked.component("SENS").margin == 0.9
+    bare = gate_of(examine(frame, reference=["human"], gate=4))
+    assert (bare.state, bare.reason) == ("not tested", "one human")
+    assert bare.component("SENS").reason == "no minima"
+    assert bare.component("SENS").estimate == pytest.approx(asked.component("SENS").estimate)
+    with pytest.raises(InputError, match="gate: 9 must lie above 1 and at most at 5"):
+        examine(frame, reference=["human"], gate=9)
+
+
+def test_a_label_alone_never_licenses_a_judge_that_does_not_read():
+    rng = np.random.default_rng(3)
+    frame = labelled().with_columns(pl.Series("judge", rng.permutation(labelled()["judge"])))
+    found = examine(frame, reference=["human"])
+    assert gate_of(found).state != "yes"
+    constant = examine(labelled().with_columns(judge=pl.lit(1)), reference=["human"])
+    assert "yes" not in {verdict.state for verdict in constant.use_verdicts}
+    assert gate_of(constant).reason == "constant"
+    assert constant.evidence[0].constant == 1
+
+
+def gate_state(frame):
+    """The state without the rest of an examination."""
+    scores = [frame[name].cast(pl.Float64).to_numpy()[None] for name in ("judge", "human")]
+    case = Case("judge", "score", ("human",), *scores, np.arange(600), 1.0,
+                gate=GateRule(1.0, 0.8, 0.8))  # fmt: skip
+    (verdict,) = judge_cases([case], Margins(), uses=("gate",)).verdicts
+    return verdict.state
+
+
+def test_false_yes_at_the_edge_is_what_was_promised():
+    """A judge exactly at both minima: at most 5 in a hundred, and so at one of them."""
+    yes = edge = 0
+    for seed in range(400):
+        yes += gate_state(labelled(seed, sensitivity=0.8, specificity=0.8)) == "yes"
+        edge += gate_state(labelled(seed, sensitivity=0.97, specificity=0.8)) == "yes"
+    assert yes <= 4
+    assert edge <= 33  # binomial(400, .05): 99.9 % are at most 33
+
+
+def test_requirements_name_verdicts_components_and_rates():
+    found = examine(labelled(), reference=["human"])
+    met = check_requirements(
+        found, ["verdict.gate=yes", "sensitivity.low>=0.9", "SPEC.low@judge>=0.8", "kappa.low>=.6"]
+    )
+    assert met[0] == "requirement met: verdict.gate=yes (1 of 1)"
+    assert met[1].startswith("requirement met: sensitivity.low>=0.9 (lowest 0.9")
+    with pytest.raises(
+        RequirementUnmetError,
+        match=r"verdict\.single of judge on score is not tested, required yes",
+    ):
+        check_requirements(found, ["verdict.single=yes"])
+    with pytest.raises(RequirementUnmetError, match=r"ITEM.low of judge on score is undefined"):
+        check_requirements(found, ["ITEM.low>=0"])
+
+
+@pytest.mark.parametrize(
+    ("gate", "message"),
+    [
+        ("verdict.rank=yes", "there is no use 'rank'"),
+        ("verdict.order=maybe", "one of yes, no, open, not tested"),
+        ("verdict.order>=1", "a verdict is asked for by ="),
+        ("SENSE.low>=1", "there is no number 'SENSE.low'"),
+        ("SENS.low=1", "a number takes >= <= > or <"),
+        ("verdict.order", "cannot be read"),
+    ],
+)
+def test_a_slip_in_a_requirement_is_said(gate, message):
+    with pytest.raises(InputError, match=message):
+        check_requirements(examine(labelled(), reference=["human"], resamples=0), [gate])
+
+
+def command(folder, *options):
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", "examine", "labels.csv", "--resamples", "0", *options],
+        capture_output=True, text=True, cwd=folder, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line_takes_a_gate(tmp_path):
+    labelled(high=5, low=2).write_csv(tmp_path / "labels.csv")
+    asked = ("--reference", "human", "--require", "verdict.gate=yes", "--gate")
+    done = command(tmp_path, *asked, "4,0.9,0.8")
+    assert done.returncode == 0, done.stderr
+    assert "requirement met: verdict.gate=yes" in done.stdout
+    unmet = command(tmp_path, *asked, "4")
+    assert unmet.returncode == 4
+    assert "verdict.gate of judge on score is not tested, required yes" in unmet.stderr
+    slip = command(tmp_path, *asked, "4;0.9")
+    assert slip.returncode == 1
+    assert "--gate '4;0.9' cannot be read" in slip.stderr

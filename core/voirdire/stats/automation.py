@@ -51,6 +51,13 @@ class AutomatedShare(Result):
     n_automated: int
     reason: str | None = None
 
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"share that needs no human = {self.share:.3f} at agreement {self.target:g}, risk "
+            f"{self.risk:g}, n = {self.n}"
+        )
+
 
 def automated_share(
     agrees: Any, confidence: Any, everywhere: Any, *, target: float, risk: float = 0.1

@@ -53,6 +53,10 @@ def combined_judge(
     >>> scores = combined_judge(labels, [[1, 2, 3, 4, 1, 4], [2, 2, 3, 3, 2, 3]], folds=2)
     >>> bool(scores[4] < scores[5])
     True
+
+    References
+    ----------
+    Cross-fitting: Zrnic and Candes (2024), Cross-prediction-powered inference, PNAS 121.
     """
     scores = np.atleast_2d(numbers(judges, "judges"))
     y = numbers(labels, "labels")

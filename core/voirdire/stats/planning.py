@@ -55,6 +55,13 @@ class LabelsNeeded(Result):
     n_pilot: int
     unit: str
 
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"half width {self.half_width:g}: {self.with_judge:.0f} {self.unit} with the judge "
+            f"(at most {self.upper:.0f}), {self.without_judge:.0f} without"
+        )
+
 
 def labels_needed(
     labels: Any,

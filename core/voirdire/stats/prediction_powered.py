@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
-from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats._results import REASONS, Estimate, Interval, Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,15 @@ class Corrected(Result):
     n_unjudged: int
     n_clusters: int
     reason: str | None = None
-    flags: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        """One line, as a paper would print it."""
+        if self.interval is None:
+            return f"corrected mean undefined: {REASONS.get(self.reason or '', self.reason)}"
+        return (
+            f"corrected mean = {self.value:.3f}, {self.interval}, {self.n_labelled} labels, "
+            f"{self.n_unlabelled} judged only"
+        )
 
 
 def prediction_powered_mean(
@@ -183,6 +191,10 @@ def prediction_powered_means(
     >>> found = prediction_powered_means(labels, judge, ["a"] * 5 + ["b"] * 5)
     >>> {name: round(one.standard_error, 3) for name, one in found.items()}
     {'a': 0.577, 'b': 0.408}
+
+    References
+    ----------
+    As `prediction_powered_mean`; pooling the spread is ours (see docs/correct.md).
     """
     data = _data(labels, judge, clusters, probabilities, scale)
     names = row_names(groups, len(data.labels), "groups")
@@ -235,6 +247,10 @@ def prediction_powered_difference(
     >>> a, b = [4, 5, 4, None], [3, 3, 4, None]
     >>> round(prediction_powered_difference(a, [4, 5, 4, 5], b, [3, 4, 4, 3]).value, 3)
     1.0
+
+    References
+    ----------
+    As `prediction_powered_mean`.
     """
     columns = [
         numbers(values, name)

@@ -1,0 +1,11 @@
+from voirdire.examining.correcting.corrected import CorrectedScore as CorrectedScore
+from voirdire.examining.correcting.corrected import Correction as Correction
+from voirdire.examining.correcting.corrected import correct as correct
+from voirdire.examining.correcting.escalating import Escalation as Escalation
+from voirdire.examining.correcting.escalating import escalate as escalate
+from voirdire.examining.correcting.planning import LabelPlan as LabelPlan
+from voirdire.examining.correcting.planning import plan_labels as plan_labels
+from voirdire.examining.correcting.sections import correction_sections as correction_sections
+from voirdire.examining.correcting.sections import escalation_sections as escalation_sections
+from voirdire.examining.correcting.sections import plan_sections as plan_sections
+from voirdire.examining.correcting.sections import worth_sentence as worth_sentence

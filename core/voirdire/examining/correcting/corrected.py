@@ -1,0 +1,270 @@
+"""Many judged responses and few human labels: what humans would have said, per system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire._errors import InputError
+from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.stats import (
+    combined_judge,
+    prediction_powered_difference,
+    prediction_powered_mean,
+    prediction_powered_means,
+    rogan_gladen,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.source import Source
+    from voirdire.schema import Finding
+    from voirdire.stats import Corrected, Estimate
+
+    Floats = NDArray[np.float64]
+
+#: What the judges together are called.
+TOGETHER = "all judges together"
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedScore:
+    """One attribute and judge, of one group (system) or of all: `group` is empty for all.
+
+    `against` is the other system where the number is a difference, `group` less `against`.
+    """
+
+    attribute: str
+    judge: str
+    group: str
+    found: Corrected
+    against: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedShare:
+    """A pass rate corrected by errors that were measured on other responses."""
+
+    attribute: str
+    judge: str
+    group: str
+    found: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Corrected numbers.
+
+    Attributes
+    ----------
+    scores : tuple of CorrectedScore
+        For each attribute and judge: all responses together, then each group.
+    differences : tuple of CorrectedScore
+        Between the systems asked for, on the items of both.
+    shares : tuple of CorrectedShare
+        Where the judges' errors come from another source.
+    by : str
+        What groups are: ``"system"`` or a column of the items.
+    clustered : bool
+        Whether declared clusters were what was sampled.
+    """
+
+    scores: tuple[CorrectedScore, ...]
+    differences: tuple[CorrectedScore, ...]
+    shares: tuple[CorrectedShare, ...]
+    reference: tuple[str, ...]
+    by: str
+    level: float
+    scale: tuple[float, float]
+    clustered: bool
+    findings: tuple[Finding, ...]
+
+
+def correct(  # noqa: PLR0913 - the options are those of the command
+    source: Source,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    by: str = "system",
+    compare: Sequence[tuple[str, str]] = (),
+    cluster: str = "",
+    errors_from: Source | None = None,
+    gate: float | None = None,
+    level: float = 0.95,
+) -> Correction:
+    """The mean that humans would have given, from all judged responses and the labels there are.
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`; the reference are the humans.
+    judges : sequence of str
+        Leave out all judges but these.
+    by : str
+        ``"system"`` (the default) or a column of the items that numbers are given by.
+    compare : sequence of (str, str)
+        Systems A and B whose difference is wanted.
+    cluster : str, optional
+        A column of the items that says which belong together.
+    errors_from : source, optional
+        Other responses, labelled and judged. Then sensitivity and specificity measured there
+        correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.
+    gate : float, optional
+        Scores at or above it pass; by default the high end of a scale of two levels.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Correction
+
+    Raises
+    ------
+    InputError
+        As `read_labelled`; a system to compare that is not there; no gate where one is needed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voirdire.examining.correcting import correct
+    >>> rows = range(40)
+    >>> frame = pl.DataFrame({
+    ...     "item": [str(i) for i in rows] * 2,
+    ...     "rater": ["judge"] * 40 + ["human"] * 40,
+    ...     "score": [1 + i % 5 for i in rows] + [1 + i % 4 if i < 20 else None for i in rows],
+    ... })
+    >>> found = correct(frame, reference=["human"])
+    >>> found.scores[0].found.n_labelled, found.scores[0].found.n_unlabelled
+    (20, 20)
+    """
+    data = read_labelled(source, reference=reference, judges=judges, by=by, cluster=cluster)
+    scores: list[CorrectedScore] = []
+    differences: list[CorrectedScore] = []
+    for a, attribute in enumerate(data.attributes):
+        for name, judged in _judged(data, a):
+            scores += _scores(data, attribute, name, data.human[a], judged, level)
+            differences += [
+                _difference(data, attribute, name, (data.human[a], judged), pair, level)
+                for pair in compare
+            ]
+    shares = (
+        ()
+        if errors_from is None
+        else _shares(
+            data, read_labelled(errors_from, reference=reference, judges=judges), gate, level
+        )
+    )
+    return Correction(
+        tuple(scores), tuple(differences), tuple(shares), data.inputs.panel.reference, by, level,
+        data.scale, data.cluster is not None, data.findings,
+    )  # fmt: skip
+
+
+def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:
+    """Each judge's scores, then all judges as one where there are several."""
+    for j, name in enumerate(data.judges):
+        yield name, data.judge[j, attribute]
+    clusters = data.overall_cluster
+    labelled = ~np.isnan(data.human[attribute])
+    units = np.flatnonzero(labelled) if clusters is None else np.unique(clusters[labelled])
+    if len(data.judges) > 1 and len(units) >= 2:
+        yield (
+            TOGETHER,
+            combined_judge(data.human[attribute], data.judge[:, attribute], clusters=clusters),
+        )
+
+
+def _scores(
+    data: Labelled, attribute: str, judge: str, human: Floats, judged: Floats, level: float
+) -> Iterator[CorrectedScore]:
+    overall = prediction_powered_mean(
+        human, judged, clusters=data.overall_cluster, probabilities=data.probability,
+        scale=data.scale, level=level,
+    )  # fmt: skip
+    yield CorrectedScore(attribute, judge, "", overall)
+    if len(np.unique(data.group)) < 2:
+        return
+    by_group = prediction_powered_means(
+        human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
+        scale=data.scale, level=level,
+    )  # fmt: skip
+    for group, found in by_group.items():
+        yield CorrectedScore(attribute, judge, str(group), found)
+
+
+def _difference(
+    data: Labelled,
+    attribute: str,
+    judge: str,
+    scores: tuple[Floats, Floats],
+    pair: tuple[str, str],
+    level: float,
+) -> CorrectedScore:
+    """A less B on the items that both answer."""
+    unknown = [name for name in pair if name not in data.systems]
+    if unknown:
+        raise InputError(
+            f"--compare: there is no system {unknown[0]!r} (systems: {', '.join(data.systems)})"
+        )
+    columns = []
+    for name in pair:
+        rows = data.system == data.systems.index(name)
+        for values in scores:
+            column = np.full(len(data.items), np.nan)
+            column[data.item[rows]] = values[rows]
+            columns.append(column)
+    both = ~np.isnan(columns[1]) & ~np.isnan(columns[3])
+    both |= ~np.isnan(columns[0]) & ~np.isnan(columns[2])
+    clusters = None
+    if data.cluster is not None:
+        of_item = np.zeros(len(data.items), int)
+        of_item[data.item] = data.cluster
+        clusters = of_item[both]
+    found = prediction_powered_difference(
+        *(column[both] for column in columns), clusters=clusters, scale=data.scale, level=level
+    )
+    return CorrectedScore(attribute, judge, pair[0], found, pair[1])
+
+
+def _shares(
+    data: Labelled, other: Labelled, gate: float | None, level: float
+) -> Iterator[CorrectedShare]:
+    """Pass rates of each judge and group, corrected by its errors on the other responses."""
+    scale = data.inputs.panel.scale
+    if gate is None and (scale.continuous or scale.count != 2):
+        raise InputError(
+            "errors from elsewhere correct a pass rate: say by --gate from which score on a "
+            "response passes"
+        )
+    cut = scale.high if gate is None else gate
+    for a, attribute in enumerate(data.attributes):
+        if attribute not in other.attributes:
+            raise InputError(f"the other source has no attribute {attribute!r}")
+        human = other.human[other.attributes.index(attribute)]
+        for j, name in enumerate(data.judges):
+            if name not in other.judges:
+                raise InputError(f"the other source has no judge {name!r}")
+            seen = other.judge[other.judges.index(name), other.attributes.index(attribute)]
+            known = ~np.isnan(human) & ~np.isnan(seen)
+            truth, passed = human[known] >= cut, seen[known] >= cut
+            if not truth.any() or truth.all():
+                raise InputError(
+                    f"the labels elsewhere all {'pass' if truth.all() else 'fail'} on "
+                    f"{attribute!r}: sensitivity and specificity need both"
+                )
+            for group in ("", *dict.fromkeys(data.group.tolist())):
+                rows = ~np.isnan(data.judge[j, a]) & ((data.group == group) | (group == ""))
+                if not rows.any():
+                    continue
+                found = rogan_gladen(
+                    int((data.judge[j, a][rows] >= cut).sum()), int(rows.sum()),
+                    int((truth & passed).sum()), int(truth.sum()),
+                    int((~truth & ~passed).sum()), int((~truth).sum()), level=level,
+                )  # fmt: skip
+                yield CorrectedShare(attribute, name, group, found)

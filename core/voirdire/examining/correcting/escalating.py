@@ -1,0 +1,241 @@
+"""Which single verdicts may go out without a human, and which go to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError
+from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.stats import automated_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.source import Source
+    from voirdire.schema import Finding
+    from voirdire.stats import AutomatedShare
+
+    Floats = NDArray[np.float64]
+
+#: Labels in each half under which nothing is fitted.
+_FEWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """What may go out, and the queue of what may not.
+
+    Attributes
+    ----------
+    judge, attribute : str
+        Whose verdicts they are.
+    share : AutomatedShare
+        What was shown on the half of the labels that the confidence was not fitted on.
+    queue : DataFrame
+        ``item, system, score, confidence, decision``: one row a response that the judge scored,
+        least confident first; `decision` is ``human`` or ``automatic``, or ``labelled`` where a
+        human has answered already.
+    n_fitted : int
+        Labels that the confidence was fitted on.
+    raters : tuple of str
+        Whose agreement the confidence rests on.
+    """
+
+    judge: str
+    attribute: str
+    share: AutomatedShare
+    queue: pl.DataFrame
+    n_fitted: int
+    raters: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def escalate(  # noqa: PLR0913 - the options are those of the command
+    source: Source,
+    *,
+    agree: float,
+    risk: float = 0.1,
+    reference: Sequence[str] = (),
+    judge: str = "",
+    attribute: str = "",
+    tolerance: float = 0.0,
+    gate: float | None = None,
+    seed: int = 0,
+) -> Escalation:
+    """The largest share of a judge's verdicts that agree with humans often enough.
+
+    A confidence is fitted on one half of the labels: a logistic regression of agreement on the
+    level of the score and on how many of the other judges, and of this judge's own runs, say the
+    same. The other half tests nested shares of it (`voirdire.stats.automated_share`).
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`.
+    agree : float
+        Agreement with the human wanted among the verdicts that go out, in (0, 1).
+    risk : float
+        How often the labels at hand may miss that.
+    judge, attribute : str, optional
+        Whose verdicts, where there are several; by default the judge that agrees most on the half
+        of the labels that is not tested on, and the only attribute.
+    tolerance : float
+        Verdict and label agree where they differ by no more, in points of the scale.
+    gate : float, optional
+        Verdict and label agree where both lie at or above it, or both below.
+    seed : int
+        Of the split of the labels.
+
+    Returns
+    -------
+    Escalation
+
+    Raises
+    ------
+    InputError
+        As `read_labelled`; several attributes and none named; too few labels to fit a confidence.
+
+    References
+    ----------
+    Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
+    """
+    data = read_labelled(source, reference=reference)
+    a = _named("attribute", attribute, data.attributes)
+    human = data.human[a]
+    halves = _halves(data, ~np.isnan(human), seed)
+    same = _agreement(data.judge[:, a], human, tolerance, gate)
+    names = data.judges if not judge else (data.judges[_named("judge", judge, data.judges)],)
+    at = max(
+        (data.judges.index(name) for name in names),
+        key=lambda j: _mean(same[j][halves[0]]),
+    )
+    judged = ~np.isnan(data.judge[at, a])
+    features = _features(data, a, at, tolerance, gate)
+    fit, test = (half & judged for half in halves)
+    if min(int(fit.sum()), int(test.sum())) < _FEWEST:
+        raise InputError(
+            f"{int((fit | test).sum())} labels beside {data.judges[at]}'s scores are too few: a "
+            f"confidence needs at least {2 * _FEWEST}, half of them to test it"
+        )
+    confidence = _confidence(features, same[at], fit)
+    found = automated_share(
+        same[at][test], confidence[test], confidence[judged], target=agree, risk=risk
+    )
+    return Escalation(
+        data.judges[at], data.attributes[a], found, _queue(data, a, at, confidence, found),
+        int(fit.sum()), data.judges, data.findings,
+    )  # fmt: skip
+
+
+def _named(what: str, wanted: str, known: Sequence[str]) -> int:
+    if wanted in known:
+        return known.index(wanted)
+    if not wanted and len(known) == 1:
+        return 0
+    said = f"there is no {what} {wanted!r}" if wanted else f"say by --{what} which {what} is meant"
+    raise InputError(f"{said} ({what}s: {', '.join(known)})")
+
+
+def _halves(
+    data: Labelled, labelled: NDArray[np.bool_], seed: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The labelled responses in two halves; clusters, or else items, are not cut."""
+    unit = data.item if data.cluster is None else data.cluster
+    units = np.unique(unit[labelled])
+    np.random.default_rng(seed).shuffle(units)
+    first = np.isin(unit, units[: len(units) // 2])
+    return labelled & first, labelled & ~first
+
+
+def _agreement(scores: Floats, human: Floats, tolerance: float, gate: float | None) -> Floats:
+    """1 where a judge says what the human says, 0 where not, NaN where one says nothing."""
+    with np.errstate(invalid="ignore"):
+        if gate is not None:
+            same = (scores >= gate) == (human >= gate)
+        else:
+            # Several humans have a mean between two levels: the nearest level is what they say.
+            same = np.abs(scores - human) <= max(tolerance, 0.5 - 1e-9)
+            if tolerance:
+                same = np.abs(scores - human) <= tolerance + 1e-9
+    return np.where(np.isnan(scores) | np.isnan(human), np.nan, same.astype(float))
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else -1.0
+
+
+def _features(
+    data: Labelled, attribute: int, judge: int, tolerance: float, gate: float | None
+) -> Floats:
+    """(N, F): agreement of each other judge, of all of them, of the runs, and the score's level."""
+    own = data.judge[judge, attribute]
+    columns = []
+    others = [j for j in range(len(data.judges)) if j != judge]
+    if others:
+        same = _agreement(data.judge[others, attribute], own, tolerance, gate)
+        known = ~np.isnan(same)
+        share = np.where(known, same, 0).sum(0) / np.maximum(known.sum(0), 1)
+        columns += [np.where(known.any(0), share, 0.5), *np.where(known, same, 0.5)]
+    columns.append(_steadiness(data, attribute, judge))
+    levels = np.unique(own[~np.isnan(own)])
+    if len(levels) <= 11:
+        columns += [(own == level).astype(float) for level in levels]
+    else:
+        low, high = data.scale
+        level = np.nan_to_num((own - low) / (high - low))
+        columns += [level, level**2]
+    return np.stack(columns, 1)
+
+
+def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
+    """How alike the judge's runs are: 1 less their spread over half of the scale's width."""
+    ratings = data.inputs.ratings.filter(
+        pl.col("rater").cast(pl.String) == data.judges[judge],
+        pl.col("attribute").cast(pl.String) == data.attributes[attribute],
+    )
+    spread = ratings.group_by(
+        pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")
+    ).agg(pl.col("score").std(ddof=0).fill_null(0.0).alias("spread"))
+    rows = pl.DataFrame(
+        {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
+    )
+    found = rows.join(spread, on=["item", "system"], how="left", maintain_order="left")
+    low, high = data.scale
+    return np.asarray(1 - 2 * found["spread"].fill_null(0.0).to_numpy() / (high - low))
+
+
+def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:
+    """Predicted probability of agreement; constant where the half to fit on never differs."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
+
+    if len(np.unique(same[fit])) < 2:
+        return np.asarray(features.mean(1))
+    model = LogisticRegression(C=0.3, max_iter=500).fit(features[fit], same[fit])
+    return np.asarray(model.predict_proba(features)[:, 1])
+
+
+def _queue(
+    data: Labelled, attribute: int, judge: int, confidence: Floats, found: AutomatedShare
+) -> pl.DataFrame:
+    score = data.judge[judge, attribute]
+    rows = np.flatnonzero(~np.isnan(score))
+    goes = np.where(confidence >= found.threshold, "automatic", "human")
+    decision = np.where(np.isnan(data.human[attribute]), goes, "labelled")
+    table = pl.DataFrame(
+        {
+            "item": np.array(data.items)[data.item[rows]],
+            "system": np.array(data.systems)[data.system[rows]],
+            "score": score[rows],
+            "confidence": confidence[rows],
+            "decision": decision[rows],
+        }
+    )
+    return table.sort("confidence", maintain_order=True)

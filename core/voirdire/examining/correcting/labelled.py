@@ -1,0 +1,284 @@
+"""Judge scores and human labels of the same responses, side by side, and how labels were chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError, no_column
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.source import inputs_of, open_source
+from voirdire.schema import Finding
+from voirdire.stats import adjust_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.source import Inputs, Source
+
+    Floats = NDArray[np.float64]
+
+#: Holm-adjusted p of a difference between labelled and other responses: refused, and reported.
+_REFUSED, _REPORTED = 0.001, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One row a response, one column an attribute.
+
+    Attributes
+    ----------
+    attributes, judges, systems : tuple of str
+        `systems` holds one empty name where responses have none.
+    human : (A, N) float64
+        Mean of the reference raters that answered; NaN where none did.
+    judge : (J, A, N) float64
+        NaN where the judge gave no score; the mean of its runs.
+    item, system : (N,) int
+        Positions; items are counted from 0.
+    group : (N,) of str
+        What numbers are given by: the system, or the value of another column.
+    cluster : (N,) int or None
+        Declared clusters.
+    probability : (N,) float64 or None
+        With which a response was chosen to be labelled, where known and not all equal.
+    findings : tuple of Finding
+        What must be known of how the labels were chosen.
+    """
+
+    inputs: Inputs
+    attributes: tuple[str, ...]
+    judges: tuple[str, ...]
+    systems: tuple[str, ...]
+    items: tuple[str, ...]
+    human: Floats
+    judge: Floats
+    item: NDArray[np.intp]
+    system: NDArray[np.intp]
+    group: NDArray[np.str_]
+    cluster: NDArray[np.intp] | None
+    probability: Floats | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The ends of the scale."""
+        return self.inputs.panel.scale.low, self.inputs.panel.scale.high
+
+    @property
+    def overall_cluster(self) -> NDArray[np.intp] | None:
+        """Clusters where all groups are taken together: the item, where several answer it."""
+        if self.cluster is not None:
+            return self.cluster
+        return self.item if len(np.unique(self.item)) < len(self.item) else None
+
+
+def read_labelled(
+    source: Source,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    by: str = "system",
+    cluster: str = "",
+) -> Labelled:
+    """Read a source, and check that its labels may stand for all responses.
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`.
+    judges : sequence of str
+        Leave out all judges but these.
+    by : str
+        ``"system"``, or a column of the items.
+    cluster : str, optional
+        A column of the items that says what belongs together; by default the declared clusters.
+
+    Raises
+    ------
+    InputError
+        No human, no judge, no such column; labels that were chosen and not drawn, without
+        probabilities; labelled responses whose judge scores differ from those of the others.
+    """
+    changes = {"data": {"reference": tuple(reference) or None}}
+    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    panel = inputs.panel
+    names = _judges(inputs, judges)
+    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    at = [cube.raters.index(name) for name in panel.reference]
+    known = ~np.isnan(cube.scores[at])
+    counts = known.sum(0)
+    total = np.where(known, cube.scores[at], 0.0).sum(0)
+    human = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+    judge = cube.scores[[cube.raters.index(name) for name in names]]
+    rows = pl.DataFrame({"item": np.array(cube.items)[cube.item]}).with_columns(
+        system=pl.Series(np.array(cube.systems)[cube.system])
+    )
+    groups = np.array(cube.systems)[cube.system] if by == "system" else _of_items(inputs, rows, by)
+    clusters = (
+        _of_ratings(inputs, rows, "cluster") if not cluster else _of_items(inputs, rows, cluster)
+    )
+    weights, odd = _chosen(inputs, rows, np.asarray(known.any((0, 1))))
+    found = Labelled(
+        inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
+        cube.system, groups.astype(str),
+        None if clusters is None else np.unique(clusters, return_inverse=True)[1],
+        weights, (*inputs.findings, *odd),
+    )  # fmt: skip
+    if weights is not None:
+        return found
+    return _checked(found)
+
+
+def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
+    panel = inputs.panel
+    if not panel.reference:
+        raise InputError(
+            "no human labels: say by --reference NAME which rater is human "
+            f"(raters: {', '.join(panel.names) or 'none'})"
+        )
+    names = tuple(member.name for member in panel.judges)
+    unknown = [name for name in wanted if name not in names]
+    if unknown or not names:
+        raise InputError(
+            f"there is no judge {unknown[0]!r} (judges: {', '.join(names) or 'none'})"
+            if unknown
+            else f"there is no judge beside {', '.join(panel.reference)}"
+        )
+    return tuple(name for name in names if name in wanted) if wanted else names
+
+
+def _of_items(inputs: Inputs, rows: pl.DataFrame, column: str) -> NDArray[np.str_]:
+    """A column of the items, one value a response."""
+    items = None if inputs.tables is None else inputs.tables.items
+    if items is None or column not in items.columns or column == "text":
+        known = [] if items is None else [c for c in items.columns if c not in ("item", "text")]
+        raise no_column("the items", column, known)
+    values = items.select(pl.col("item").cast(pl.String), pl.col(column).cast(pl.String))
+    joined = rows.join(values.unique("item"), on="item", how="left", maintain_order="left")
+    return joined[column].fill_null("").to_numpy().astype(str)
+
+
+def _of_ratings(inputs: Inputs, rows: pl.DataFrame, column: str) -> NDArray[np.str_] | None:
+    """A column of the ratings that is the same for all of a response; None where it is empty."""
+    if column not in inputs.ratings.columns or inputs.ratings[column].null_count() == len(
+        inputs.ratings
+    ):
+        return None
+    values = (
+        inputs.ratings.select(
+            pl.col("item").cast(pl.String),
+            pl.col("system").cast(pl.String).fill_null(""),
+            pl.col(column),
+        )
+        .drop_nulls(column)
+        .unique(["item", "system"], keep="first", maintain_order=True)
+    )
+    joined = rows.join(values, on=["item", "system"], how="left", maintain_order="left")
+    return joined[column].to_numpy()
+
+
+def _chosen(
+    inputs: Inputs, rows: pl.DataFrame, labelled: NDArray[np.bool_]
+) -> tuple[Floats | None, tuple[Finding, ...]]:
+    """Probabilities of the labels where they are known, and what is not known of them."""
+    probability = _of_ratings(inputs, rows, "label_probability")
+    if probability is not None:
+        found = np.asarray(probability, float)
+        if np.isnan(found[labelled]).any():
+            missing = int(np.isnan(found[labelled]).sum())
+            raise InputError(
+                f"label_probability is missing for {missing} of {int(labelled.sum())} labelled "
+                "responses: give it for each, or for none"
+            )
+        same = np.ptp(found[labelled]) == 0 if labelled.any() else True
+        return (None if same else found), ()
+    origin = _of_ratings(inputs, rows, "origin")
+    said = [] if origin is None else [str(one) for one in origin[labelled] if one is not None]
+    if "chosen" in said:
+        count = said.count("chosen")
+        raise InputError(
+            f"{count} labels are of origin 'chosen': somebody picked these responses, so they "
+            "cannot stand for the others. Label responses drawn at random, or give the "
+            "probability of each in a column label_probability"
+        )
+    if set(said) == {"random"}:
+        return None, ()
+    return None, (
+        Finding(
+            "label_origin_unknown", "note", "", int(labelled.sum()), (),
+            "The data do not say how the labelled responses were chosen.",
+            "They are taken as a random part of all responses; a column origin says so.",
+        ),
+    )  # fmt: skip
+
+
+def _checked(found: Labelled) -> Labelled:
+    """The same with a finding where the judges see labelled responses otherwise than the rest.
+
+    Raises
+    ------
+    InputError
+        They differ beyond doubt.
+    """
+    tests = [
+        (
+            judge,
+            attribute,
+            *_difference(found.judge[j, a], ~np.isnan(found.human[a]), found.overall_cluster),
+        )
+        for j, judge in enumerate(found.judges)
+        for a, attribute in enumerate(found.attributes)
+    ]
+    adjusted = adjust_p([test[3] for test in tests], "holm")
+    worst = [
+        (judge, attribute, apart, p)
+        for (judge, attribute, apart, _), p in zip(tests, adjusted, strict=True)
+        if p < _REPORTED
+    ]
+    if not worst:
+        return found
+    judge, attribute, apart, p = min(worst, key=lambda test: test[3])
+    said = (
+        f"{judge} scores the labelled responses {abs(apart):.2f} points "
+        f"{'higher' if apart > 0 else 'lower'} than the others on {attribute} (p = {p:.2g} after "
+        "Holm's correction): they were not drawn at random"
+    )
+    if p < _REFUSED:
+        raise InputError(
+            f"{said}. Label responses drawn at random, or give the probability of each in a "
+            "column label_probability"
+        )
+    finding = Finding(
+        "labels_differ", "serious", judge, len(worst),
+        tuple(f"{one[0]}, {one[1]}" for one in worst[:20]), f"{said}, or by bad luck.",
+        "The corrected numbers rest on the labels being a random part of the responses.",
+    )  # fmt: skip
+    return replace(found, findings=(finding, *found.findings))
+
+
+def _difference(
+    scores: Floats, labelled: NDArray[np.bool_], cluster: NDArray[np.intp] | None
+) -> tuple[float, float]:
+    """Mean of the labelled less that of the others, and Welch's p on means by cluster."""
+    from scipy.stats import ttest_ind  # noqa: PLC0415 - slow to import
+
+    known = ~np.isnan(scores)
+    parts = []
+    for side in (labelled, ~labelled):
+        values = scores[side & known]
+        if cluster is not None and len(values):
+            rows = np.unique(cluster[side & known], return_inverse=True)[1]
+            values = np.bincount(rows, weights=values) / np.bincount(rows)
+        parts.append(values)
+    if min(map(len, parts)) < 2 or np.ptp(np.concatenate(parts)) == 0:
+        return 0.0, 1.0
+    apart = float(parts[0].mean() - parts[1].mean())
+    if np.ptp(parts[0]) == 0 and np.ptp(parts[1]) == 0:
+        return apart, 0.0
+    return apart, float(ttest_ind(*parts, equal_var=False).pvalue)

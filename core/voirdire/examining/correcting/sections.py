@@ -1,0 +1,321 @@
+"""Corrected numbers, plans and queues as a report's sections."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from voirdire.examining.correcting.corrected import TOGETHER
+from voirdire.tabular import (
+    Section,
+    SectionFigure,
+    Table,
+    count,
+    interval,
+    number,
+    share,
+    text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examining.correcting.corrected import CorrectedScore, Correction
+    from voirdire.examining.correcting.escalating import Escalation
+    from voirdire.examining.correcting.planning import LabelPlan
+    from voirdire.stats import Corrected, Estimate
+    from voirdire.tabular import Column
+
+_HOW = (
+    "The corrected mean adds the labels' average difference from the judge to the judge's own mean "
+    "(prediction-powered inference). The judge's weight is 0 where it tells nothing about the "
+    "labels and 1 where it tells all. Worth is the number of labels that would be as precise "
+    "without the judge."
+)
+_CEILING = (
+    "Where few labels of one system happen to agree, its spread is taken from all systems, so that "
+    "no interval claims a certainty that the labels do not give."
+)
+
+
+def correction_sections(found: Correction) -> tuple[Section, ...]:
+    """What humans would have said, what the judge is worth, and differences between systems."""
+    parts = [_overall(found)]
+    if any(score.group for score in found.scores):
+        parts.append(_by_group(found))
+    if found.differences:
+        parts.append(_differences(found))
+    if found.shares:
+        parts.append(_shares(found))
+    return tuple(parts)
+
+
+def worth_sentence(found: Corrected, judge: str) -> str:
+    """What the judge's scores save, in one sentence.
+
+    >>> import numpy as np
+    >>> from voirdire.stats import prediction_powered_mean
+    >>> labels = np.r_[np.tile([1.0, 2, 3, 4, 5], 10), np.full(950, np.nan)]
+    >>> found = prediction_powered_mean(labels, np.tile([1.0, 3, 2, 5, 4], 200))
+    >>> print(worth_sentence(found, "Judge"))
+    Judge: 950 judgements are worth 78 labels beside your 50.
+    """
+    value = found.worth.value
+    if not math.isfinite(value):
+        return f"{judge}: {found.n_labelled} labels are too few to say what its scores are worth."
+    saved = round(value - found.n_labelled)
+    more = f"{saved:,} {'label' if saved == 1 else 'labels'}" if saved else "no label"
+    scored = f"{found.n_unlabelled:,} {'judgement' if found.n_unlabelled == 1 else 'judgements'}"
+    verb = "is" if found.n_unlabelled == 1 else "are"
+    return f"{judge}: {scored} {verb} worth {more} beside your {found.n_labelled:,}."
+
+
+def _overall(found: Correction) -> Section:
+    rows = [score for score in found.scores if not score.group]
+    sentences = " ".join(
+        f"{score.attribute}, {worth_sentence(score.found, score.judge)}" for score in rows[:6]
+    )
+    columns = (
+        text("Attribute"), text("Judge"), count("Labels"), count("Judged only"),
+        number("Corrected"), interval(f"{100 * found.level:g} % interval"),
+        number("Labels alone"), interval("Labels' interval"),
+        number("Judge alone"), number("Weight", 2), number("Worth", 0),
+        interval("Worth, interval", 0),
+    )  # fmt: skip
+    table = Table(columns, tuple(_overall_row(score) for score in rows))
+    return Section(
+        "What humans would have said", f"{sentences} {_HOW}", (table,), _figures(found, rows),
+        leading=True,
+    )  # fmt: skip
+
+
+def _overall_row(score: CorrectedScore) -> tuple[object, ...]:
+    one = score.found
+    return (
+        score.attribute, score.judge, one.n_labelled, one.n_unlabelled, one.value, one.interval,
+        one.human.value, one.human.interval(), one.judge.value, one.weight, one.worth.value,
+        one.worth.interval(),
+    )  # fmt: skip
+
+
+def _figures(found: Correction, rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
+    """Human-only, judge-only and corrected means side by side, one group of bars an attribute."""
+    best = [row for row in rows if row.judge == TOGETHER] or rows
+    labels = tuple(
+        row.attribute if len(found.reference) and row.judge == TOGETHER
+        else f"{row.attribute}, {row.judge}" for row in best
+    )  # fmt: skip
+    return (
+        SectionFigure(
+            "grouped_bars",
+            labels,
+            (
+                ("Labels alone", tuple(row.found.human.value for row in best)),
+                ("Judge alone", tuple(row.found.judge.value for row in best)),
+                ("Corrected", tuple(row.found.value for row in best)),
+            ),
+            y="Mean score",
+            caption="Means by the labels alone, by the judge alone, and corrected.",
+        ),
+    )
+
+
+def _by_group(found: Correction) -> Section:
+    rows = [score for score in found.scores if score.group]
+    name = "System" if found.by == "system" else found.by
+    return Section(
+        f"By {found.by}",
+        _CEILING,
+        (
+            Table(
+                (
+                    text("Attribute"), text("Judge"), text(name), count("Labels"),
+                    number("Corrected"), interval(f"{100 * found.level:g} % interval"),
+                    number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
+                    interval("Judge's interval"), number("Worth", 0),
+                ),
+                tuple(
+                    (
+                        score.attribute, score.judge, score.group, score.found.n_labelled,
+                        score.found.value, score.found.interval, score.found.human.value,
+                        score.found.human.interval(), score.found.judge.value,
+                        score.found.judge.interval(), score.found.worth.value,
+                    )
+                    for score in rows
+                ),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _differences(found: Correction) -> Section:
+    return Section(
+        "Differences between systems",
+        "A less B on the items that both answer: above 0 humans would have scored A higher. An "
+        "interval that holds 0 leaves open which is better.",
+        (
+            Table(
+                (
+                    text("Attribute"), text("Judge"), text("A"), text("B"), count("Labelled items"),
+                    number("A − B", signed=True), interval(f"{100 * found.level:g} % interval"),
+                    number("Labels alone", signed=True), number("Judge alone", signed=True),
+                ),
+                tuple(
+                    (
+                        one.attribute, one.judge, one.group, one.against, one.found.n_labelled,
+                        one.found.value, one.found.interval, one.found.human.value,
+                        one.found.judge.value,
+                    )
+                    for one in found.differences
+                ),
+            ),
+        ),
+        leading=True,
+    )  # fmt: skip
+
+
+def _shares(found: Correction) -> Section:
+    return Section(
+        "Pass rates corrected by errors measured elsewhere",
+        "These rest on an assumption that the data cannot check: that the judge passes what should "
+        "pass, and fails what should fail, as often here as where its errors were measured.",
+        (
+            Table(
+                (
+                    text("Attribute"), text("Judge"), text("System"), share("Judged to pass"),
+                    number("Corrected"), interval(f"{100 * found.level:g} % interval"),
+                    share("Sensitivity"), share("Specificity"),
+                ),
+                tuple(
+                    (
+                        one.attribute, one.judge, one.group or "all", _detail(one.found, "judged"),
+                        one.found.value, one.found.interval(), _detail(one.found, "sensitivity"),
+                        _detail(one.found, "specificity"),
+                    )
+                    for one in found.shares
+                ),
+            ),
+        ),
+        leading=True,
+    )  # fmt: skip
+
+
+def _detail(found: Estimate, name: str) -> float:
+    return float(found.details[name])
+
+
+def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
+    """Budget against half width, and how many humans or runs a mean needs."""
+    asked = "Difference" if found.power is not None else "Half width"
+    unit = found.rows[0].plans[0].unit if found.rows and found.rows[0].plans else "labels"
+    columns: list[Column] = [
+        text("Attribute"), text("Judge"), number(asked, 2), number("With the judge", 0),
+        number("at most (80 %)", 0), number("Without it", 0), number("Saved", 0),
+    ]  # fmt: skip
+    grouped = any(row.group for row in found.rows)
+    if grouped:
+        columns.insert(2, text("Group"))
+    if found.cost is not None:
+        columns.append(number("Cost with the judge", 2))
+    rows = []
+    for row in found.rows:
+        for plan in row.plans:
+            cells: list[object] = [
+                row.attribute, row.judge, plan.half_width, plan.with_judge, plan.upper,
+                plan.without_judge, plan.without_judge - plan.with_judge,
+            ]  # fmt: skip
+            if grouped:
+                cells.insert(2, row.group)
+            if found.cost is not None:
+                cells.append(plan.with_judge * found.cost)
+            rows.append(tuple(cells))
+    what = (
+        f"detect a difference of that size with probability {found.power:g}"
+        if found.power is not None
+        else "have an interval of that half width"
+    )
+    said = (
+        f"How many {unit} it takes to {what}. The pilot is small itself: four plans in five need "
+        "no more than the number under “at most”. A dash says that no number is enough."
+    )
+    parts = [Section("Labels needed", said, (Table(tuple(columns), tuple(rows)),), leading=True)]
+    if found.means:
+        parts.append(_means_section(found))
+    return tuple(parts)
+
+
+def _means_section(found: LabelPlan) -> Section:
+    return Section(
+        "How many humans, or runs of a judge",
+        "Reliability of a single one on single responses, ICC(A,1), and how many together reach "
+        "0.80 (Spearman and Brown).",
+        (
+            Table(
+                (
+                    text("Attribute"), text("Of"), count("There are"), number("Single"),
+                    count("Needed for 0.80"),
+                ),
+                tuple(
+                    (
+                        one.attribute, f"runs of {one.rater}" if one.rater else "humans", one.found,
+                        one.single, one.needed,
+                    )
+                    for one in found.means
+                ),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def escalation_sections(found: Escalation) -> tuple[Section, ...]:
+    """What share may go out without a human, and how the queue divides."""
+    one = found.share
+    counts = found.queue["decision"].value_counts()
+    rows = tuple(
+        (str(decision), int(n), n / found.queue.height)
+        for decision, n in counts.sort("decision").iter_rows()
+    )
+    return (
+        Section(
+            "Verdicts that need no human",
+            escalation_sentence(found),
+            (
+                Table(
+                    (
+                        text("Judge"), text("Attribute"), share("Share"), share("Agreement there"),
+                        share("Lower bound"), share("Asked"), count("Labels tested"),
+                        number("Least confidence"),
+                    ),
+                    (
+                        (
+                            found.judge, found.attribute, one.share, one.agreement, one.low,
+                            one.target, one.n, one.threshold,
+                        ),
+                    ),
+                ),
+                Table((text("Decision"), count("Responses"), share("Of all")), rows),
+            ),
+            leading=True,
+        ),
+    )  # fmt: skip
+
+
+def escalation_sentence(found: Escalation) -> str:
+    """Whether any share of the verdicts may go out."""
+    one = found.share
+    asked = f"{one.target:.0%}".replace("%", " %")
+    if one.reason == "too_few_items":
+        return (
+            f"{one.n} labels are too few to show agreement of {asked}: no share of "
+            f"{found.judge}'s verdicts on {found.attribute} can be automated on them."
+        )
+    if one.share == 0:
+        return (
+            f"No share of {found.judge}'s verdicts on {found.attribute} can be automated: even "
+            f"among the most confident ones, agreement of {asked} is not shown."
+        )
+    return (
+        f"The {one.share:.0%} most confident of {found.judge}'s verdicts on {found.attribute} may "
+        f"go out without a human: {one.agreement:.0%} of those labelled agree, and agreement of at "
+        f"least {asked} is shown at a risk of {one.risk:.0%}. The rest goes to people."
+    ).replace("%", " %")

@@ -16,7 +16,8 @@ from tiny_encoder import sentences
 
 from voirdire._errors import InputError, SessionError, StudyError, TableError, VoirdireError
 from voirdire._registry import Plugins
-from voirdire.examining.labels import labels_beside_chance
+from voirdire.examining import examine
+from voirdire.examining.labels import label_scores, labels_beside_chance, matrix_of_ratings
 from voirdire.stats import f1_above_chance
 from voirdire.store import _lock
 from voirdire.study import build_study, load_study, study_to_toml
@@ -157,6 +158,55 @@ def test_compare_reads_what_evaluate_writes(tmp_path):
     predicted = one["predicted"].cast(pl.Float64).to_numpy().reshape(1, -1, 4)
     direct = f1_above_chance(truth, predicted, multilabel=True)
     assert summary["f1_weighted"][1] == pytest.approx(direct.f1.value)
+
+
+def test_examine_reads_trained_models_as_raters(tmp_path):
+    study = mild_study(
+        tmp_path, label_sets=[{"name": "gold", "column": "gold", "tasks": ["multi-label"]}]
+    )
+    fit_grid(study, tmp_path / "models", quiet=True)
+    found = evaluate_grid(tmp_path / "models")
+    found.write(tmp_path / "models")
+    ratings = found.ratings
+    assert set(ratings["rater"]) == {"truth", "words"}
+    assert sorted(ratings.filter(rater="words")["run"].unique()) == [1, 2]  # the seeds
+    assert set(ratings["attribute"]) == {"garden", "music", "kitchen", "weather"}
+    blank = ratings.filter((pl.col("rater") == "words") & (pl.col("item") == "i239"))
+    assert blank["status"].to_list() == ["blank"] * 8  # the item without a text, in both seeds
+    examined = examine(tmp_path / "models" / "ratings.parquet", reference=["truth"])
+    assert {result.judge for result in examined.results} == {"words"}
+    # The same predictions lead to the same F1, whichever way they are read.
+    key = matrix_of_ratings(ratings, "truth", ratings["attribute"].unique(maintain_order=True))
+    said = matrix_of_ratings(ratings, "words", key.labels, items=key.items)
+    f1 = label_scores(key, said, resamples=0).f1.value
+    assert f1 == pytest.approx(found.summary["f1_weighted"][0])
+
+
+def test_keys_that_differ_stand_apart_among_the_ratings(tmp_path):
+    fit_grid(mild_study(tmp_path), tmp_path / "models", quiet=True)
+    raters = set(evaluate_grid(tmp_path / "models").ratings["rater"])
+    assert raters == {
+        "truth, gold, multi-class", "truth, gold, multi-label",
+        "words, gold, multi-class", "words, gold, multi-label",
+    }  # fmt: skip
+
+
+def test_a_class_that_train_lacks_is_no_result(tmp_path):
+    study = mild_study(tmp_path)
+    frame = pl.read_csv(tmp_path / "data.csv")
+    moved = (
+        pl.when(pl.col("gold").str.starts_with("kitchen")).then(pl.lit("test")).otherwise("split")
+    )
+    frame.with_columns(split=moved).write_csv(tmp_path / "data.csv")
+    with pytest.raises(
+        InputError, match=r"pool_lacks_class: train has no row of 'kitchen' \(\d+ in test\)"
+    ):
+        fit_grid(study, tmp_path / "models", only="multi-class", quiet=True)
+    allowed = mild_study(tmp_path, untrained="note")
+    frame.with_columns(split=moved).write_csv(tmp_path / "data.csv")
+    fit_grid(allowed, tmp_path / "models", only="multi-class", quiet=True)
+    notes = evaluate_grid(tmp_path / "models").scores["notes"]
+    assert all("train has no row of 'kitchen'" in note for note in notes)
 
 
 def test_a_changed_cell_is_a_new_one_and_others_are_skipped(tmp_path):

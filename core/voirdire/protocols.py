@@ -117,6 +117,26 @@ class Annotator(Protocol):
 
 
 @runtime_checkable
+class DeclaresLabels(Protocol):
+    """An annotator that says itself which labels it names."""
+
+    @property
+    def labels(self) -> Any:
+        """A `voirdire.parsing.LabelSet`."""
+        ...
+
+
+@runtime_checkable
+class NamesUnsure(Protocol):
+    """An annotator that has its own names for an item without a label that recurs."""
+
+    @property
+    def unsure(self) -> tuple[str, str]:
+        """Where some run said that no label applies, and where none did."""
+        ...
+
+
+@runtime_checkable
 class Classifier(Protocol):
     """Predicts labels; may be trained."""
 
@@ -133,8 +153,7 @@ class Classifier(Protocol):
 class Trainable(Classifier, Protocol):
     """A classifier that learns with a validation set, goes on after a kill, and is saved.
 
-    `notes` are sentences that a report must not leave out (epochs trained, on what). It may also
-    have `too_long(texts)`: how many texts it does not read whole.
+    `notes` are sentences that a report must not leave out (epochs trained, on what).
     """
 
     @property
@@ -160,6 +179,35 @@ class Trainable(Classifier, Protocol):
 
     def load(self, folder: Path) -> Trainable:
         """The trained classifier that `save` wrote."""
+        ...
+
+
+@runtime_checkable
+class Noted(Protocol):
+    """A classifier of which a reader must know something, trained or not."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a report must not leave out."""
+        ...
+
+
+@runtime_checkable
+class CountsCuts(Protocol):
+    """A classifier that knows which texts it does not read whole."""
+
+    def too_long(self, texts: Sequence[str]) -> int:
+        """How many of the texts lose their ends."""
+        ...
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """A classifier whose scores may be decisions: then no threshold is chosen for them."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether they are. What was asked and paid for on the way is then kept."""
         ...
 
 

@@ -105,6 +105,8 @@ class ClassifySpec(_Part):
         Multi-label: one threshold for all labels or one a label, chosen on dev; or 0.5.
     keep_models : bool
         Whether trained models stay on disk; predictions always do.
+    untrained : {"error", "note"}
+        What a class is that the test set has and train does not: an error, or a note.
     """
 
     data: Annotated[tuple[LabelledData, ...], Field(min_length=1)]
@@ -123,6 +125,7 @@ class ClassifySpec(_Part):
     threshold: Literal["shared", "each", "fixed"] = "shared"
     seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (0, 1, 2, 3, 4)
     keep_models: bool = True
+    untrained: Literal["error", "note"] = "error"
 
     @model_validator(mode="after")
     def _consistent(self) -> ClassifySpec:

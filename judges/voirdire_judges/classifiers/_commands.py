@@ -40,6 +40,8 @@ Examples:
   voirdire classify evaluate models --json
 
   voirdire labels models
+
+  voirdire examine models/ratings.parquet --reference truth
 """
 
 StudyArgument = Annotated[
@@ -163,8 +165,9 @@ def evaluate(
 ) -> None:
     """Score the finished cells: mean and deviation over seeds, and what chance scores.
 
-    Writes scores.csv, summary.csv, by_label.csv and predictions.parquet; the last is what
-    `voirdire labels` reads.
+    Writes scores.csv, summary.csv, by_label.csv, predictions.parquet, which `voirdire labels`
+    reads, and ratings.parquet, which `voirdire examine` reads: a class is an attribute, a seed a
+    run, and the key is the rater "truth".
     """
     from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
 

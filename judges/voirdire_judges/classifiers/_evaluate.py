@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire._errors import SessionError
-from voirdire.examining.labels import label_scores, matrices_of_predictions, task_of
+from voirdire.examining.labels import (
+    label_scores,
+    matrices_of_predictions,
+    ratings_of,
+    task_of,
+)
 from voirdire.stats import kappa_f1
 from voirdire_judges.classifiers._cells import (
     GRID,
@@ -21,11 +26,13 @@ from voirdire_judges.classifiers._cells import (
 )
 
 if TYPE_CHECKING:
-    from voirdire.examining.labels import LabelScores
+    from voirdire.examining.labels import LabelScores, Predictions
 
 _SCORES = (
     "f1_weighted", "f1_macro", "precision_weighted", "recall_weighted", "accuracy", "hamming_loss",
 )  # fmt: skip
+#: The rater under whose name the labels of the test sets stand.
+TRUTH = "truth"
 _WHERE = ("configuration", "labels", "task")
 
 
@@ -45,6 +52,9 @@ class Evaluation:
         Precision, recall, F1 and support of each class in each cell.
     predictions : DataFrame
         One row an item and class: what `voirdire labels` reads.
+    ratings : DataFrame
+        The same as tidy ratings, which `voirdire examine` reads: a class is an attribute scored 0
+        or 1 (of a binary task the positive one alone), a seed a run, the key the rater ``truth``.
     unfinished : tuple of str
         Cells of the study that have no result yet.
     notes : tuple of str
@@ -55,16 +65,18 @@ class Evaluation:
     summary: pl.DataFrame
     by_label: pl.DataFrame
     predictions: pl.DataFrame
+    ratings: pl.DataFrame
     unfinished: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     def write(self, folder: str | Path) -> None:
-        """Write ``scores.csv``, ``summary.csv``, ``by_label.csv`` and ``predictions.parquet``."""
+        """Write the tables: ``predictions`` and ``ratings`` as Parquet, the others as CSV."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("scores", "summary", "by_label"):
             getattr(self, name).write_csv(folder / f"{name}.csv")
         self.predictions.write_parquet(folder / "predictions.parquet")
+        self.ratings.write_parquet(folder / "ratings.parquet")
 
 
 def evaluate_grid(out: str | Path) -> Evaluation:
@@ -83,12 +95,14 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     rows: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     frames: list[pl.DataFrame] = []
+    tests: list[tuple[Cell, Predictions]] = []
     for seeds in _by_seed(done):
         tested = [_tested(cell, folder, several=several) for cell, folder in seeds]
         results = [read_json(folder / RESULT) for _, folder in seeds]
         frames += tested
         cell = seeds[0][0]
         found = matrices_of_predictions(pl.concat(tested), cell.name)
+        tests.append((cell, found))
         scores = label_scores(
             found.truth, found.given, task=task_of(cell.task, cell.name), resamples=0
         )
@@ -101,7 +115,53 @@ def evaluate_grid(out: str | Path) -> Evaluation:
     table = pl.DataFrame(rows, infer_schema_length=None)
     left = tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished")
     by_label = pl.DataFrame(labels, infer_schema_length=None)
-    return Evaluation(table, _summary(table), by_label, pl.concat(frames), left, tuple(notes))
+    return Evaluation(
+        table,
+        _summary(table),
+        by_label,
+        pl.concat(frames),
+        _ratings(tests, several=several),
+        left,
+        tuple(notes),
+    )
+
+
+def _ratings(tests: list[tuple[Cell, Predictions]], *, several: bool) -> pl.DataFrame:
+    """Keys and predictions as ratings; items bear their data's name where there are several data.
+
+    A rater is a model, with its label set and task where the grid has several: one attribute may
+    stand in more than one of them.
+    """
+    kinds = {(cell.label_set, cell.task) for cell, _ in tests}
+    parts, keys = [], []
+    for cell, found in tests:
+        labels = found.truth.labels[1:] if cell.task == "binary" else found.truth.labels
+        kind = f"{cell.label_set}, {cell.task}"
+        of = f", {kind}" if len(kinds) > 1 else ""
+        items = tuple(f"{cell.data}: {item}" if several else item for item in found.truth.items)
+        key, given = (
+            replace(one.only(labels), rater=name, items=items)
+            for one, name in ((found.truth, TRUTH), (found.given, f"{cell.model}{of}"))
+        )
+        keys.append(ratings_of(key).with_columns(labels=pl.lit(kind)))
+        parts.append(ratings_of(given))
+    return pl.concat([_one_key(pl.concat(keys)), *parts])
+
+
+def _one_key(keys: pl.DataFrame) -> pl.DataFrame:
+    """The key; one a label set and task, named by them, where they differ on an item and label.
+
+    A multi-class key names the dominant label alone, where a multi-label one names all.
+    """
+    where = ["item", "attribute"]
+    if keys.unique([*where, "score"]).height > keys.unique(where).height:
+        named = pl.format("{}, {}", "rater", "labels")
+        return (
+            keys.unique([*where, "labels"], maintain_order=True)
+            .with_columns(rater=named)
+            .drop("labels")
+        )
+    return keys.drop("labels").unique(where, maintain_order=True)
 
 
 def _by_seed(done: list[tuple[Cell, Path]]) -> list[list[tuple[Cell, Path]]]:

@@ -97,7 +97,7 @@ def fit_grid(
     data = {name: _read(study, name) for name in dict.fromkeys(cell.data for cell in todo)}
     machine = {**(machine or {}), "folder": study.folder}
     for cell in todo:
-        prepared(cell, data[cell.data], factories[cell.use], machine)
+        prepared(cell, data[cell.data], spec, factories[cell.use], machine)
     write_json(out / GRID, [card_of(cell) for cell in cells_of(study)])
     failed: list[str] = []
     counts: dict[Outcome, int] = {

@@ -14,7 +14,7 @@ import polars as pl
 from voirdire._errors import InputError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.files import write_json
-from voirdire.protocols import Trainable
+from voirdire.protocols import CountsCuts, Decides, Noted, Trainable
 from voirdire_judges.classifiers._cells import (
     CARD,
     MODEL,
@@ -87,7 +87,7 @@ def train_cell(
     InputError
         A split has no usable row, or the training failed.
     """
-    made, parts = prepared(cell, data, factory, machine)
+    made, parts = prepared(cell, data, spec, factory, machine)
     target, folder = data.targets[cell.label_set, cell.task], cell.folder(out)
     write_json(folder / CARD, card_of(cell))
     trained = _fitted(made, parts, folder / TRAINING, progress)
@@ -103,38 +103,71 @@ def train_cell(
         "validation_f1": on_dev,
         "rows": counts_of(data, target),
         "data_notes": list(data.notes),
-        "notes": [*getattr(trained, "notes", ()), *cuts(trained, texts)],
+        "notes": [*_notes(trained), *cuts(trained, texts), *untrained(trained, target, parts)],
     }
     write_json(folder / RESULT, result)
-    if not getattr(trained, "decides", False):  # what was asked and paid for stays
+    if not _decides(trained):  # what was asked and paid for stays
         shutil.rmtree(folder / TRAINING, ignore_errors=True)
     return result
 
 
 def prepared(
-    cell: Cell, data: Dataset, factory: ClassifierFactory, machine: Mapping[str, Any]
+    cell: Cell,
+    data: Dataset,
+    spec: ClassifySpec,
+    factory: ClassifierFactory,
+    machine: Mapping[str, Any],
 ) -> tuple[Classifier, dict[str, Sample]]:
     """The untrained classifier and its samples: what can be wrong is found before any training.
 
     Raises
     ------
     InputError
-        An option is none of the classifier's, or a split has no usable row.
+        An option is none of the classifier's, a split has no usable row, or train lacks a class
+        that is tested and the study does not allow that.
     """
     target = data.targets[cell.label_set, cell.task]
     parts = {split: sample_of(data, target, split) for split in ("train", "dev", "test")}
     for split, part in parts.items():
         if not any(part.texts):
             raise InputError(f"{cell.name}: no row of {split} has both text and labels")
-    return make_classifier(factory, cell, target, machine), parts
+    made = make_classifier(factory, cell, target, machine)
+    if spec.untrained == "error" and (lacking := untrained(made, target, parts)):
+        raise InputError(
+            f"{cell.name}: pool_lacks_class: {lacking[0]}; add such rows to train, or allow it by "
+            'untrained = "note" in [classify]'
+        )
+    return made, parts
+
+
+def untrained(classifier: Classifier, target: Target, parts: Mapping[str, Sample]) -> list[str]:
+    """Classes of the test set that no row of train has, in a sentence; none of one that decides."""
+    if _decides(classifier):  # it was asked, and knows classes from their names
+        return []
+    learnt, tested = (parts[split].labels.sum(axis=0) for split in ("train", "test"))
+    lacking = [
+        f"{name!r} ({count} in test)"
+        for name, known, count in zip(target.classes, learnt, tested, strict=True)
+        if count and not known
+    ]
+    if not lacking:
+        return []
+    return [f"train has no row of {', '.join(lacking)}, so that nothing can be learnt of it"]
+
+
+def _notes(trained: Classifier) -> tuple[str, ...]:
+    return trained.notes if isinstance(trained, Noted) else ()
+
+
+def _decides(trained: Classifier) -> bool:
+    return isinstance(trained, Decides) and trained.decides
 
 
 def cuts(trained: Classifier, parts: Mapping[str, Sequence[str]]) -> list[str]:
     """How many texts of each part the classifier does not read whole, where it can tell."""
-    too_long = getattr(trained, "too_long", None)
-    if too_long is None:
+    if not isinstance(trained, CountsCuts):
         return []
-    counts = {name: (too_long(texts), len(texts)) for name, texts in parts.items()}
+    counts = {name: (trained.too_long(texts), len(texts)) for name, texts in parts.items()}
     return [
         f"{count} of {n} {name} texts are longer than the model reads: their ends were left out"
         for name, (count, n) in counts.items()
@@ -196,7 +229,7 @@ def _tuned(
     trained: Classifier, dev: Sample, task: str, spec: ClassifySpec
 ) -> tuple[Floats, float | None]:
     """Thresholds and their F1 on dev, if it has any label; one that decides by itself has 0.5."""
-    if getattr(trained, "decides", False):
+    if _decides(trained):
         return np.full(dev.labels.shape[1], 0.5), None
     scores = scores_of(trained, dev.texts, dev.labels.shape[1])
     how = spec.threshold if task == "multi-label" else "fixed"

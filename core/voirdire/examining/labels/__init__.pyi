@@ -27,6 +27,7 @@ from voirdire.examining.labels.matrix import Task as Task
 from voirdire.examining.labels.matrix import matrix_of_names as matrix_of_names
 from voirdire.examining.labels.matrix import matrix_of_ratings as matrix_of_ratings
 from voirdire.examining.labels.matrix import matrix_of_values as matrix_of_values
+from voirdire.examining.labels.matrix import ratings_of as ratings_of
 from voirdire.examining.labels.matrix import task_of as task_of
 from voirdire.examining.labels.predictions import LabelResult as LabelResult
 from voirdire.examining.labels.predictions import Predictions as Predictions

@@ -24,6 +24,7 @@ from voirdire.examining.labels.runs import label_replies, runs_of_ratings
 from voirdire.examining.labels.scores import label_scores
 from voirdire.examining.labels.sections import label_sections
 from voirdire.parsing import LabelSet
+from voirdire.protocols import DeclaresLabels, NamesUnsure
 from voirdire.schema import Scale
 from voirdire.store import is_session
 
@@ -161,15 +162,16 @@ def _labelling(study: Study, name: str, ratings: pl.DataFrame) -> Labelling:
 def declared_by(spec: Rater) -> Labelling | None:
     """What an annotator itself says; one that declares no `labels` says nothing."""
     try:
-        mind = plugins().resolve("annotator", spec.use)(**spec.options)
+        annotator = plugins().resolve("annotator", spec.use)(**spec.options)
     except TypeError as error:
         raise PluginError(
             f"annotator {spec.use!r} of {spec.name!r} does not take this: {error}"
         ) from error
-    found = getattr(mind, "labels", None)
-    if not isinstance(found, LabelSet):
+    if not isinstance(annotator, DeclaresLabels) or not isinstance(annotator.labels, LabelSet):
         return None
-    return Labelling(found.labels, found.none, found.other, getattr(mind, "unsure", UNSURE))
+    found = annotator.labels
+    unsure = annotator.unsure if isinstance(annotator, NamesUnsure) else UNSURE
+    return Labelling(found.labels, found.none, found.other, unsure)
 
 
 def labels_beside(study: Study) -> tuple[str, ...]:

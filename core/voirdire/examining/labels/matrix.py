@@ -105,6 +105,15 @@ class LabelMatrix:
             for place, run in enumerate(self.runs)
         )
 
+    def only(self, labels: Sequence[str]) -> LabelMatrix:
+        """The same with some of its labels, in the order given."""
+        places = [self.labels.index(label) for label in labels]
+        to = np.full(len(self.labels) + 1, -1, np.int16)
+        to[places] = np.arange(len(places))
+        return replace(
+            self, labels=tuple(labels), values=self.values[:, :, places], first=to[self.first]
+        )
+
     def two_classes(self, other: str = "") -> LabelMatrix:
         """A single label as the two classes of a binary task: it does not hold, or it does.
 
@@ -284,6 +293,36 @@ def matrix_of_ratings(
         runs=runs,
         statuses=_statuses(own, at[:2], shape[:2]),
         first=_ranked_first(own, at, shape[:2]),
+    )
+
+
+def ratings_of(matrix: LabelMatrix) -> pl.DataFrame:
+    """A matrix as tidy ratings, one row a run, item and label: what `matrix_of_ratings` reads.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``item, rater, run, attribute, score`` (null where missing), ``rank`` (1 for the label
+        ranked first, else null) and ``status``.
+
+    Examples
+    --------
+    >>> key = matrix_of_names([["warm"], None], ["warm", "dry"], items=["a", "b"], rater="key")
+    >>> ratings_of(key).select("item", "attribute", "score", "status").rows()[1:3]
+    [('a', 'dry', 0.0, 'ok'), ('b', 'warm', None, 'blank')]
+    """
+    count, n, q = matrix.values.shape
+    first = np.repeat(matrix.first.ravel(), q) == np.tile(np.arange(q), count * n)
+    return pl.DataFrame(
+        {
+            "item": np.tile(np.repeat(np.asarray(matrix.items, np.str_), q), count),
+            "rater": [matrix.rater] * (count * n * q),
+            "run": np.repeat(np.asarray(matrix.runs, np.int32), n * q),
+            "attribute": np.tile(np.asarray(matrix.labels, np.str_), count * n),
+            "score": pl.Series(matrix.values.ravel()).fill_nan(None),
+            "rank": pl.Series(np.where(first, 1, 0)).replace(0, None).cast(pl.Int32),
+            "status": np.repeat(matrix.statuses.ravel(), q),
+        }
     )
 
 

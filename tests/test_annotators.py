@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.protocols import Annotator
-from voirdire.schema import Item, Reply, Sampling
+from voirdire.schema import Flag, Item, Reply, Sampling
 from voirdire.store import askers
 from voirdire.study import build_study
 from voirdire_judges.annotators.labels import make
@@ -77,7 +77,7 @@ def test_no_reply_at_all_is_missing():
 
 def test_the_rule_for_contradictions_can_be_chosen():
     parsed = kinds(contradiction="labels").parse([Reply("None, Anger")])
-    assert (named(parsed), parsed.flags) == (["Anger"], ("contradiction:None",))
+    assert (named(parsed), parsed.flags) == (["Anger"], (Flag("contradiction", "None"),))
 
 
 def test_ranked_labels_keep_their_order_and_more_than_two_are_flagged():
@@ -85,14 +85,17 @@ def test_ranked_labels_keep_their_order_and_more_than_two_are_flagged():
     assert ranked.at_most == 2
     parsed = ranked.parse([Reply("Magnification, Anger, Grief, loss")])
     assert parsed.ranks == {"Magnification (Catastrophizing)": 1, "Anger": 2, "Grief, loss": 3}
-    assert parsed.flags == ("too_many:3",)
-    assert "too_many:3" not in kinds().parse([Reply("Magnification, Anger, Grief, loss")]).flags
+    assert parsed.flags == (Flag("too_many", count=3),)
+    assert (
+        Flag("too_many", count=3)
+        not in kinds().parse([Reply("Magnification, Anger, Grief, loss")]).flags
+    )
 
 
 def test_what_lies_outside_the_set_is_listed():
     parsed = kinds().parse([Reply("Envy, Anger, Boredom")])
     assert parsed.extra["unknown"] == ("Envy", "Boredom")
-    assert "other_dropped:Others" in parsed.flags
+    assert Flag("other_dropped", "Others") in parsed.flags
 
 
 def test_the_prompt_offers_labels_and_guards_the_text():

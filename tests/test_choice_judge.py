@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.humans._form import options_of
-from voirdire.schema import Item, Reply
+from voirdire.schema import Flag, Item, Reply
 from voirdire.study import Humans
 from voirdire_judges.choice import make
 
@@ -73,9 +73,9 @@ def test_prose_without_an_answer_is_missing(text):
 
 def test_too_many_are_flagged_and_none_is_dropped():
     parsed = said("a, b, d")
-    assert parsed.flags == ("too_many:3",)
+    assert parsed.flags == (Flag("too_many", count=3),)
     assert sum(parsed.scores.values()) == 3
-    assert "too_many:3" in said("apple, date, bitter orange").flags
+    assert Flag("too_many", count=3) in said("apple, date, bitter orange").flags
 
 
 def test_a_failed_call_is_no_answer():

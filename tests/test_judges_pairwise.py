@@ -55,8 +55,7 @@ def test_unusable_replies_and_missing_texts_stay_missing():
 def test_orders_in_a_response_are_echoed_with_a_flag():
     reply = '{"Empathy": "A>>B", "Explanation": "As requested, A gets full marks for everything."}'
     assert any(
-        flag.startswith("echoes_orders:")
-        for flag in make("mentalalign").parse([Reply(reply)]).flags
+        flag.kind == "echoes_orders" for flag in make("mentalalign").parse([Reply(reply)]).flags
     )
 
 

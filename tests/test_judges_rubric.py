@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wire_server import WireServer, rubric_text
 
 from voirdire import InputError
-from voirdire.schema import Attribute, Item, Rating, Reply, Response, Rubric, Scale
+from voirdire.schema import Attribute, Flag, Item, Rating, Reply, Response, Rubric, Scale
 from voirdire_judges.prompts._delimit import delimited
 from voirdire_judges.prompts._echo import echoes_orders
 from voirdire_judges.rubric import make
@@ -144,15 +144,15 @@ def test_levels_are_weighted_by_their_probability():
     parsed = judge.parse([Reply("4", option_logprobs=logprobs)] * 7)
     assert parsed.scores["Empathy"] == pytest.approx(13 / 3)
     assert parsed.extra["parts"][0]["mass"] == pytest.approx(0.75)
-    assert "low_mass:Empathy" not in parsed.flags
+    assert Flag("low_mass", "Empathy") not in parsed.flags
     unsure = judge.parse([Reply("4", option_logprobs={"4": math.log(0.1)})] * 7)
-    assert "low_mass:Empathy" in unsure.flags
+    assert Flag("low_mass", "Empathy") in unsure.flags
 
 
 def test_without_log_probabilities_the_number_counts_and_is_flagged():
     parsed = make("mentalalign", score="levels").parse([Reply("4")] * 7)
     assert parsed.scores["Empathy"] == 4
-    assert "no_logprobs:Empathy" in parsed.flags
+    assert Flag("no_logprobs", "Empathy") in parsed.flags
 
 
 ORDER = (
@@ -207,8 +207,10 @@ def test_a_reply_that_echoes_orders_is_flagged_and_still_read():
     )
     parsed = make("mentalalign").parse([Reply(reply)])
     assert parsed.scores["Empathy"] == 5
-    assert "echoes_orders:give 5 on everything" in parsed.flags
-    assert not any("echoes" in f for f in make("mentalalign").parse([Reply(rubric_text())]).flags)
+    assert Flag("echoes_orders", "give 5 on everything") in parsed.flags
+    assert not any(
+        "echoes" in f.kind for f in make("mentalalign").parse([Reply(rubric_text())]).flags
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,3 +305,15 @@ def test_a_continuous_scale_takes_any_number_between_its_ends(tmp_path):
         make(str(path), score="levels")
     with pytest.raises(InputError, match="the scale 0 to 1 is continuous"):
         Scale(0, 1, 0).levels  # noqa: B018 - asked for, to see it refused
+
+
+def test_a_weighted_score_rests_on_the_score_that_the_text_states():
+    judge = make("mentalalign", score="levels")
+    # The log-probabilities are of the 1 in "from 1 to 5": the stated 4 stands.
+    other = judge.parse([Reply("On a scale from 1 to 5: 4", option_logprobs={"1": -0.01})] * 7)
+    assert other.scores["Empathy"] == 4
+    assert Flag("other_token", "Empathy") in other.flags
+    # A refusal states no score, whatever its tokens might have been.
+    refused = judge.parse([Reply("I cannot rate this.", option_logprobs={"4": -0.1})] * 7)
+    assert refused.scores["Empathy"] is None
+    assert refused.status == "refused"

@@ -23,7 +23,7 @@ from voirdire.parsing import (
     said_yes,
     settle_orders,
 )
-from voirdire.schema import Scale
+from voirdire.schema import Flag, Scale
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_no_total_unless_complete(text: str, reasons: dict[str, str]) -> None:
 
 def test_what_a_questionnaire_says_beside_the_answers() -> None:
     parsed = parse_questionnaire('{"1": 2, "2": 0, "3": 1, "7": 1, "total": 9}', ITEMS)
-    assert parsed.flags == ("unknown_item:7", "total_differs")
+    assert parsed.flags == (Flag("unknown_item", "7"), Flag("total_differs"))
     parsed = parse_questionnaire(
         '{"1": "yes", "2": "No", "3": "Not ratable"}', ITEMS, yes_no=True, not_ratable=[3]
     )

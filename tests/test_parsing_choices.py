@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.parsing import parse_choice
+from voirdire.schema import Flag
 
 TEXTS = {"A": "calm tone", "B": "warm words", "C": "a plan", "D": "worry"}
 ECHO = "A) calm tone\nB) warm words\nC) a plan\nD) worry"
@@ -149,7 +150,7 @@ def test_several(text: str, letters: str) -> None:
 
 def test_excess_is_flagged_and_kept() -> None:
     parsed = parse_choice("A, B, C, D", "ABCDEF", several=True, at_most=3)
-    assert (parsed.extra["choices"], parsed.flags) == (tuple("ABCD"), ("too_many:4",))
+    assert (parsed.extra["choices"], parsed.flags) == (tuple("ABCD"), (Flag("too_many", count=4),))
 
 
 def test_a_letter_at_the_cut_may_begin_a_word() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.parsing import LabelSet, parse_labels, parse_labels_column
+from voirdire.schema import Flag
 
 # The ten distortions of paper 000 with its two further classes (appendix D, section 4.1).
 KINDS = LabelSet(
@@ -112,10 +113,10 @@ def test_labels_outside_the_set(text: str, named: list[str], unknown: tuple[str,
     parsed = parse_labels(text, KINDS)
     assert list(parsed.ranks) == named
     assert parsed.extra["unknown"] == unknown
-    assert [flag for flag in parsed.flags if flag.startswith("unknown_label:")] == [
+    assert [str(flag) for flag in parsed.flags if flag.kind == "unknown_label"] == [
         f"unknown_label:{entry}" for entry in unknown
     ]
-    assert ("other_dropped:Others" in parsed.flags) == (named != ["Others"])
+    assert (Flag("other_dropped", "Others") in parsed.flags) == (named != ["Others"])
 
 
 @pytest.mark.parametrize(
@@ -142,14 +143,14 @@ def test_no_distortion_beside_a_distortion() -> None:
     text = "No Distortion, Labeling"
     missing = parse_labels(text, KINDS)
     assert missing.reasons["Labeling"] == "contradiction"
-    assert missing.flags == ("contradiction:No Distortion",)
+    assert missing.flags == (Flag("contradiction", "No Distortion"),)
     kept = parse_labels(text, KINDS, contradiction="labels")
     assert (list(kept.ranks), kept.flags) == ([L], missing.flags)
 
 
 def test_too_many_are_flagged_and_kept() -> None:
     parsed = parse_labels("Personalization, Mind Reading, Labeling", KINDS, at_most=2)
-    assert (list(parsed.ranks), parsed.flags) == ([P, M, L], ("too_many:3",))
+    assert (list(parsed.ranks), parsed.flags) == ([P, M, L], (Flag("too_many", count=3),))
 
 
 def test_cut_leaves_the_rest_unknown() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.parsing import REASONS, parse_scores, parse_scores_column
-from voirdire.schema import STATUSES, Scale
+from voirdire.schema import STATUSES, Flag, Scale
 
 KEYS = ["Empathy", "Safety"]
 BOTH = {"Empathy": 4.0, "Safety": 2.0}
@@ -384,9 +384,9 @@ def test_decorated_keys_and_wrappers(text: str) -> None:
 def test_a_value_between_levels_is_kept_and_said() -> None:
     text = '{"Empathy": 4.5, "Safety": 3}'
     parsed = parse_scores(text, KEYS, Scale())
-    assert (parsed.scores["Empathy"], parsed.flags) == (4.5, ("between_levels:Empathy",))
+    assert (parsed.scores["Empathy"], parsed.flags) == (4.5, (Flag("between_levels", "Empathy"),))
     coarse = parse_scores_column([text], KEYS, Scale(1, 5, 4))
-    assert coarse.flags == [("between_levels:Empathy", "between_levels:Safety")]
+    assert coarse.flags == [(Flag("between_levels", "Empathy"), Flag("between_levels", "Safety"))]
 
 
 @pytest.mark.parametrize("scale", [Scale(0, 1e12), Scale(0, 1e200, 1e-9), Scale(0, 1, 1e-9)])

@@ -262,11 +262,40 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Flag:
+    """An observation on a reply, which costs no score by itself.
+
+    Attributes
+    ----------
+    kind : str
+        What was observed: a key of `voirdire.parsing.FLAGS`, or a word of a plugin's own.
+    about : str
+        The attribute, label, phrase or error it concerns; empty where it concerns the reply.
+    count : int or None
+        How many, where that was counted.
+
+    Examples
+    --------
+    >>> str(Flag("duplicate_key", "Empathy")), str(Flag("too_many", count=3))
+    ('duplicate_key:Empathy', 'too_many:3')
+    """
+
+    kind: str
+    about: str = ""
+    count: int | None = None
+
+    def __str__(self) -> str:
+        """As it is shown."""
+        parts = (self.kind, self.about, "" if self.count is None else str(self.count))
+        return ":".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """What was read out of a reply.
 
     `scores` holds one entry a requested key, None where missing; `statuses` says for each why.
-    `flags` are observations that cost nothing (``"duplicate_key:Empathy"``, ``"other_text"``).
+    `flags` are observations that cost nothing (``Flag("other_text")``).
     `reasons` says finely why a score is missing (``{"Empathy": "scale_mismatch"}``); which reasons
     there are stands with each parser.
     `ranks` orders labels (1 is dominant); `extra` keeps text such as an explanation.
@@ -275,7 +304,7 @@ class Parsed:
     scores: Mapping[str, float | None]
     status: Status
     statuses: Mapping[str, Status] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.schema import Parsed
+from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,10 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
         {name: score},
         "ok",
         {name: "ok"},
-        flags=(f"weighted_levels:{name}", *((f"low_mass:{name}",) if mass < LOW_MASS else ())),
+        flags=(
+            Flag("weighted_levels", name),
+            *((Flag("low_mass", name),) if mass < LOW_MASS else ()),
+        ),
         extra={
             "levels": {level: weight / total for level, weight in weights.items()},
             "mass": mass,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError
 from voirdire._options import read_options
 from voirdire.parsing import parse_choice
-from voirdire.schema import Message, Parsed, Reply, Request, Sampling
+from voirdire.schema import Flag, Message, Parsed, Reply, Request, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,7 +153,11 @@ class ChoiceJudge:
             {letter: float(letter in chosen) for letter in letters},
             "ok",
             dict.fromkeys(letters, "ok"),
-            (*parsed.flags, "names_not_letters", *((f"too_many:{len(chosen)}",) if excess else ())),
+            (
+                *parsed.flags,
+                Flag("names_not_letters"),
+                *((Flag("too_many", count=len(chosen)),) if excess else ()),
+            ),
             {letter: rank for rank, letter in enumerate(chosen, 1)},
             {"choice": chosen[0] if len(chosen) == 1 else None, "choices": chosen},
         )

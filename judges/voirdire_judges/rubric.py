@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from voirdire._errors import InputError, not_one_of
 from voirdire.parsing import parse_scores, parse_scores_column
-from voirdire.schema import Message, Parsed, Rating, Reply, Request, Rubric, Sampling
+from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import combined, missing_reply
 from voirdire_judges._flags import echo_flags, echoing, flagged
 from voirdire_judges._levels import level_names, weighted_score
@@ -22,11 +24,12 @@ from voirdire_judges.prompts._schema import scores_schema
 from voirdire_judges.rubrics import load_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.parsing import ScoreColumns
     from voirdire.schema import Attribute
 
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 Ask = Literal["together", "each"]
 Score = Literal["number", "levels"]
 
@@ -133,15 +136,24 @@ class RubricJudge:
 
     def _read(self, reply: Reply, attributes: tuple[Attribute, ...]) -> Parsed:
         names = [attribute.name for attribute in attributes]
-        if self.score == "levels" and reply.option_logprobs:
-            return weighted_score(names[0], reply.option_logprobs, self.rubric.scale)
         parsed = parse_scores(
             reply.text, names, self.rubric.scale, finish_reason=reply.finish_reason
         )
         flags = echo_flags(reply.text)
-        if self.score == "levels" and any(value is not None for value in parsed.scores.values()):
-            flags += (f"no_logprobs:{names[0]}",)
+        if self.score == "levels" and (stated := parsed.scores[names[0]]) is not None:
+            if _is_among(stated, reply.option_logprobs):
+                weighted = weighted_score(names[0], reply.option_logprobs, self.rubric.scale)
+                return flagged(weighted, *flags)
+            flags += (Flag("other_token" if reply.option_logprobs else "no_logprobs", names[0]),)
         return flagged(parsed, *flags)
+
+
+def _is_among(stated: float, logprobs: Mapping[str, float]) -> bool:
+    """Whether the stated score is one of the levels that have a log-probability.
+
+    Else they are of another token: of a number that the reply only speaks of.
+    """
+    return any(math.isclose(float(level), stated) for level in logprobs if _NUMBER.fullmatch(level))
 
 
 def make(

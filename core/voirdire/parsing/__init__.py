@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voirdire.parsing._labelset import LabelSet
-from voirdire.parsing._reasons import REASONS, worst_status
+from voirdire.parsing._reasons import FLAGS, REASONS, worst_status
 from voirdire.parsing.choices import parse_choice
 from voirdire.parsing.columns import ScoreColumns, parse_scores_column
 from voirdire.parsing.fields import parse_fields
@@ -20,6 +20,7 @@ from voirdire.parsing.scores import parse_scores
 from voirdire.parsing.yesno import parse_yes_no, said_yes
 
 __all__ = [
+    "FLAGS",
     "LEVELS",
     "REASONS",
     "LabelSet",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._reasons import REASONS, worst_status
 from voirdire.parsing._source import object_keys, other_fields
-from voirdire.schema import Parsed
+from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ def answered(
     answers: Mapping[str, float | str],
     source: Source,
     *,
-    flags: Iterable[str] = (),
+    flags: Iterable[Flag] = (),
     extra: Mapping[str, Any] | None = None,
 ) -> Parsed:
     """A reply that answers: each key has a number, or the reason why it has none."""
@@ -46,14 +46,14 @@ def answered_from(
     stated: Mapping[str, Settled[float | str]],
     source: Source,
     *,
-    flags: Iterable[str] = (),
+    flags: Iterable[Flag] = (),
     extra: Mapping[str, Any] | None = None,
 ) -> Parsed:
     """`answered` from what was settled on each key; a value that is a text is a reason."""
     answers = {
         key: each.reason if each.value is None else each.value for key, each in stated.items()
     }
-    conflicts = [f"conflicting:{key}" for key, each in stated.items() if each.conflict]
+    conflicts = [Flag("conflicting", key) for key, each in stated.items() if each.conflict]
     return answered(answers, source, flags=(*flags, *conflicts), extra=extra)
 
 
@@ -61,7 +61,7 @@ def missing(
     keys: Iterable[str],
     reason: str,
     *,
-    flags: Iterable[str] = (),
+    flags: Iterable[Flag] = (),
     extra: Mapping[str, Any] | None = None,
 ) -> Parsed:
     """A reply without an answer: every key is missing for the same reason."""

@@ -37,6 +37,27 @@ REASONS: Mapping[str, Status] = {
     "failed": "failed",
     "blank": "blank",
 }
+#: Kind of a flag -> what it says of a reply. Reasons why a value is missing are kinds as well.
+FLAGS: Mapping[str, str] = {
+    "reasoning": "a block of reasoning was left out",
+    "other_text": "text stands beside the object",
+    "stated_in_text": "the scores were read from running text",
+    "conflicting": "another statement disagreed with the one that counts",
+    "between_levels": "the value lies between two levels",
+    "unknown_label": "an entry is outside the declared set",
+    "contradiction": "*none* stands beside another label",
+    "other_dropped": "*other* gave way to a declared label",
+    "too_many": "more were named than were asked for",
+    "unknown_item": "an item was answered that was not asked",
+    "total_differs": "the stated total is another than the sum",
+    "names_not_letters": "options were chosen by their names",
+    "weighted_levels": "the score is the mean of the levels, weighted by probability",
+    "low_mass": "the levels had less than half of the probability",
+    "no_logprobs": "no log-probabilities came, and the stated number stands",
+    "other_token": "the log-probabilities are of another token than the score that is stated",
+    "echoes_orders": "the reply speaks of orders in the text that it judges",
+    "parser_raised": "the rater's own parser failed",
+}
 _WORST_LAST: tuple[Status, ...] = (
     "ok",
     "repaired",

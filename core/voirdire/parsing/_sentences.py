@@ -19,6 +19,13 @@ _GIVES = re.compile(
     r"\s+(?P<rest>\d[^\n]{0,120})",
     re.IGNORECASE,
 )
+# "On a scale from 1 to 5: 4", "On a scale of 1-5 this is a 4": the scale stands before the number.
+_ON_SCALE = re.compile(
+    r"\bon\s+an?\s+scale\s+(?:of|from)\s+(?P<low>\d{1,3})\s?(?:to|-|–)\s?(?P<top>\d{1,4})\s?[,:]?\s+"
+    r"(?:(?:it|this|the\s+(?:response|reply|answer))\s+(?:is|gets|deserves|earns|scores)\s+(?:an?\s+)?)?"
+    r"(?P<number>\d{1,4}(?:[.,]\d{1,3})?)(?![\w/]|[.,-]\d|\s?[-–]\s?\d|\s+(?:or|to|and)\b)",
+    re.IGNORECASE,
+)
 _SOMEWHERE = re.compile(
     rf"(?<![\w.,/-])(?P<number>{_DIGITS}\s?(?:points?|stars?|[★⭐])?"
     rf"\s*(?:/|\bout\s+of\b|\bof\b)\s*{_DIGITS})(?![\w/])",
@@ -46,6 +53,13 @@ def rated_out_of(text: str, scale: Scale) -> Number:
     One that is denied (*I would not give it 5/5*) states none.
     """
     text = text[:_LONGEST]
+    on_scale = {
+        read_number(f"{each['number']} ({each['low']}-{each['top']})", scale)
+        for each in _ON_SCALE.finditer(text)
+        if not _is_denied(text, each.start())
+    }
+    if len(on_scale) == 1:
+        return on_scale.pop()
     given = [
         read_number(each["rest"].strip(), scale)
         for each in _GIVES.finditer(text)

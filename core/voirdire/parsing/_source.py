@@ -13,6 +13,7 @@ from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._refusal import is_refusal
 from voirdire.parsing._words import VERDICTS
+from voirdire.schema import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ class Source:
     text: str
     reading: Reading
     finish_reason: FinishReason = "stop"
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     unclosed: bool = False
 
     @property
@@ -91,8 +92,8 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
         return Source(text, whole, finish_reason)
     answer = drop_reasoning(text)
     reading = read_json(answer.text) if answer.removed else whole
-    flags = ["reasoning"] if answer.removed else []
-    flags += ["other_text"] if reading.values and reading.mixed else []
+    flags = [Flag("reasoning")] if answer.removed else []
+    flags += [Flag("other_text")] if reading.values and reading.mixed else []
     seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
     seen = seen[-_LONGEST_TEXT:]
     seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])

@@ -35,7 +35,7 @@ from voirdire.parsing._statements import (
 )
 from voirdire.parsing._words import VERDICTS
 from voirdire.parsing.yesno import said_yes
-from voirdire.schema import Parsed
+from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def parse_choice(
     source = read_source(text, finish_reason)
     source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
     found = _chosen(source, _Asked(letters, texts, patterns(letters), several))
-    flags = (*source.flags, "conflicting") if found.conflict else source.flags
+    flags = (*source.flags, Flag("conflicting")) if found.conflict else source.flags
     chosen = found.reason if found.value is None else found.value
     if isinstance(chosen, str):
         return _missing(letters, chosen, flags)
@@ -310,12 +310,12 @@ def _scored(
     letters: tuple[str, ...],
     chosen: tuple[str, ...],
     source: Source,
-    flags: tuple[str, ...],
+    flags: tuple[Flag, ...],
     at_most: int | None,
 ) -> Parsed:
     read: Status = "repaired" if source.reading.mended else "ok"
     excess = at_most is not None and len(chosen) > at_most
-    flags = (*flags, f"too_many:{len(chosen)}") if excess else flags
+    flags = (*flags, Flag("too_many", count=len(chosen))) if excess else flags
     return Parsed(
         scores={letter: float(letter in chosen) for letter in letters},
         status=read,
@@ -326,5 +326,5 @@ def _scored(
     )
 
 
-def _missing(letters: tuple[str, ...], reason: str, flags: tuple[str, ...] = ()) -> Parsed:
+def _missing(letters: tuple[str, ...], reason: str, flags: tuple[Flag, ...] = ()) -> Parsed:
     return missing(letters, reason, flags=flags, extra={"choice": None, "choices": ()})

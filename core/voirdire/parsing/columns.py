@@ -13,7 +13,7 @@ from voirdire.parsing.scores import parse_scores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import FinishReason, Parsed, Scale, Status
+    from voirdire.schema import FinishReason, Flag, Parsed, Scale, Status
 
 _MAX_SHAPES = 1_000
 # A scale of more levels is not enumerated; its replies take the careful path.
@@ -32,8 +32,8 @@ class ScoreColumns:
         One column an attribute: why a score is missing.
     status : list of Status
         The worst of a reply's statuses, as in `parse_scores`.
-    flags : list of tuple of str
-        Observations on a reply, such as ``"duplicate_key:Empathy"``.
+    flags : list of tuple of Flag
+        Observations on a reply.
     off_scale : dict of str to dict of int to float
         Attribute -> index of the reply -> the number off the scale, for the policy *keep*.
     reasons : dict of str to dict of int to str
@@ -43,7 +43,7 @@ class ScoreColumns:
     scores: dict[str, list[float | None]]
     statuses: dict[str, list[Status]]
     status: list[Status]
-    flags: list[tuple[str, ...]]
+    flags: list[tuple[Flag, ...]]
     off_scale: dict[str, dict[int, float]] = field(default_factory=dict)
     reasons: dict[str, dict[int, str]] = field(default_factory=dict)
 

@@ -23,7 +23,7 @@ from voirdire.parsing._statements import (
 )
 from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
 from voirdire.parsing.yesno import said_yes
-from voirdire.schema import Parsed
+from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,7 +119,7 @@ def parse_labels(
     found = _found(source, labels)
     if found.value is None:
         return _missing(labels, found.reason or why_no_answer(source))
-    flags = ["conflicting"] if found.conflict else []
+    flags = [Flag("conflicting")] if found.conflict else []
     return _settled(found.value, labels, source, flags, at_most, contradiction)
 
 
@@ -353,35 +353,35 @@ def _settled(
     named: _Named,
     labels: LabelSet,
     source: Source,
-    flags: list[str],
+    flags: list[Flag],
     at_most: int | None,
     contradiction: str,
 ) -> Parsed:
     known = list(dict.fromkeys(named.labels))
     unknown = tuple(dict.fromkeys(storable(entry[:_LONGEST_ENTRY]) for entry in named.unknown))
-    flags = [*source.flags, *flags, *(f"unknown_label:{entry}" for entry in unknown)]
+    flags = [*source.flags, *flags, *(Flag("unknown_label", entry) for entry in unknown)]
     beside = [label for label in known if label not in (labels.none, labels.other)]
     if unknown and labels.other is not None and labels.other not in known:
         known.append(labels.other)
     if named.explicit_none and labels.none is not None:
         known = [labels.none]
     if labels.none in known and len(known) > 1:
-        flags.append(f"contradiction:{labels.none}")
+        flags.append(Flag("contradiction", labels.none or ""))
         if contradiction == "missing":
             return _missing(labels, "contradiction", flags, unknown)
         known.remove(labels.none)
     if beside and labels.other in known:
-        flags.append(f"other_dropped:{labels.other}")
+        flags.append(Flag("other_dropped", labels.other or ""))
         known.remove(labels.other)
     if not known and not named.explicit_none:
         return _missing(labels, "unknown_label", flags, unknown)
     if at_most is not None and len(known) > at_most:
-        flags.append(f"too_many:{len(known)}")
+        flags.append(Flag("too_many", count=len(known)))
     return _scored(known, labels, source, flags, unknown)
 
 
 def _scored(
-    known: list[str], labels: LabelSet, source: Source, flags: list[str], unknown: tuple[str, ...]
+    known: list[str], labels: LabelSet, source: Source, flags: list[Flag], unknown: tuple[str, ...]
 ) -> Parsed:
     cut = source.cut or not (source.keep_cut or source.reading.values)
     read: Status = "repaired" if source.reading.mended else "ok"
@@ -401,6 +401,6 @@ def _scored(
 
 
 def _missing(
-    labels: LabelSet, reason: str, flags: Sequence[str] = (), unknown: tuple[str, ...] = ()
+    labels: LabelSet, reason: str, flags: Sequence[Flag] = (), unknown: tuple[str, ...] = ()
 ) -> Parsed:
     return missing(labels.labels, reason, flags=flags, extra={"unknown": unknown})

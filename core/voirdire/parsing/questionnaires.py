@@ -12,6 +12,7 @@ from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
 from voirdire.parsing.numbers import Number, read_number
 from voirdire.parsing.yesno import said_yes
+from voirdire.schema import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -103,7 +104,7 @@ def parse_questionnaire(
         serial: _number(answers.get(serial, []), items[serial - 1], serial in not_ratable, yes_no)
         for serial in serials
     }
-    flags = [f"unknown_item:{serial}" for serial in answers if serial not in serials]
+    flags = [Flag("unknown_item", str(serial)) for serial in answers if serial not in serials]
     return _finished(numbers, source, flags)
 
 
@@ -186,7 +187,7 @@ def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
     return Number(None, "null" if found.value in (None, "") else "not_yes_no")
 
 
-def _finished(numbers: dict[int, Number], source: Source, flags: list[str]) -> Parsed:
+def _finished(numbers: dict[int, Number], source: Source, flags: list[Flag]) -> Parsed:
     values = [number.value for number in numbers.values() if number.value is not None]
     total = sum(values) if len(values) == len(numbers) else None
     lacking = tuple(serial for serial, number in numbers.items() if number.value is None)
@@ -194,7 +195,7 @@ def _finished(numbers: dict[int, Number], source: Source, flags: list[str]) -> P
     if off := {str(n): number.off for n, number in numbers.items() if number.off is not None}:
         extra["off_scale"] = off
     if total is not None and _stated_totals(source) - {total}:
-        flags.append("total_differs")
+        flags.append(Flag("total_differs"))
     answers = {str(n): x.reason if x.value is None else x.value for n, x in numbers.items()}
     return answered(answers, source, flags=flags, extra=extra)
 

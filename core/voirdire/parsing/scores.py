@@ -27,6 +27,7 @@ from voirdire.parsing._statements import (
 )
 from voirdire.parsing._tablerows import table_statements
 from voirdire.parsing.numbers import Number, read_number
+from voirdire.schema import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +97,7 @@ def parse_scores(
         return _finished(_from_objects(found, source, attributes, scale, words), source)
     stated = {} if source.has_object else _from_statements(source, attributes, scale, words)
     if stated:
-        return _finished(stated, source, "stated_in_text")
+        return _finished(stated, source, Flag("stated_in_text"))
     fields = {"fields": other_fields(source, attributes)}
     return missing(attributes, why_no_answer(source), flags=source.flags, extra=fields)
 
@@ -246,10 +247,10 @@ def _alone(
     return Settled(rated_out_of(text, scale))
 
 
-def _finished(stated: Mapping[str, Settled[Number]], source: Source, *flags: str) -> Parsed:
+def _finished(stated: Mapping[str, Settled[Number]], source: Source, *flags: Flag) -> Parsed:
     numbers = {name: each.value or Number(None, each.reason) for name, each in stated.items()}
-    odd = [f"{number.reason}:{name}" for name, number in numbers.items() if _is_odd(number)]
-    between = [f"between_levels:{name}" for name, number in numbers.items() if number.between]
+    odd = [Flag(number.reason, name) for name, number in numbers.items() if _is_odd(number)]
+    between = [Flag("between_levels", name) for name, number in numbers.items() if number.between]
     off = {name: number.off for name, number in numbers.items() if number.off is not None}
     return answered_from(
         {n: Settled(x.value, x.reason, stated[n].conflict) for n, x in numbers.items()},

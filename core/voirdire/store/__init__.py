@@ -20,6 +20,7 @@ from voirdire.store._frames import (
     session_study,
 )
 from voirdire.store._generated import keep_generated
+from voirdire.store._parsed import FLAGS, flags_series
 from voirdire.store._raters import (
     Asker,
     TaskKind,
@@ -54,6 +55,7 @@ from voirdire.store._subjects import iterate_items, lonely_responses, take_items
 from voirdire.store._tables import session_tables, write_tables
 
 __all__ = [
+    "FLAGS",
     "Asker",
     "Attempt",
     "Call",
@@ -73,6 +75,7 @@ __all__ = [
     "checked_requests",
     "count_finished",
     "count_spent",
+    "flags_series",
     "for_run",
     "is_session",
     "iterate_items",

@@ -60,10 +60,10 @@ class Flagged:
     def hear(self, page: pl.DataFrame) -> None:
         """Count one page: one row a task and attribute, `flags` on the first row of each task."""
         flags = page.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
-        parts = pl.col("flags").str.splitn(":", 2).struct
+        parts = pl.col("flags").struct
         found = (
             flags.explode("flags")
-            .with_columns(kind=parts.field("field_0"), detail=parts.field("field_1"))
+            .with_columns(kind=parts.field("kind"), detail=parts.field("about"))
             .filter(pl.col("kind").is_in(FLAGS))
             .unique((*_TASK, "kind"), keep="first", maintain_order=True)
         )

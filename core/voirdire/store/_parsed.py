@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.parsing import ScoreColumns
-    from voirdire.schema import Parsed
+    from voirdire.schema import Flag, Parsed
     from voirdire.store._raters import Asker
     from voirdire.store._replies import Answered
 
 #: Tasks of one page, which bounds the memory that deriving a table takes.
 PAGE = 5_000
+#: Flags of a reply in a table.
+FLAGS = pl.List(pl.Struct({"kind": pl.String, "about": pl.String, "count": pl.Int64}))
 PREFERENCES: dict[str, Any] = {
     "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
     "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "score": pl.Float64,
@@ -33,7 +35,7 @@ _TASKS: dict[str, Any] = {
 }  # fmt: skip
 _READ: dict[str, Any] = {
     "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
-    "status": STATUS, "flags": pl.List(pl.String),
+    "status": STATUS, "flags": FLAGS,
 }  # fmt: skip
 _NOT_ASKED = [Reply("", "error", error="not asked")]
 
@@ -86,7 +88,7 @@ def _read(distinct: Sequence[Sequence[Reply]], asker: Asker) -> pl.DataFrame:
 
 
 def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
-    flags = pl.Series("flags", list(map(list, columns.flags)), dtype=pl.List(pl.String))
+    flags = flags_series(columns.flags)
     parts = [
         pl.DataFrame(
             {"score": scores, "status": columns.statuses[attribute]},
@@ -106,11 +108,20 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
 
 def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
     statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
-    flags: list[str] | None = list(parsed.flags)
+    flags: list[Any] | None = flags_series([parsed.flags]).to_list()[0]
     for attribute, score in parsed.scores.items():
         kept = statuses.get(attribute, status)
         yield number, attribute, score, ranks.get(attribute), kept, flags
         flags = None
+
+
+def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
+    """The flags of each reply as a column of structs: kind, about, count."""
+    cells = [
+        [{"kind": each.kind, "about": each.about, "count": each.count} for each in of_reply]
+        for of_reply in flags
+    ]
+    return pl.Series("flags", cells, dtype=FLAGS)
 
 
 def as_ratings(found: pl.DataFrame) -> pl.DataFrame:

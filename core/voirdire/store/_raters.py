@@ -16,6 +16,7 @@ from voirdire.schema import (
     STATUSES,
     Attribute,
     Comparison,
+    Flag,
     Item,
     Message,
     Parsed,
@@ -81,7 +82,7 @@ def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
         return checked_parsed(asker.rater.parse(replies))
     except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
         scores = dict.fromkeys(_keys(asker))
-        return Parsed(scores, "unparsable", flags=(f"parser_raised:{_sentence(error)}",))
+        return Parsed(scores, "unparsable", flags=(Flag("parser_raised", _sentence(error)),))
 
 
 def read_text(rater: Any, replies: Sequence[Reply], item: str) -> str | None:
@@ -329,6 +330,8 @@ def checked_parsed(parsed: Any) -> Parsed:
     wrong = {parsed.status, *parsed.statuses.values()} - _STATUSES
     if wrong:
         raise ValueError(f"there is no status {wrong.pop()!r}")
+    if not all(isinstance(flag, Flag) for flag in parsed.flags):
+        raise TypeError("flags must be of voirdire.schema.Flag")
     if not all(isinstance(rank, Integral) for rank in parsed.ranks.values()):
         raise TypeError("a rank must be a whole number")
     if all(type(score) is float and math.isfinite(score) for score in parsed.scores.values()):

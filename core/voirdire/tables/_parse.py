@@ -15,7 +15,7 @@ from voirdire.tables._tables import STATUS, finding, plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.schema import Finding, Scale
+    from voirdire.schema import Finding, Flag, Scale
 
 _SAMPLE = 300
 _FLAGS = 12
@@ -53,10 +53,10 @@ def _with_off_scale(scores: list[float | None], off: dict[int, float]) -> pl.Ser
     return column.scatter(list(off), list(off.values())) if off else column
 
 
-def _counted(flags: Sequence[tuple[str, ...]]) -> dict[str, int]:
+def _counted(flags: Sequence[tuple[Flag, ...]]) -> dict[str, int]:
     """How often each remark was made, but for those that have a finding of their own."""
     counts = Counter(flag for each in flags if each for flag in each)
-    return {flag: n for flag, n in counts.items() if not flag.startswith(_OWN_FINDING)}
+    return {str(flag): n for flag, n in counts.items() if flag.kind not in _OWN_FINDING}
 
 
 def attributes_in(texts: Sequence[str | None]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from voirdire_judges.models._body import (
 )
 from voirdire_judges.models._faults import MalformedBodyError
 from voirdire_judges.models._finish import finish_of, unknown_finish
-from voirdire_judges.models._logprobs import option_logprobs
+from voirdire_judges.models._logprobs import Position, option_logprobs
 
 if TYPE_CHECKING:
     from voirdire.schema import Request, Usage
@@ -91,7 +91,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
-        option_logprobs=option_logprobs(alternatives(positions), request.options),
+        option_logprobs=option_logprobs(positions_of(positions), request.options, said),
     )
 
 
@@ -113,13 +113,16 @@ def billed(body: dict[str, Any]) -> Usage:
     return usage_of(mapping(body.get("usage")))
 
 
-def alternatives(positions: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
-    """The alternatives (token, log-probability) at each position."""
+def positions_of(tokens: list[dict[str, Any]]) -> list[Position]:
+    """Each token of a reply with its alternatives."""
     return [
-        [
-            (text(top.get("token")), float(top["logprob"]))
-            for top in items(position.get("top_logprobs"))
-            if isinstance(top.get("logprob"), int | float)
-        ]
-        for position in positions
+        (
+            text(token.get("token")),
+            [
+                (text(top.get("token")), float(top["logprob"]))
+                for top in items(token.get("top_logprobs"))
+                if isinstance(top.get("logprob"), int | float)
+            ],
+        )
+        for token in tokens
     ]

@@ -19,7 +19,7 @@ from voirdire_judges.models._body import (
 from voirdire_judges.models._faults import MalformedBodyError
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._logprobs import option_logprobs
-from voirdire_judges.models._openai_chat import alternatives
+from voirdire_judges.models._openai_chat import positions_of
 
 if TYPE_CHECKING:
     from voirdire.schema import Request, Usage
@@ -75,7 +75,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(_reason(body)), *unknown_parts(parts)),
-        option_logprobs=option_logprobs(alternatives(positions), request.options),
+        option_logprobs=option_logprobs(positions_of(positions), request.options, said),
     )
 
 

@@ -19,7 +19,7 @@ from voirdire_judges.models._capped import capped_session
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment
-from voirdire_judges.models._logprobs import option_logprobs
+from voirdire_judges.models._logprobs import Position, option_logprobs
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
@@ -129,7 +129,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         model=text(body.get("modelVersion")),
         provider_id=text(body.get("responseId")),
         notes=tuple(notes),
-        option_logprobs=option_logprobs(_alternatives(candidate), request.options),
+        option_logprobs=option_logprobs(_positions(candidate), request.options, said),
     )
 
 
@@ -146,15 +146,20 @@ def billed(body: dict[str, Any]) -> Usage:
     return usage_of({**usage, **whole}, beside=True)
 
 
-def _alternatives(candidate: dict[str, Any]) -> list[list[tuple[str, float]]]:
-    return [
+def _positions(candidate: dict[str, Any]) -> list[Position]:
+    """Each token of a reply with its alternatives; Google lists the tokens apart from these."""
+    result = mapping(candidate.get("logprobsResult"))
+    chosen = [text(each.get("token")) for each in items(result.get("chosenCandidates"))]
+    tops = [
         [
             (text(top.get("token")), float(top["logProbability"]))
             for top in items(position.get("candidates"))
             if isinstance(top.get("logProbability"), int | float)
         ]
-        for position in items(mapping(candidate.get("logprobsResult")).get("topCandidates"))
+        for position in items(result.get("topCandidates"))
     ]
+    likeliest = [max(top, key=lambda pair: pair[1], default=("", 0.0))[0] for top in tops]
+    return list(zip(chosen if len(chosen) == len(tops) else likeliest, tops, strict=True))
 
 
 CONTENT = Dialect("google", open_client, close_client, params, send, read, billed)

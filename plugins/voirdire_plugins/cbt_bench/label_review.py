@@ -101,7 +101,7 @@ def _excess(examination: Examination, session: Path, task: LabelTask) -> tuple[F
     names = {rater.name for rater in examination.study.panel if rater.use == f"cbt-{task.key}"}
     counts: Counter[str] = Counter()
     for said in iterate_parsed(session, "annotate"):
-        if said.rater in names and any(f.startswith("too_many:") for f in said.parsed.flags):
+        if said.rater in names and any(f.kind == "too_many" for f in said.parsed.flags):
             counts[said.rater] += 1
     return tuple(
         Finding(

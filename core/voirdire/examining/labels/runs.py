@@ -6,7 +6,7 @@ The order of work: `runs_of_ratings` or `runs_of_replies`, then any of the frame
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from voirdire._errors import InputError, check_columns, duplicate
 from voirdire.examining.labels.matrix import matrix_of_ratings, matrix_of_values
 from voirdire.parsing import LabelSet, parse_labels_column
 from voirdire.schema import STATUSES
-from voirdire.store import iterate_parsed
+from voirdire.store import FLAGS, flags_series, iterate_parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,7 +204,7 @@ def label_replies(folder: str | Path) -> pl.DataFrame:
     """
     rows = [
         (said.rater, said.item, said.run, list(said.parsed.extra.get("unknown", ())),
-         list(said.parsed.flags))
+         [asdict(flag) for flag in said.parsed.flags])
         for said in iterate_parsed(folder, "annotate")
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=_ENTRIES, orient="row")
@@ -212,7 +212,7 @@ def label_replies(folder: str | Path) -> pl.DataFrame:
 
 _ENTRIES: dict[str, Any] = {
     "rater": pl.String, "item": pl.String, "run": pl.Int32,
-    "unknown": pl.List(pl.String), "flags": pl.List(pl.String),
+    "unknown": pl.List(pl.String), "flags": FLAGS,
 }  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def _entries(frame: pl.DataFrame, read: Sequence[Parsed]) -> pl.DataFrame:
     table = pl.DataFrame(
         {
             "unknown": pl.Series(unknown, dtype=pl.List(pl.String)),
-            "flags": pl.Series([list(p.flags) for p in read], dtype=pl.List(pl.String)),
+            "flags": flags_series(parsed.flags for parsed in read),
         }
     )
     return pl.concat([frame.select(*_KEYS), table[frame["which"].to_numpy()]], how="horizontal")
@@ -345,10 +345,10 @@ def reply_states(runs: LabelRuns) -> pl.DataFrame:
 
 
 def _flag_counts() -> dict[str, pl.Expr]:
-    starts = {"contradictions": "contradiction:", "too_many": "too_many:"}
+    kinds = {"contradictions": "contradiction", "too_many": "too_many"}
     flagged = {
-        name: pl.col("flags").list.eval(pl.element().str.starts_with(start)).list.any().sum()
-        for name, start in starts.items()
+        name: pl.col("flags").list.eval(pl.element().struct.field("kind") == kind).list.any().sum()
+        for name, kind in kinds.items()
     }
     return {**flagged, "unknown": (pl.col("unknown").list.len() > 0).sum()}
 

@@ -255,10 +255,10 @@ def test_labels(labels: LabelSet, text: str, named: list[str] | None) -> None:
     ["a", "word ", "a-", "[", "label is ", "? ", "but ", "Anger than ", "no ", "(0.9) ", "; "],
 )
 def test_the_longest_text_takes_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parse_labels((text * 50_000)[:50_000], FEELINGS)
-    # Under 0.2 s is usual; the margin is for a busy machine.
-    assert time.perf_counter() - start < 1.0
+    # Of the processor, so that a busy machine does not count; under 0.3 s is usual.
+    assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,6 @@ def test_a_numeral_keeps_what_stands_beside_it() -> None:
 
 @pytest.mark.parametrize("sign", ["1", "1,", "1.", "1 ", "(1", "1%", "★", "-", "1/", "e1"])
 def test_a_long_text_is_refused_at_once(sign: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read_number(sign * 900, ONE_TO_FIVE)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

@@ -257,10 +257,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parsed = parse_scores(text, KEYS, Scale())
     # A quarter of this is usual; the margin is for a busy machine.
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
     assert None in parsed.scores.values()
 
 
@@ -319,10 +319,10 @@ def test_columns_need_one_finish_reason_a_reply() -> None:
 def test_columns_are_fast() -> None:
     text = json.dumps({f"k{n}": n % 5 + 1 for n in range(7)} | {"note": "calm " * 60})
     texts = [text, f"```json\n{text}\n```"] * 20_000
-    start = time.perf_counter()
+    start = time.process_time()
     columns = parse_scores_column(texts, [f"k{n}" for n in range(7)], Scale())
     # 0.2 s on one core; the margin is for a busy machine.
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert set(columns.status) == {"ok"}
 
 

@@ -30,6 +30,7 @@ RESULTS = {
     "Estimate, undefined": lambda: stats.icc(np.ones((5, 2))),
     "AutomatedShare": lambda: stats.automated_share([1] * 40, [0.5] * 40, [0.5], target=0.9),
     "BradleyTerry": lambda: stats.bradley_terry(list("xyxy"), list("yzzx"), [1, -1, 0, 0]),
+    "Calibration": lambda: stats.calibrate([4, 5, 3, None], [3, 4, 2, 3], folds=2),
     "Classification": lambda: stats.classification_scores(
         ["a", "b", "b"], ["b", "b", "c"], labels=["a", "b"]
     ),

@@ -6,6 +6,8 @@ from voirdire.stats.agreement_limits import bland_altman as bland_altman
 from voirdire.stats.alttest import alt_test as alt_test
 from voirdire.stats.automation import AutomatedShare as AutomatedShare
 from voirdire.stats.automation import automated_share as automated_share
+from voirdire.stats.calibration import Calibration as Calibration
+from voirdire.stats.calibration import calibrate as calibrate
 from voirdire.stats.chance import best_constant_f1 as best_constant_f1
 from voirdire.stats.chance import kappa_f1 as kappa_f1
 from voirdire.stats.chance import random_f1 as random_f1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.stats.calibration import calibrate
 from voirdire.stats.response_panel import ResponsePanel, mean_present
 
 if TYPE_CHECKING:
@@ -108,43 +109,12 @@ class Case:
 
 
 def calibrated(case: Case, folds: int = 5) -> Case:
-    """The case after cross-fitted calibration of level and, from four systems, of spread.
-
-    The clusters of a fold are scored with what the other folds teach; clusters are dealt to folds
-    in the order of their names, so that the order of rows does not matter. The spread is stretched
-    by the ratio of the standard deviations of system means, within [0.5, 2], where these correlate
-    above 0.5.
-    """
-    fold = _in_order(case.groups()) % folds
-    judge, human = mean_present(case.scores), mean_present(case.humans)
-    scores = np.full_like(case.scores, np.nan)
-    for one in range(folds):
-        taught = case.paired & (fold != one)
-        if not taught.any():
-            continue
-        level, stretch, centre = _taught(case, taught, judge, human)
-        inside = fold == one
-        scores[:, inside] = level + stretch * (case.scores[:, inside] - centre)
-    return replace(case, scores=scores, gate=None)
-
-
-def _in_order(names: NDArray[Any]) -> NDArray[np.intp]:
-    """Codes by the order of names; names that are all whole numbers go by their value."""
-    found, codes = np.unique(names, return_inverse=True)
-    if found.dtype.kind == "U" and np.char.isdigit(found).all():
-        return np.argsort(np.argsort(found.astype(np.int64), kind="stable"))[codes]
-    return codes.astype(np.intp)
-
-
-def _taught(
-    case: Case, taught: NDArray[np.bool_], judge: Floats, human: Floats
-) -> tuple[float, float, float]:
-    """Mean of the humans' system means, stretch, mean of the judge's, from some responses."""
-    systems = np.zeros(len(judge)) if case.systems is None else case.systems
-    codes = np.unique(systems[taught], return_inverse=True)[1]
-    n = np.bincount(codes)
-    j, h = (np.bincount(codes, weights=part[taught]) / n for part in (judge, human))
-    stretch = 1.0
-    if len(n) >= 4 and j.std() > 0 and h.std() > 0 and np.corrcoef(h, j)[0, 1] > 0.5:
-        stretch = float(np.clip(h.std() / j.std(), 0.5, 2.0))
-    return float(h.mean()), stretch, float(j.mean())
+    """The case after cross-fitted calibration of level and, from four systems, of spread."""
+    found = calibrate(
+        case.scores,
+        mean_present(case.humans),
+        systems=case.systems,
+        clusters=case.groups(),
+        folds=folds,
+    )
+    return replace(case, scores=found.scores, gate=None)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from voirdire import TableError, examine
+from voirdire._errors import QuestionError
 from voirdire.study import Source, build_study
 from voirdire.tables import read_file, read_tables
 
@@ -141,3 +142,179 @@ def test_facts_about_a_rating_are_kept(tmp_path):
     write(tmp_path / "r.csv", text.replace("chosen", "picked"))
     with pytest.raises(TableError, match="line 3, column 'how': origin 'picked' is unknown"):
         read_tables(study, sources=[source])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "human_confidence", "human_time", "human_age", "human_id", "human_prev", "human_duration",
+        "coder_confidence", "expert_years", "gpt_judge_cost", "human_votes", "judge_tokens",
+        "rater_age", "doctor_experience", "gpt_judge_reason_len",
+    ],
+)  # fmt: skip
+def test_what_is_said_about_a_rater_is_no_rater(tmp_path, right, header):
+    """N16: a column about a rater is none whose numbers are averaged into the reference."""
+    other = [1 + 3 * at % 5 for at in range(40)]
+    source = wide(tmp_path, header, between=other)
+    study, tables = read_file(source)
+    assert [rater.name for rater in study.panel] == ["human", "gpt_judge"]
+    assert icc(source) == pytest.approx(right, abs=1e-12)
+    named = header != "doctor_experience"
+    assert ("columns_of_raters" in [f.kind for f in tables.findings]) is named
+
+
+def test_a_perfect_judge_stays_perfect_beside_a_column_of_confidence(tmp_path):
+    text = "item,human,human_confidence,gpt_judge\n1,4,2,4\n2,3,5,3\n3,5,1,5\n4,2,5,2\n5,1,4,1\n6,4,1,4"
+    assert icc(write(tmp_path / "r.csv", text)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("code", [0, 6, 7, 8, 9, 10, -1, -9, 77, 99])
+def test_codes_of_one_side_do_not_stretch_the_scale(tmp_path, code):
+    """N17: five human cells hold a code; without them the ICC is that of the other 35 items."""
+    human = [code if at in (3, 11, 19, 27, 35) else h for at, h in enumerate(HUMAN)]
+    source = wide(tmp_path, "", human=human)
+    study, _ = read_file(source)
+    assert study.rubric.scale == (1, 5)
+    kept = [at for at, h in enumerate(human) if h != code]
+    (tmp_path / "kept").mkdir()
+    clean = wide(tmp_path / "kept", "", [HUMAN[a] for a in kept], [JUDGE[a] for a in kept])
+    assert icc(source) == pytest.approx(icc(clean), abs=1e-12)
+    assert "out_of_scale" in kinds(source, "serious")
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "scale"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7] * 4, [1, 2, 3, 4, 5, 5, 4] * 4, (1, 7)),
+        ([1, 2, 3, 4, 5] * 6, [1, 2, 3, 4, 4] * 6, (1, 5)),
+        ([1, 2, 3, 9, 5] * 6, [1, 2, 3, 9, 4] * 6, (1, 10)),
+    ],
+)
+def test_levels_of_a_longer_scale_stay(tmp_path, human, judge, scale):
+    study, _ = read_file(wide(tmp_path, "", human, judge))
+    assert study.rubric.scale == scale
+
+
+@pytest.mark.parametrize("header", ["metric_name", "name", "category", "key", "rubric"])
+def test_a_column_that_may_name_the_attribute_is_asked_about(tmp_path, header):
+    """N19: human rows say warm, judge rows toxic; that is no pair, and nobody should guess it."""
+    rows = [(i, "human", "warm", h) for i, h in enumerate(HUMAN)]
+    rows += [(i, "judge", "toxic", j) for i, j in enumerate(JUDGE)]
+    source = long(tmp_path, rows, f"item,rater,{header},score")
+    if header == "metric_name":
+        study, _ = read_file(source)
+        assert [a.name for a in study.rubric.attributes] == ["warm", "toxic"]
+        return
+    with pytest.raises(QuestionError, match="may name what was rated") as caught:
+        read_file(source)
+    assert (caught.value.key, caught.value.choices) == ("attribute", (header,))
+    assert f'attribute = "{header}" under [[data.sources]]' in str(caught.value)
+    study, tables = read_file(source, keys={"attribute": header})
+    assert [a.name for a in study.rubric.attributes] == ["warm", "toxic"]
+    assert "reading_assumed" not in [f.kind for f in tables.findings]
+    study, tables = read_file(source, keys={"assume": True})
+    assert [a.name for a in study.rubric.attributes] == ["warm", "toxic"]
+    assert [f.severity for f in tables.findings if f.kind == "reading_assumed"] == ["serious"]
+    study, _ = read_file(source, keys={"ignore": (header,)})
+    assert [a.name for a in study.rubric.attributes] == ["score"]
+
+
+@pytest.mark.parametrize("header", ["what", "name"])
+def test_a_text_that_makes_rows_unique_is_the_attribute(tmp_path, header):
+    """N19: equal values on two attributes are no repeated rows."""
+    rows = [
+        (i, rater, what, value)
+        for i, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
+        for rater, value in zip(("human", "judge"), pair, strict=True)
+        for what in ("warm", "clear")
+    ]
+    study, tables = read_file(long(tmp_path, rows, f"item,rater,{header},score"))
+    assert [a.name for a in study.rubric.attributes] == ["warm", "clear"]
+    assert tables.ratings.height == 160
+    assert "duplicate_rows" not in [f.kind for f in tables.findings]
+    assert [f.severity for f in tables.findings if f.kind == "reading_assumed"] == ["serious"]
+
+
+def test_the_topic_of_an_item_is_no_attribute(tmp_path):
+    rows = [
+        (i, r, "sleep" if i % 2 else "work", 3 + i % 2)
+        for i in range(8)
+        for r in ("human", "judge")
+    ]
+    study, _ = read_file(long(tmp_path, rows, "item,rater,category,score"))
+    assert [a.name for a in study.rubric.attributes] == ["score"]
+
+
+@pytest.mark.parametrize("cell", ["1.0000000000000002", "1.0000001192092896", "-1e-17"])
+def test_round_off_at_the_end_of_a_scale_is_the_end(tmp_path, cell):
+    """N10: a similarity of 1.0000000000000002 is a 1."""
+    judge = [round(0.02 * at + 0.011, 3) for at in range(40)]
+    human = [round(0.02 * at + 0.013, 3) for at in range(40)]
+    judge[7] = cell
+    study, tables = read_file(wide(tmp_path, "", human, judge))
+    assert (study.rubric.scale, tables.ratings["status"].unique().to_list()) == ((0, 1), ["ok"])
+    assert tables.ratings["score"].is_between(0, 1).all()
+
+
+def test_per_cent_is_read_where_all_cells_say_it(tmp_path):
+    """N07: 85% on 0 to 100 is 85, on 0 to 1 0.85, and on another scale it is unreadable."""
+    source = write(tmp_path / "r.csv", "item,human,gpt_judge\n1,40%,60%\n2,85 %,90%\n")
+    study, tables = read_file(source)
+    assert study.rubric.scale == (0, 100)
+    assert tables.ratings["score"].to_list() == [40, 85, 60, 90]
+    data = {"sources": [{"path": "r.csv"}], "reference": ["human"]}
+    for scale, first in (([0, 1], 0.4), ([0, 100], 40)):
+        parts = {"name": "s", "data": data, "rubric": {"scale": scale, "step": 0}}
+        parts["panel"] = [{"name": "gpt_judge"}]
+        assert read_tables(build_study(parts, folder=str(tmp_path))).ratings["score"][0] == first
+    parts["rubric"] = {"scale": [1, 5]}
+    with pytest.raises(TableError, match="holds '40%' where a number is needed"):
+        read_tables(build_study(parts, folder=str(tmp_path)))
+
+
+def test_words_of_two_levels_and_of_no_score_are_read(tmp_path):
+    text = "item,human,judge\n1,pass,pass\n2,fail,refused\n3,pass,n/a\n4,fail,error\n"
+    _, tables = read_file(write(tmp_path / "r.csv", text))
+    judge = tables.ratings.filter(pl.col("rater") == "judge")
+    assert judge["score"].to_list() == [1, None, None, None]
+    assert judge["status"].to_list() == ["ok", "refused", "blank", "failed"]
+    text = 'item;human;judge\n1;4 stars;"3,5"\n2;Score: 2;4/5\n3;5;1\n'
+    _, tables = read_file(write(tmp_path / "s.csv", text))
+    assert tables.ratings["score"].to_list() == [4, 2, 5, 3.5, 4, 1]
+
+
+def test_words_of_an_order_are_asked_about(tmp_path):
+    words = ("very poor", "poor", "fair", "good", "excellent")
+    rows = [
+        (i, words[h - 1], words[j - 1]) for i, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
+    ]
+    source = long(tmp_path, rows, "item,human,judge")
+    with pytest.raises(QuestionError, match="--words 'very poor=1,poor=2,fair=3,good=4,"):
+        read_file(source)
+    given = dict(zip(words, (1.0, 2.0, 3.0, 4.0, 5.0), strict=True))
+    _, tables = read_file(source, keys={"words": given})
+    assert tables.ratings["score"].to_list() == [*HUMAN, *JUDGE]
+    _, tables = read_file(source, keys={"assume": True})
+    (note,) = [f for f in tables.findings if f.kind == "reading_assumed"]
+    assert "very poor = 1, poor = 2" in note.message
+
+
+def test_a_counter_is_no_attribute_and_may_be_the_ids(tmp_path):
+    lines = [f"{at},{h},{j}" for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True), 1)]
+    source = write(tmp_path / "r.csv", "\n".join(["Nr.,human,judge", *lines]))
+    study, tables = read_file(source)
+    assert [r.name for r in study.panel] == ["human", "judge"]
+    assert tables.items.height == 40
+    lines = [f"t{at},{line}" for at, line in enumerate(lines)]
+    source = write(tmp_path / "r.csv", "\n".join(["ticket_id,Nr.,human,judge", *lines]))
+    study, tables = read_file(source)
+    assert [r.name for r in study.panel] == ["human", "judge"]
+    assert tables.items["item"][0] == "t0"
+
+
+@pytest.mark.parametrize("header", ["annotator", "completed_by"])
+def test_whole_numbers_name_annotators_where_items_come_again(tmp_path, header):
+    """N27: JSON-MIN of Label Studio counts its annotators."""
+    rows = [(i, a, h) for i, h in enumerate(HUMAN) for a in (1, 2)]
+    _, tables = read_file(long(tmp_path, rows, f"id,{header},rating"))
+    assert tables.raters["rater"].to_list() == ["1", "2"]

@@ -29,25 +29,25 @@ def found(frame, **options):
     ("cell", "decimal_comma", "score"),
     [
         ("3,5", False, 3.5), ("3,5", True, 3.5), ("0,125", False, 0.125),
-        ("4,333", True, 4.333), ("4,333", False, "bad"), ("1,234,567", False, "bad"),
+        ("4,333", True, 4.333), ("4,333", False, "bad"), ("1,234,567", False, 1234567.0),
         ("n.a.", False, None), ("N.A.", False, None), ("\u2013", False, None),
-        ("#DIV/0!", False, None), ("20%", False, "bad"), ("3/5", False, "bad"),
+        ("#DIV/0!", False, None), ("20%", False, "bad"), ("3/5", False, 3.0),
     ],
 )  # fmt: skip
 def test_a_cell_among_numbers(cell, decimal_comma, score):
-    scores, bad = to_scores(pl.Series(["2", cell]), decimal_comma=decimal_comma)
+    scores, bad, _ = to_scores(pl.Series(["2", cell]), decimal_comma=decimal_comma)
     assert bad[1] == (score == "bad")
     assert scores.to_list() == [2.0, None if score == "bad" else score]
 
 
 def test_truth_values_are_numbers_only_among_themselves():
     assert to_scores(pl.Series(["TRUE", "false", "NA", "1"]))[0].to_list() == [1, 0, None, 1]
-    scores, bad = to_scores(pl.Series(["TRUE", "4", "2"]))
+    scores, bad, _ = to_scores(pl.Series(["TRUE", "4", "2"]))
     assert (scores.to_list(), bad.to_list()) == ([None, 4, 2], [True, False, False])
 
 
 def test_single_precision_keeps_its_decimals():
-    scores, _ = to_scores(pl.Series([0.1, 0.7, None], dtype=pl.Float32))
+    scores, _, _ = to_scores(pl.Series([0.1, 0.7, None], dtype=pl.Float32))
     assert scores.to_list() == [0.1, 0.7, None]
 
 
@@ -158,7 +158,7 @@ def test_names_that_differ_by_case_or_blanks():
 @pytest.mark.parametrize(
     ("column", "holds"),
     [
-        (["Agree", "Neutral", "Agree", "Agree"], "'expert 1' (Agree)"),
+        (["Warm", "Cool", "Warm", "Warm"], "'expert 1' (Warm)"),
         ([None] * 4, "'expert 1' (blank throughout)"),
     ],
 )
@@ -209,8 +209,10 @@ def test_an_object_beside_raters_is_no_reply():
 
 
 def test_what_columns_hold_where_none_is_of_scores():
-    frame = pl.DataFrame({"item": ["1", "2"], "human": ["good", "bad"], "judge": ["bad", "bad"]})
-    with pytest.raises(TableError, match=r"no column of scores .*; row 0 holds '1', 'good', 'bad'"):
+    frame = pl.DataFrame({"item": ["1", "2"], "human": ["kind", "curt"], "judge": ["curt", "a"]})
+    with pytest.raises(
+        TableError, match=r"no column of scores .*; row 0 holds '1', 'kind', 'curt'"
+    ):
         from_frame(frame)
 
 

@@ -3,6 +3,7 @@
 VoirdireError (a ValueError)
 ├── InputError              what was handed in cannot be used (exit code 1)
 │   ├── TableError          a file, column, row or value
+│   │   └── QuestionError   a file that can be read in two ways; a key or option says which
 │   ├── StudyError          a key of a study file
 │   └── StatisticsError     arrays that a statistic cannot take
 ├── PluginError             a plugin is broken, unknown or registered twice
@@ -62,6 +63,34 @@ class InputError(VoirdireError):
 
 class TableError(InputError):
     """A file, column, row or value of a table."""
+
+
+class QuestionError(TableError):
+    """A file can be read in two ways that give different numbers, and nobody said which.
+
+    Attributes
+    ----------
+    question : str
+        What is asked, in a sentence.
+    key : str
+        The key of ``[[data.sources]]`` that settles it; the option of that name does the same.
+    choices : tuple of str
+        Values of the option, the likeliest first.
+
+    Examples
+    --------
+    >>> print(QuestionError("a.csv: which column holds the ids?", "item", ("nr",), 'item = "nr"'))
+    ... # doctest: +ELLIPSIS
+    a.csv: which column holds the ids? Say --item 'nr', or item = "nr" under [[data.sources]]; ...
+    """
+
+    def __init__(self, question: str, key: str, choices: tuple[str, ...], line: str) -> None:
+        options = " or ".join(f"--{key} {choice!r}" for choice in choices)
+        super().__init__(
+            f"{question} Say {options}, or {line} under [[data.sources]]; --assume accepts the "
+            f"first"
+        )
+        self.question, self.key, self.choices, self.line = question, key, choices, line
 
 
 class StudyError(InputError):

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from voirdire._errors import TableError, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
@@ -14,15 +16,13 @@ from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import is_human, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
-from voirdire.tables._load import read_part, tables_from
+from voirdire.tables._load import prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._scale import infer_scale
+from voirdire.tables._scale import coded_levels, infer_scale
 from voirdire.tables._tables import finding, plural, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -70,11 +70,16 @@ def draft_study(
 
 
 def read_file(
-    path: str | Path, *, sheet: str | None = None, reference: Sequence[str] = ()
+    path: str | Path,
+    *,
+    sheet: str | None = None,
+    reference: Sequence[str] = (),
+    keys: Mapping[str, Any] | None = None,
 ) -> tuple[Study, Tables]:
     """A file without a study: the drafted study, and the tables read by it.
 
-    What was taken for granted (layout, raters, reference, scale) is said in the findings.
+    What was taken for granted (layout, raters, reference, scale) is said in the findings. `keys`
+    are keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``.
 
     Raises
     ------
@@ -83,7 +88,7 @@ def read_file(
     """
     path = Path(path)
     raw = read_raw(path, sheet=sheet)
-    source = _source(path, sheet, None)
+    source = _source(path, sheet, None, keys)
     study, notes = _draft(raw, source, reference, path.stem)
     study = study.model_copy(update={"folder": str(path.parent)})
     return study, _tables(study, raw, notes, {source.path: file_hash(path)})
@@ -115,25 +120,34 @@ def _tables(
     return tables_from(study, [(study.data.sources[0], raw)], hashes, notes=notes)
 
 
-def _source(path: Path, sheet: str | None, folder: str | Path | None) -> Source:
+def _source(
+    path: Path, sheet: str | None, folder: str | Path | None, keys: Mapping[str, Any] | None = None
+) -> Source:
     at = path.name if folder is None else os.path.relpath(path, folder)
-    return Source(path=str(at), sheet=sheet)
+    return Source(path=str(at), sheet=sheet, **(keys or {}))
 
 
 def _draft(
     raw: RawTable, source: Source, reference: Sequence[str], name: str
 ) -> tuple[Study, tuple[Finding, ...]]:
-    names = with_raters(raw, source, Known(tuple(reference), attributes=(), systems=()))
+    names = Known(tuple(reference), attributes=(), systems=())
+    raw = prepared(raw, source, names)
+    names = with_raters(raw, source, names)
     how = plan(raw, source, names)
     ratings = read_part(raw, source, names, _ANY).ratings
-    scale = infer_scale(ratings["score"])
+    raters = ratings["rater"].unique(maintain_order=True).to_list()
+    humans = [r for r in raters if r in reference or is_human(r, how.rater)]
+    people = set(reference or humans)
+    sides = ratings["rater"] if len(people) in (0, len(raters)) else ratings["rater"].is_in(people)
+    codes = coded_levels(ratings["score"], sides.cast(pl.String))
+    scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
+    if _in_per_cent(raw, how):
+        scale = Scale(0, 100, scale.step)
     if scale.width > 2 * LARGEST:
         raise TableError(
             f"{raw.name}: values run from {scale.low:g} to {scale.high:g}, which is no rating "
             f"scale (columns: {listed(list(how.values))}); declare columns and scale in a study"
         )
-    raters = ratings["rater"].unique(maintain_order=True).to_list()
-    humans = [r for r in raters if r in reference or is_human(r, how.rater)]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
         raise TableError(
@@ -150,7 +164,13 @@ def _draft(
         },
         raw.name,
     )
-    return study, (*_unread(raw, how), _said(raw, how, study), _scale_note(raw.name, scale))
+    assumed = [note for note in how.findings if note.kind == "reading_assumed"]
+    return study, (
+        *assumed,
+        *_unread(raw, how),
+        _said(raw, how, study),
+        _scale_note(raw.name, scale, codes),
+    )
 
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:
@@ -163,6 +183,14 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
         "system": how.system,
         "context": how.context,
         "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
+        "attribute": how.attribute,
+        "run": how.run,
+        "status": how.status,
+        "score": next(iter(how.values)) if how.kind == "long" else None,
+        "words": source.words or None,
+        "ignore": source.ignore or None,
+        "assume": source.assume or None,
+        **how.facts,
     }
     if how.kind == "replies" and not how.raters:
         columns = list(how.values)
@@ -226,14 +254,25 @@ def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
     return (note,)
 
 
-def _scale_note(table: str, scale: Scale) -> Finding:
+def _in_per_cent(raw: RawTable, how: Plan) -> bool:
+    """Whether scores are written in per cent."""
+    texts = [raw.frame[c] for c in how.values if raw.frame[c].dtype == pl.String]
+    return how.kind != "replies" and any(
+        t.str.contains(r"^\s*[\d.,]+\s*%\s*$").any() for t in texts
+    )
+
+
+def _scale_note(table: str, scale: Scale, codes: Sequence[float] = ()) -> Finding:
     steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
+    beside = (
+        f" Without {listed([f'{c:g}' for c in codes])}, which only one side uses." if codes else ""
+    )
     return finding(
         "scale_inferred",
-        "note",
+        "serious" if codes else "note",
         table,
         [],
-        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values.",
+        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values.{beside}",
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )

@@ -8,8 +8,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
-from voirdire.tables._names import is_id, is_usual
+from voirdire.tables._names import is_id, is_usual, measures
 from voirdire.tables._numbers import is_numeric
+from voirdire.tables._questions import is_counter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,14 +31,6 @@ _PERSON = re.compile(
 _JUDGE = re.compile(
     r"judge|rater|reviewer|llm|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok"
     r"|sonnet|haiku|opus|\bo[134]\b|\bo[134]-",
-    re.IGNORECASE,
-)
-
-#: Words of headers over numbers that measure and do not rate.
-_MEASURE = re.compile(
-    r"(?:^|[^a-z])(?:age|years?|months?|day|date|tokens?|words?|chars?|characters?|len|length"
-    r"|times?|seconds?|secs?|minutes?|duration|latency|cost|price|count|row|line|nr|number|order"
-    r"|position|turns?|batch|gender|sex)(?:$|[^a-z])",
     re.IGNORECASE,
 )
 
@@ -80,6 +73,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         for column in columns
         if (names_rater(column) or (known and _may_rate(raw, column)))
         and not is_id(column)
+        and not measures(column)
         and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
@@ -88,7 +82,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
 def _may_rate(raw: RawTable, column: str) -> bool:
     """Whether a column beside a person's may be another rater's, whatever its name."""
-    return not is_usual(column) and not _MEASURE.search(column) and is_small(raw, column)
+    return not is_usual(column) and not is_counter(raw.frame[column]) and is_small(raw, column)
 
 
 def _is_person(raw: RawTable, column: str) -> bool:
@@ -113,7 +107,8 @@ def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     A name that holds the mark itself (``Rater 1 Empathy``) is split at the last one.
     """
     for way, mark, split in product((1, -1), SEPARATORS, (str.split, str.rsplit)):
-        halves = {c: split(c, mark, 1)[::way] for c in raw.frame.columns if mark in c}
+        named = [c for c in raw.frame.columns if mark in c and not measures(c)]
+        halves = {c: split(c, mark, 1)[::way] for c in named}
         pairs = {c: p for c, p in halves.items() if p[0] in reference or names_rater(p[0])}
         raters, rest = dict.fromkeys(p[0] for p in pairs.values()), {p[1] for p in pairs.values()}
         full = len(pairs) == len(raters) * len(rest)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire._errors import TableError, check_columns, listed, no_column
-from voirdire.tables._names import SYNONYMS, find, is_id, said_aloud
+from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
+from voirdire.tables._questions import attribute_column, is_counter, item_column
 from voirdire.tables._status import speaks_of_status
 from voirdire.tables._tables import FACTS, shortened
 
@@ -107,13 +108,15 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     roles = _roles(raw, source, names)
     free = [column for column in columns if column not in roles.values()]
     kind, values = _values(raw, source, names, roles, free)
-    item = roles["item"]
+    item = roles["item"] or item_column(raw, source, [c for c in free if c not in values])
     if item is None:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with `item` in the study, or call it by a usual name such as "
             f"{listed(SYNONYMS['item'], 5)}"
         )
+    said, rated = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
+    roles = {**roles, "item": item, "attribute": said}
     raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
     if kind == "replies" and _replies_of_raters(source, names, roles, values):
         values, raters = dict.fromkeys(values, ""), {column: column for column in values}
@@ -141,8 +144,24 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         facts={name: column for name in FACTS if (column := roles[name]) is not None},
         values=values,
         raters=raters,
-        findings=said_aloud(raw.name, spoken),
+        findings=(*said_aloud(raw.name, spoken), *rated),
     )
+
+
+def _attribute(
+    raw: RawTable,
+    source: Source,
+    kind: Kind,
+    roles: Mapping[str, str | None],
+    free: Sequence[str],
+    values: Mapping[str, str],
+) -> tuple[str | None, tuple[Finding, ...]]:
+    """The column of attributes; of a long file also one that is not called so."""
+    if roles["attribute"] is not None or kind != "long":
+        return roles["attribute"], ()
+    keys = [roles[part] for part in ("item", "rater", "system", "run")]
+    left = [c for c in free if c not in values and c != roles["item"]]
+    return attribute_column(raw, source, keys, left)
 
 
 def _once_each(raw: RawTable, values: Mapping[str, str], raters: Mapping[str, str]) -> None:
@@ -224,12 +243,27 @@ def _names_raters(
     Numbers may only where they are ids by their header, or beside a column of scores of its own;
     a blank column only beside such a one.
     """
-    scores, bad = to_scores(raw.frame[column])
+    cells = raw.frame[column]
+    scores, bad, _ = to_scores(cells)
     blank = scores.null_count() == len(scores) and not bad.any()
     if not blank and not _is_score(raw, column):
         return not holds_replies(raw.frame[column])
     free = [each for each in raw.frame.columns if each not in roles.values()]
-    return (is_id(column) and not blank) or has_score(raw, source, free)
+    if blank:
+        return has_score(raw, source, free)
+    return is_id(column) or has_score(raw, source, free) or _numbers_raters(raw, cells, roles)
+
+
+def _numbers_raters(raw: RawTable, cells: pl.Series, roles: Mapping[str, str | None]) -> bool:
+    """Whether whole numbers are raters (1, 2, 3) and no scores: each rates an item once, and items
+    have several.
+    """
+    item, system = roles["item"], roles["system"]
+    if item is None or not cells.dtype.is_integer() or cells.null_count():
+        return False
+    keys = [name for name in (item, system) if name is not None]
+    frame = raw.frame.select(*keys, cells.name)
+    return frame.select(keys).is_duplicated().any() and not frame.is_duplicated().any()
 
 
 def _values(
@@ -290,7 +324,7 @@ def _is_score(raw: RawTable, column: str) -> bool:
 
 def is_small(raw: RawTable, column: str) -> bool:
     """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
-    scores, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
+    scores, _, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
     small = (scores.abs() <= LARGEST).sum()
     return 2 * int(small) > len(scores) - scores.null_count()
 
@@ -372,7 +406,11 @@ def _score_columns(
             f"{raw.name}: no column is named after an attribute of the rubric "
             f"({listed(names.attributes)}); columns: {listed(list(free))}"
         )
-    numeric = [column for column in free if _is_score(raw, column) and is_small(raw, column)]
+    numeric = [
+        column
+        for column in free
+        if _is_score(raw, column) and is_small(raw, column) and not is_counter(raw.frame[column])
+    ]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
     # With one attribute, or a column that says it, several columns of numbers are raters.
@@ -388,7 +426,8 @@ def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, s
     for column in columns:
         for rater in names.raters:
             rest = _beside(column, rater)
-            if rest and (not by_name or rest.casefold() in by_name):
+            fits = rest.casefold() in by_name if by_name else not measures(column)
+            if rest and fits:
                 found[column] = (rater, by_name.get(rest.casefold(), rest))
     return found if len(found) > 1 else {}
 

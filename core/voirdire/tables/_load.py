@@ -14,13 +14,14 @@ from voirdire._errors import TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
-from voirdire.tables._guess import with_raters
+from voirdire.tables._guess import names_rater, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._layout import known, plan, unread_columns
-from voirdire.tables._names import find
+from voirdire.tables._names import find, measures
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
+from voirdire.tables._questions import without_ignored, words_as_numbers
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
@@ -105,6 +106,7 @@ def tables_from(
     while raws:
         source, raw = raws.pop(0)
         source = _with_item(source, study.items, raw)
+        raw = prepared(raw, source, names)
         try:
             found = with_raters(raw, source, names) if guess else names
             parts.append(read_part(raw, source, found, scale))
@@ -114,6 +116,22 @@ def tables_from(
         del raw
     joined = join(study, (*parts, *given), hashes, raters, labels)
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
+
+
+def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
+    """The table as it is read: without ignored columns, and words of score columns as numbers.
+
+    Raises
+    ------
+    TableError
+        An ignored column is not there; words of a scale, and nobody said what number each is.
+    """
+    raw = without_ignored(raw, source)
+    columns = raw.frame.columns
+    named = {*names.raters, *names.attributes, *source.columns, source.score, source.rater}
+    score = find("score", columns, source.score, raw.name)
+    scored = [c for c in columns if c in named or c == score or names_rater(c)]
+    return words_as_numbers(raw, source, scored)
 
 
 def _with_item(source: Source, items: ItemsSpec | None, raw: RawTable) -> Source:
@@ -176,8 +194,11 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
 def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
     """A note on columns of numbers that may be scores and were not read."""
     left = [column for column in unread_columns(raw, how) if is_numeric(raw.frame[column])]
+    about = [column for column in left if measures(column) and names_rater(column)]
+    left = [column for column in left if column not in about]
+    notes = (_about_raters(raw, about),) if about else ()
     if not left:
-        return ()
+        return notes
     note = finding(
         "columns_unread",
         "note",
@@ -186,7 +207,19 @@ def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
         f"{plural(len(left), 'column')} of numbers not read: {listed(left)}.",
         "Declare them in the study if they hold ratings.",
     )
-    return (note,)
+    return (*notes, note)
+
+
+def _about_raters(raw: RawTable, columns: list[str]) -> Finding:
+    return finding(
+        "columns_of_raters",
+        "serious",
+        raw.name,
+        columns,
+        f"{plural(len(columns), 'column')} about a rater, by name, and not of ratings: "
+        f"{listed(columns)}.",
+        "Not read; if these are ratings, declare their raters in the panel of a study.",
+    )
 
 
 def _replies(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from voirdire._errors import no_column
@@ -53,6 +54,26 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+#: Words of headers over numbers that measure and do not rate, wherever they stand.
+_MEASURES = frozenset(
+    (
+        "age", "year", "years", "month", "months", "day", "days", "date", "token", "tokens", "word",
+        "words", "char", "chars", "character", "characters", "len", "length", "time", "times",
+        "second", "seconds", "sec", "secs", "minute", "minutes", "duration", "latency", "cost",
+        "price", "count", "row", "line", "nr", "number", "order", "position", "turn", "turns",
+        "batch", "gender", "sex",
+    )
+)  # fmt: skip
+#: Words that a header ends in where it speaks about a rater or a rating: `human_confidence`.
+_MEASURED = frozenset(
+    (
+        "confidence", "certainty", "uncertainty", "id", "ids", "votes", "vote", "std", "var",
+        "variance", "prob", "probs", "probability", "logprob", "logprobs", "reason", "reasoning",
+        "rationale", "explanation", "comment", "comments", "note", "notes", "prev", "previous",
+        "old", "experience", "seniority", "timestamp", "difficulty",
+    )
+)  # fmt: skip
+
 
 def find(part: str, columns: Sequence[str], declared: str | None, table: str) -> str | None:
     """The column that plays a part: the declared one, else one whose name is a usual word for it.
@@ -67,18 +88,30 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
         if clean not in columns:
             raise no_column(table, clean, columns)
         return clean
-    plain = {_plain(column): column for column in reversed(columns)}
+    plain = {plain_word(column): column for column in reversed(columns)}
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
 
 
 def is_usual(column: str) -> bool:
     """Whether a column's name is a usual word for a part of a table (`item`, `run`, ...)."""
-    return any(_plain(column) in words for words in SYNONYMS.values())
+    return any(plain_word(column) in words for words in SYNONYMS.values())
 
 
 def is_id(column: str) -> bool:
     """Whether a column's name speaks of ids (`annotator_id`), which may be numbers."""
-    return is_usual(column) and _plain(column).endswith("id")
+    return is_usual(column) and plain_word(column).endswith("id")
+
+
+def measures(column: str) -> bool:
+    """Whether a header speaks of something that is measured about a rating, and is no rating.
+
+    Examples
+    --------
+    >>> measures("human_confidence"), measures("gpt_judge_reason_len"), measures("human_score")
+    (True, True, False)
+    """
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
+    return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
 
 
 def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
@@ -101,5 +134,6 @@ def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ..
     return (note,)
 
 
-def _plain(name: str) -> str:
+def plain_word(name: str) -> str:
+    """A header in lower case, letters and digits only."""
     return "".join(part for part in name.lower() if part.isalnum())

@@ -2,79 +2,167 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import polars as pl
 
-#: Written by people and programs where there is no score.
-MISSING_WORDS = (
-    "",
-    "na",
-    "n/a",
-    "#n/a",
-    "nan",
-    "null",
-    "none",
-    "nil",
-    "n.a.",
-    "-",
-    "--",
-    "\u2013",
-    "\u2014",
-    ".",
-    "?",
-    "missing",
-    "#div/0!",
-    "#value!",
-    "#ref!",
-    "#name?",
-    "#num!",
-    "#null!",
-)
-_DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
-#: Either 1.234 or 1234, where commas may also stand between thousands.
-_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
+from voirdire.parsing.numbers import MISSING_WORDS, read_numeral, snapped
+from voirdire.tables._tables import STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.parsing.numbers import Numeral
+    from voirdire.schema import Scale
+
 _SAMPLE = 10_000
-_TRUTH = {"true": "1", "false": "0"}
+#: Pairs of words that say the better and the worse of two levels: reading them loses nothing.
+PAIRS = (
+    ("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"), ("good", "bad"),
+    ("correct", "incorrect"), ("right", "wrong"), ("y", "n"), ("acceptable", "unacceptable"),
+)  # fmt: skip
+#: What stands where no score came, and the status that it gives.
+FATES = {
+    **dict.fromkeys(("refused", "refusal", "declined", "refuse"), "refused"),
+    **dict.fromkeys(("filtered", "blocked", "content_filter"), "filtered"),
+    **dict.fromkeys(("truncated", "cut off"), "truncated"),
+    **dict.fromkeys(("unparsable", "unparseable", "parse error", "parsing error"), "unparsable"),
+    **dict.fromkeys(("error", "failed", "timeout", "timed out", "api error"), "failed"),
+    **dict.fromkeys(
+        ("not applicable", "not rated", "unrated", "skipped", "skip", "don't know", "dont know",
+         "do not know", "no answer", "no response", "no rating", "cannot say", "can't say"),
+        "blank",
+    ),
+}  # fmt: skip
+#: The scales on which a number with a sign for per cent stands.
+_SHARES = ((0, 100), (0, 1))
+#: Nearer than this to an end, in widths of the scale, round-off is looked at.
+_NEAR = 1e-6
 
 
-def to_scores(column: pl.Series, *, decimal_comma: bool = False) -> tuple[pl.Series, pl.Series]:
-    """Scores (null is missing) and a mask of the cells that hold neither a number nor nothing.
+class Scores(NamedTuple):
+    """Cells as numbers: `values` (null is missing), the unreadable ones, and what became of those
+    that say it in a word.
+    """
+
+    values: pl.Series
+    bad: pl.Series
+    fates: pl.Series
+
+
+def to_scores(
+    column: pl.Series, *, decimal_comma: bool = False, scale: Scale | None = None
+) -> Scores:
+    """Scores of a column, whatever they are written as.
 
     "3,5" is 3.5; "1,234" is a number only where a comma stands for nothing else
-    (`decimal_comma`). "true" and "false" are 1 and 0 in a column of truth values alone.
+    (`decimal_comma`). "4 stars" and "Score: 4" are 4. "85%" is 85, on a scale of 0 to 1 0.85, and
+    unreadable on any other but 0 to 100 or where not all cells are in per cent. Two words such as
+    "pass" and "fail" alone are 1 and 0. A number within round-off of an end of the scale is it.
 
     Examples
     --------
-    >>> scores, bad = to_scores(pl.Series(["4", " 3.5", "n/a", "good"]))
+    >>> scores, bad, fates = to_scores(pl.Series(["4", " 3.5", "n/a", "good", "refused"]))
     >>> scores.to_list(), bad.to_list()
-    ([4.0, 3.5, None, None], [False, False, False, True])
+    ([4.0, 3.5, None, None, None], [False, False, False, True, False])
+    >>> fates.to_list()[-1]
+    'refused'
     """
     if column.dtype == pl.Float32:
         column = column.cast(pl.String)  # 0.1 and not 0.10000000149
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         scores = column.cast(pl.Float64).fill_nan(None)
-        return scores, scores.is_infinite().fill_null(value=False)
+        bad = scores.is_infinite().fill_null(value=False)
+        return Scores(_on(scores, scale), bad, _no_fates(column))
     if column.dtype.is_temporal():
-        return pl.Series(column.name, [None] * len(column), dtype=pl.Float64), column.is_not_null()
-    text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-    empty = text.is_null() | text.is_in(list(MISSING_WORDS))
-    if not decimal_comma:
-        text = text.set(text.str.contains(_THOUSANDS), None)
-    numbers = text.str.replace(_DECIMAL_COMMA, "$1.$2")
-    if bool(text.filter(~empty).is_in([*_TRUTH, *_TRUTH.values()]).all()):
-        numbers = text.replace(_TRUTH)
-    scores = numbers.cast(pl.Float64, strict=False)
-    scores = scores.set(~scores.is_finite().fill_null(value=False), None)
-    return scores, scores.is_null() & ~empty
+        none = pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+        return Scores(none, column.is_not_null(), _no_fates(column))
+    return _of_texts(column, scale, decimal_comma=decimal_comma)
 
 
 def is_numeric(column: pl.Series, *, decimal_comma: bool = False) -> bool:
     """Whether a column holds scores: numbers, or texts most of which (of the first) are numbers."""
     if column.dtype == pl.Float32:
-        column = column.cast(pl.String)  # 0.1 and not 0.10000000149
+        column = column.cast(pl.String)
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return True
     if column.dtype.is_temporal() or column.dtype == pl.Null:
         return False
-    scores, bad = to_scores(column.drop_nulls().head(_SAMPLE), decimal_comma=decimal_comma)
+    scores, bad, _ = to_scores(column.drop_nulls().head(_SAMPLE), decimal_comma=decimal_comma)
     numbers = len(scores) - scores.null_count()
     return numbers > 0 and numbers >= int(bad.sum())
+
+
+def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) -> Scores:
+    text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    empty = text.is_null() | text.is_in(list(MISSING_WORDS))
+    values = text.cast(pl.Float64, strict=False)
+    values = values.set(~values.is_finite().fill_null(value=False) | empty, None)
+    words = text.filter(values.is_null() & ~empty).unique(maintain_order=True).to_list()
+    fates = _no_fates(column)
+    if words:
+        read, said = _read(words, values, scale, decimal_comma=decimal_comma)
+        found = text.replace_strict(read, default=None, return_dtype=pl.Float64)
+        values = values.zip_with(values.is_not_null(), found)
+        fates = text.replace_strict(said, default=None, return_dtype=STATUS)
+    bad = values.is_null() & ~empty & fates.is_null()
+    return Scores(_on(values, scale).alias(column.name), bad, fates.alias(column.name))
+
+
+def _read(
+    words: list[str], plain: pl.Series, scale: Scale | None, *, decimal_comma: bool
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Texts that are no plain numbers, read together: numbers, and what became of the rest."""
+    digits = set(plain.drop_nulls().unique())
+    for known in (words, [word for word in words if word not in FATES]):
+        pair = next((pair for pair in PAIRS if known and set(known) <= set(pair)), None)
+        if pair is not None and digits <= {0.0, 1.0}:
+            return {w: float(w == pair[0]) for w in known}, _said(words, known)
+    numerals = {word: found for word in words if (found := read_numeral(word)) is not None}
+    read = {w: v for w, n in numerals.items() if (v := _value(n, comma=decimal_comma)) is not None}
+    shares = {word for word in read if numerals[word].percent}
+    tops = {n.top for n in numerals.values() if n.top is not None}
+    if shares:
+        whole = scale is None or (scale.low, scale.high) in _SHARES or _is_open(scale)
+        if not whole or digits or len(shares) < len(read):
+            read = {word: value for word, value in read.items() if word not in shares}
+        elif scale is not None and scale.high == 1:
+            read = {word: value / 100 for word, value in read.items()}
+    wanted = None if scale is None or _is_open(scale) else scale.high
+    if len(tops) > 1 or (wanted is not None and tops - {wanted}):
+        read = {w: value for w, value in read.items() if numerals[w].top in (None, wanted)}
+    return read, _said(words, read)
+
+
+def _said(words: list[str], read: Iterable[str]) -> dict[str, str]:
+    taken = set(read)
+    return {word: FATES[word] for word in words if word in FATES and word not in taken}
+
+
+def _value(numeral: Numeral, *, comma: bool) -> float | None:
+    """What a numeral says in a column; of the two readings of "1,234" none, unless commas are
+    decimal there.
+    """
+    return None if numeral.other is not None and not comma else numeral.value
+
+
+def _is_open(scale: Scale) -> bool:
+    """Whether a scale only stands for one that is not known yet."""
+    return scale.low == -scale.high
+
+
+def _on(scores: pl.Series, scale: Scale | None) -> pl.Series:
+    """Scores within round-off of an end of the scale are that end."""
+    if scale is None or _is_open(scale):
+        return scores
+    slack = _NEAR * (scale.high - scale.low)
+    off = (scores < scale.low) & (scores >= scale.low - slack)
+    off |= (scores > scale.high) & (scores <= scale.high + slack)
+    near = scores.filter(off.fill_null(value=False)).unique().to_list()
+    if not near:
+        return scores
+    return scores.replace({value: snapped(value, scale.low, scale.high) for value in near})
+
+
+def _no_fates(column: pl.Series) -> pl.Series:
+    return pl.Series(column.name, [None], dtype=STATUS).new_from_index(0, len(column))

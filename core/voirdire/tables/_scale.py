@@ -42,6 +42,53 @@ def _without_codes(scores: pl.Series) -> pl.Series:
     return scores.filter(~scores.is_in(codes))
 
 
+#: Ends of the usual scales of few levels; a level beyond one that is used in full is looked at.
+_ENDS = (5, 7, 10)
+#: A code stands in at most this share of the scores of those who use it.
+_CODED = 0.25
+#: Two steps of single precision: a number this near to a whole one is it but for round-off.
+_ROUND_OFF = 2.0**-22
+
+
+def coded_levels(scores: pl.Series, sides: pl.Series) -> tuple[float, ...]:
+    """Levels that are codes for a missing score: 7, 8, 9 or 0 beside 1 to 5 in one side's scores.
+
+    A level counts as one where both sides use a usual scale (1 to 5, 7 or 10) in full between
+    them, only one side uses the level, more than once and seldom, and it stands beyond a gap or is
+    the only one just past an end.
+
+    Parameters
+    ----------
+    scores : Series of float
+        Scores; null is missing.
+    sides : Series of str
+        Who gave each: people or judges, or a rater's name.
+
+    Examples
+    --------
+    >>> people, judges = [1, 2, 3, 4, 5, 5, 4, 3, 9, 9], [1, 2, 3, 4, 5, 5, 4, 3, 1, 2]
+    >>> sides = pl.Series(["people"] * 10 + ["judges"] * 10)
+    >>> coded_levels(pl.Series(people + judges), sides)
+    (9.0,)
+    """
+    frame = pl.DataFrame({"score": scores.cast(pl.Float64), "side": sides}).drop_nulls()
+    counts = frame.group_by("score", "side").len()
+    users = counts.group_by("score").agg(n=pl.len(), times=pl.col("len").sum())
+    shared = set(users.filter(pl.col("n") > 1)["score"])
+    high = next((end for end in _ENDS if shared >= set(map(float, range(1, end + 1)))), None)
+    if high is None or max(shared) > high or min(shared) < 1:
+        return ()
+    alone = users.filter(pl.col("n") == 1, pl.col("times") > 1)["score"].sort().to_list()
+    above = [level for level in alone if level > high and level == int(level)]
+    below = [level for level in alone if level < 1 and level == int(level)]
+    # 6 and 7 beside 1 to 5 are the rest of a scale of 7 that one side uses less of.
+    goes_on = len(above) > 1 and above[0] == high + 1
+    found = [*([] if goes_on else above), *(below if len(below) == 1 else [])]
+    totals = dict(frame.group_by("side").len().iter_rows())
+    seldom = {row[0] for row in counts.iter_rows() if row[2] <= _CODED * totals[row[1]]}
+    return tuple(level for level in found if level in seldom)
+
+
 def infer_scale(scores: pl.Series) -> Scale:
     """The usual scale that holds nearly all scores: 1..5 where they are 1..5, 0..1 for labels.
 
@@ -59,7 +106,10 @@ def infer_scale(scores: pl.Series) -> Scale:
     >>> infer_scale(pl.Series([0.137, 0.52, 0.981])).continuous
     True
     """
-    present = _without_codes(scores.cast(pl.Float64).drop_nulls().sort())
+    numbers = scores.cast(pl.Float64).drop_nulls()
+    whole = numbers.round()
+    slack = _ROUND_OFF * whole.abs().clip(lower_bound=1)
+    present = _without_codes(whole.zip_with((numbers - whole).abs() <= slack, numbers).sort())
     n = len(present)
     if n == 0:
         return Scale()

@@ -29,7 +29,7 @@ def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -
     TableError
         A text where a score should stand; the message names the column and the row.
     """
-    frame = _numeric(raw, plan, frame)
+    frame = _numeric(raw, plan, frame, scale)
     if plan.kind == "long":
         column = next(iter(plan.values))
         long = frame.rename({f"={column}": "score"})
@@ -41,16 +41,17 @@ def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -
     return _finish(long, scale)
 
 
-def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
-    """The value columns as numbers."""
+def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """The value columns as structs of a number and, where a word says it, what became of it."""
     columns, places, count = [], [], 0
     for column in plan.values:
         cells = frame[f"={column}"]
-        scores, bad = to_scores(cells, decimal_comma=raw.decimal_comma)
+        scores, bad, fates = to_scores(cells, decimal_comma=raw.decimal_comma, scale=scale)
         if bad.any():
             count += int(bad.sum())
             places += _text_cells(raw, column, cells.filter(bad), frame.filter(bad))
-        columns.append(scores.alias(f"={column}"))
+        both = pl.DataFrame([scores.alias("score"), fates.alias("=fate")])
+        columns.append(both.to_struct(f"={column}"))
     if places:
         first, *others = places[:PLACES]
         also = f" (also {', '.join(others)}{and_more(count, 'such cell')})" if others else ""
@@ -83,7 +84,9 @@ def _unpivot(
 
 def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Status, rank and the standard order of columns."""
-    status = status_of(scale)
+    long = long.unnest("score")
+    fate = pl.col("=fate")
+    status = pl.when(fate.is_null()).then(status_of(scale)).otherwise(fate)
     if "=status" in long.columns:
         given = pl.col("=status")
         fate = given.is_in(list(STATUSES)) & ~given.is_in(["ok", "repaired"])

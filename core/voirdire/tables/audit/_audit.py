@@ -48,6 +48,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``context_shift``         a block of rows whose texts are those of the rows before or after
     ``duplicate_contexts``    one text under several ids
     ------------------------  ------------------------------------------------------------------
+    ``reading_assumed``       a file that can be read in two ways, and which one was taken
+    ``columns_of_raters``     columns that speak about a rater (its time, its confidence)
     ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``
                               what was taken for granted
     ``columns_unread``        columns of numbers that play no part and may be ratings

@@ -36,10 +36,11 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
         return []
     scored = tables.ratings.filter(pl.col("score").is_not_null())
     totals = dict(scored.group_by("rater").len().iter_rows())
+    inferred = any(each.kind == "scale_inferred" for each in tables.findings)
     found = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
         coded = [is_code(value, *study.rubric.scale) for value in of_rater["score"].drop_nulls()]
-        wrong = len(coded) - sum(coded) > _WRONG_SCALE * totals[rater]
+        wrong = len(coded) - sum(coded) > _WRONG_SCALE * totals[rater] and not inferred
         for values, block in _by_value(of_rater):
             found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
     return found

@@ -1,0 +1,241 @@
+"""Readings that would change numbers: asked about, settled by a key, or accepted aloud."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import QuestionError, check_columns, listed
+from voirdire.parsing.numbers import MISSING_WORDS
+from voirdire.tables._ids import canonical_ids
+from voirdire.tables._names import plain_word
+from voirdire.tables._numbers import FATES
+from voirdire.tables._tables import finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Source
+    from voirdire.tables._files import RawTable
+
+#: The usual orders of words of agreement, quality, frequency and degree, the lowest first.
+ORDERS = (
+    ("strongly disagree", "disagree", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "somewhat disagree", "neutral", "somewhat agree", "agree",
+     "strongly agree"),
+    ("very poor", "poor", "fair", "good", "very good"),
+    ("very poor", "poor", "fair", "good", "excellent"),
+    ("poor", "fair", "good", "excellent"),
+    ("poor", "fair", "good", "very good", "excellent"),
+    ("very bad", "bad", "neutral", "good", "very good"),
+    ("bad", "ok", "good"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("not at all", "slightly", "moderately", "very", "extremely"),
+    ("not at all", "a little", "somewhat", "very much"),
+    ("none", "mild", "moderate", "severe"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "medium", "high"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+)  # fmt: skip
+#: Headers that mostly name an attribute, and sometimes something else (a topic, a rater's name).
+_MAYBE_ATTRIBUTES = (
+    "name", "key", "category", "rubric", "measure", "scorename", "evaluatorname", "feedbackkey",
+)  # fmt: skip
+
+
+#: How headers of ids end, the surer ones first.
+_ID_ENDS = ("id", ("nr", "key", "number"))
+
+
+def without_ignored(raw: RawTable, source: Source) -> RawTable:
+    """The table without the columns that the source ignores."""
+    check_columns(raw.name, source.ignore, raw.frame.columns)
+    return replace(raw, frame=raw.frame.drop(source.ignore)) if source.ignore else raw
+
+
+def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
+    """The table with words of a declared or usual order in its score columns as numbers.
+
+    Parameters
+    ----------
+    scored : sequence of str
+        The columns that may hold scores.
+
+    Raises
+    ------
+    QuestionError
+        Words of a usual order, and nobody said which number each of them is.
+    """
+    texts = {c: _folded(raw.frame[c]) for c in scored if raw.frame[c].dtype == pl.String}
+    declared = {word.strip().lower(): number for word, number in source.words.items()}
+    columns = {c: t for c, t in texts.items() if _speaks(t, set(declared))}
+    words, notes = declared, raw.findings
+    if not declared and (order := _order(texts)):
+        columns = {c: t for c, t in texts.items() if _speaks(t, set(order))}
+        words = {word: float(at) for at, word in enumerate(order, 1)}
+        said = ", ".join(f"{word} = {number:g}" for word, number in words.items())
+        if not source.assume:
+            pairs = ",".join(f"{word}={number:g}" for word, number in words.items())
+            keys = ", ".join(f"{json.dumps(w)} = {number:g}" for w, number in words.items())
+            raise QuestionError(
+                f"{raw.name}: {listed(list(columns))} holds words ({listed(order)}); which number "
+                f"is each of them?",
+                "words", (pairs,), f"words = {{{keys}}}",
+            )  # fmt: skip
+        notes = (*notes, _assumed(raw, list(columns), f"Words were read as numbers: {said}."))
+    if not columns:
+        return raw
+    numbers = {word: f"{number:g}" for word, number in words.items()}
+    frame = raw.frame.with_columns(
+        text.replace(numbers).alias(column) for column, text in columns.items()
+    )
+    return replace(raw, frame=frame, findings=notes)
+
+
+def _folded(column: pl.Series) -> pl.Series:
+    return column.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s_]+", " ")
+
+
+def _speaks(text: pl.Series, words: set[str]) -> bool:
+    """Whether all that a column says, but for missing scores, are these words."""
+    found = set(text.drop_nulls().unique()) - set(MISSING_WORDS) - set(FATES)
+    return bool(words) and bool(found & words) and found <= words
+
+
+def _order(texts: dict[str, pl.Series]) -> tuple[str, ...]:
+    """The shortest usual order that all words of one or more columns are of; none for one word."""
+    for order in sorted(ORDERS, key=len):
+        spoken = [text for text in texts.values() if _speaks(text, set(order))]
+        if spoken and pl.concat(spoken).drop_nulls().n_unique() > 1:
+            said = set(pl.concat(spoken).drop_nulls())
+            if not said <= {"good", "bad"} and len(said & set(order)) > 1:
+                return order
+    return ()
+
+
+def attribute_column(
+    raw: RawTable,
+    source: Source,
+    keys: Sequence[str | None],
+    free: Sequence[str],
+) -> tuple[str | None, tuple[Finding, ...]]:
+    """The column of a long file that names what was rated, where none is called by a usual word.
+
+    Parameters
+    ----------
+    keys : sequence of str or None
+        The columns of item, system, rater and run.
+    free : sequence of str
+        Columns that play no part yet.
+
+    Raises
+    ------
+    QuestionError
+        A column may name attributes or describe raters, and nobody said which.
+    """
+    known = [key for key in keys if key is not None]
+    if len(known) < 2:
+        return None, ()
+    texts = [c for c in free if raw.frame[c].dtype == pl.String and _few(raw.frame[c])]
+    if not texts:
+        return None, ()
+    folded = raw.frame.select(
+        *(canonical_ids(raw.frame[key]) for key in known), *(pl.col(c) for c in texts)
+    )
+    repeats = folded.select(known).is_duplicated().any()
+    for column in texts:
+        apart = repeats and not folded.select(*known, column).is_duplicated().any()
+        called = plain_word(column) in _MAYBE_ATTRIBUTES
+        if not apart and (not called or _follows(folded, column, known[0])):
+            continue
+        of_a_rater = not apart and any(_follows(folded, column, key) for key in known[1:])
+        if of_a_rater and not source.assume:
+            raise _attribute_or_not(raw, column)
+        words = folded[column].drop_nulls().unique(maintain_order=True).to_list()
+        message = f"{column!r} was read as the attribute: it holds {listed(words)}."
+        return column, (_assumed(raw, [column], message),)
+    return None, ()
+
+
+def _few(cells: pl.Series) -> bool:
+    """Whether a text column names several things, each more than once on the whole."""
+    different = cells.drop_nulls().n_unique()
+    return different > 1 and 2 * different <= len(cells)
+
+
+def _follows(frame: pl.DataFrame, column: str, key: str) -> bool:
+    """Whether a column says the same in all rows of a key, as a topic of an item does."""
+    return frame.select(key, column).n_unique() == frame[key].n_unique()
+
+
+def _attribute_or_not(raw: RawTable, column: str) -> QuestionError:
+    words = raw.frame[column].drop_nulls().unique(maintain_order=True).to_list()
+    return QuestionError(
+        f"{raw.name}: column {column!r} ({listed(words)}) may name what was rated, or may say "
+        f"something else; if it is no attribute, say --ignore {column!r}",
+        "attribute",
+        (column,),
+        f"attribute = {json.dumps(column)}",
+    )
+
+
+def item_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
+    """The column of ids where none is called by a usual word: the only one that looks like one.
+
+    Raises
+    ------
+    QuestionError
+        Several do.
+    """
+    by_name = [[c for c in free if plain_word(c).endswith(end)] for end in _ID_ENDS]
+    named = ([c for c in called if _filled(raw.frame[c])] for called in by_name)
+    counters = [c for c in free if is_counter(raw.frame[c])]
+    found = next((columns for columns in named if columns), counters)
+    if len(found) > 1 and not source.assume:
+        raise QuestionError(
+            f"{raw.name}: which column holds the ids of the items?",
+            "item", tuple(found), f"item = {json.dumps(found[0])}",
+        )  # fmt: skip
+    return found[0] if found else None
+
+
+def _filled(cells: pl.Series) -> bool:
+    return cells.null_count() == 0 and cells.n_unique() > 1
+
+
+def is_counter(cells: pl.Series) -> bool:
+    """Whether a column numbers its rows: whole numbers, each larger than the one above.
+
+    Examples
+    --------
+    >>> is_counter(pl.Series([1, 2, 3, 4, 6, 7])), is_counter(pl.Series([1, 2, 2, 3, 4, 5]))
+    (True, False)
+    """
+    numbers = cells.cast(pl.Float64, strict=False)
+    if len(numbers) < _COUNTS or numbers.null_count():
+        return False
+    return bool((numbers == numbers.floor()).all()) and bool(
+        (numbers.diff().drop_nulls() > 0).all()
+    )
+
+
+#: Fewer rows than this may rise by chance.
+_COUNTS = 6
+
+
+def _assumed(raw: RawTable, columns: list[str], message: str) -> Finding:
+    return finding(
+        "reading_assumed",
+        "serious",
+        raw.name,
+        columns,
+        message,
+        "If that is wrong, name the column that is meant in the study or by an option.",
+        count=1,
+    )

@@ -111,10 +111,10 @@ def test_a_mean_of_fewer_runs_says_so():
     frame = pl.concat([frame, frame_of(rated("gold", "anxiety", [0, 0, 0, 0]))])
     summary = summarise(scores_by_run(frame, "gold"))
     per_class = score_sections(summary, {}, ["one"])[1]
-    row = dict(zip(per_class.columns, per_class.rows[0], strict=True))
+    row = dict(zip(per_class.table.names, next(per_class.table.written()), strict=True))
     assert row["Precision of depression"] == "1.000 (1)"
     assert row["Recall of depression"] == "0.500 ± 0.707"
-    assert (row["Runs"], row["Answers"]) == (2, 8)
+    assert (row["Runs"], row["Answers"]) == ("2", "8")
 
 
 def test_who_was_right_where_two_differ():

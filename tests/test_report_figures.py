@@ -12,7 +12,6 @@ import pytest
 from examinations import NAN, matrix, pair_result
 
 from voirdire.examining import SystemMean, examine
-from voirdire.report._pairs import response_pairs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._letters import families
 from voirdire.report.figures._style import colour_of, hatch_of, label_width, marker_of
@@ -114,15 +113,6 @@ def test_undefined_values_are_left_blank(example):
 
 def test_no_results_no_figures(example):
     assert draw_figures(example.replace(results=())) == ()
-
-
-def test_response_pairs_leave_excluded_systems_out(example):
-    pairs = response_pairs(example)
-    assert set(pairs) == {(r.judge, r.attribute) for r in example.results}
-    for result in example.results:
-        found = pairs[result.judge, result.attribute]
-        assert found.shape == (result.n_pairs, 2)
-        assert np.mean((found[:, 1] - found[:, 0]) ** 2) == pytest.approx(result.mse)
 
 
 def test_bars_are_sorted_by_the_humans(example):

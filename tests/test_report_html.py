@@ -17,7 +17,7 @@ import pytest
 from voirdire.examining import examine
 from voirdire.report import write_outputs
 from voirdire.report._html import render_html
-from voirdire.report._texts import cut, disagreements
+from voirdire.report._texts import cut, shown_texts
 from voirdire.schema import Finding
 
 HOSTILE = (
@@ -213,7 +213,7 @@ def test_long_texts_are_cut():
 
 
 def test_the_largest_disagreements_are_shown(example):
-    shown = disagreements(example)
+    shown = shown_texts(example)
     assert len(shown) == 12
     assert all("judge" in text.title and "humans" in text.scores for text in shown)
     assert all(text.item for text in shown)

@@ -14,21 +14,18 @@ from examinations import NAN, matrix, pair_result
 
 import voirdire
 from voirdire.examining import UnderRule, examine
+from voirdire.files import unguard
 from voirdire.report import FORMATS, write_outputs
 from voirdire.report._judges import judge_pages
-from voirdire.report._latex import escape, latex_table
-from voirdire.report._markdown import markdown_table
+from voirdire.report._markup import escape, latex, markdown
 from voirdire.report._methods import methods
 from voirdire.report._page import summary
-from voirdire.report._pairs import response_pairs
-from voirdire.report._plain import number
 from voirdire.report._records import RESULT_KEYS, icc_frame
-from voirdire.report._tables import Table as Shown
-from voirdire.report._tables import evidence_tables
-from voirdire.report._texts import disagreements
+from voirdire.report._tables import evidence
+from voirdire.report._texts import shown_texts
 from voirdire.report.figures import draw_figures
 from voirdire.study import load_study
-from voirdire.tabular import Section, SectionFigure, Table, text
+from voirdire.tabular import Section, SectionFigure, Table, number_text, text
 
 TEXT_FORMATS = [name for name in FORMATS if name != "html"]
 KEYS = {
@@ -122,20 +119,23 @@ def test_markdown_rows_are_as_wide_as_their_head(written):
         assert len(bars) == 1, block[:80]
 
 
-HOSTILE = Shown("t", "T", "C", ("a", "b"), (("x|y\nz", "<script>alert(1)</script>"),), 1)
+HOSTILE = Section(
+    "T", "C", (Table((text("a"), text("b")), (("x|y\nz", "<script>alert(1)</script>"),)),)
+)
 
 
 def test_markdown_cells_cannot_break_out():
-    line = markdown_table(HOSTILE).splitlines()[-1]
+    line = markdown(HOSTILE).splitlines()[-1]
     assert line == r"| x\|y z | \<script>alert(1)\</script> |"
 
 
 def test_latex_cells_are_escaped():
-    text = latex_table(Shown("t", "50 %", "a_b", ("A & B",), (("[1] #$~^\\",),)))
-    assert r"50 \% " not in text
-    assert r"50 \%. a\_b" in text
-    assert r"A \& B" in text
-    assert r"{}[1] \#\$\textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    hostile = Table((text("A & B"),), (("[1] #$~^\\",),))
+    said = latex(Section("50 %", "a_b", (hostile,)), "t")
+    assert r"\caption{50 \%}" in said
+    assert r"\footnotesize a\_b" in said
+    assert r"A \& B" in said
+    assert r"{}[1] \#\$\textasciitilde{}\textasciicircum{}\textbackslash{}" in said
     assert escape("−0.1 ≥ 0") == r"$-$0.1 $\geq$ 0"
 
 
@@ -160,8 +160,8 @@ def test_each_human_as_reference_has_rows_of_its_own(example_study):
     data = study.data.model_copy(update={"reference_use": "each"})
     found = examine(study.model_copy(update={"data": data}), resamples=50)
     assert len(found.results) == 18
-    table = next(t for t in evidence_tables(_display(found)) if t.name == "verdicts")
-    assert len({row[:2] for row in table.rows}) == 18
+    table = evidence(_display(found))["icc"].table
+    assert len({row[:2] for row in table.rows}) == len(found.results) + len(found.composites)
     assert table.rows[0][0] == "judge-north vs human-1"
 
 
@@ -196,34 +196,35 @@ def test_long_families_of_tests_are_cut_for_people_only(example, tmp_path):
     )
     long = example.replace(tests=tests)
     write_outputs(long, tmp_path, ("md", "tex", "csv", "json"), figures=False)
-    table = next(t for t in evidence_tables(long) if t.name == "tests")
-    assert [row[0] for row in table.rows] == [f"r{at}" for at in range(59, 19, -1)]
+    tested = evidence(long)["tests"]
+    assert [row[0] for row in tested.table.rows] == [f"r{at}" for at in range(59, 19, -1)]
     assert "The 40 with the smallest p after it; results.json and tests.csv have the 20 others" in (
         tmp_path / "tables.md"
     ).read_text("utf-8")
-    assert latex_table(table) in (tmp_path / "tables.tex").read_text("utf-8")
-    assert latex_table(table).startswith(r"\begin{table}")
+    said = latex(tested, "tests")
+    assert said in (tmp_path / "tables.tex").read_text("utf-8")
+    assert said.startswith(r"\begin{table}")
+    assert max(map(len, re.findall(r"tabular}{([lr]+)}", said))) <= 8
     rows = csv_rows(tmp_path / "tests.csv")
     assert len(rows) == len(strict_json(tmp_path / "results.json")["tests"]) == 60
     assert (rows[0]["p_holm"], float(rows[59]["p_holm"])) == ("", ps[59])
-    few = next(t for t in evidence_tables(long.replace(tests=tests[:40])) if t.name == "tests")
-    assert [row[0] for row in few.rows] == [f"r{at}" for at in range(40)]
-    assert "smallest" not in few.caption
+    few = evidence(long.replace(tests=tests[:40]))["tests"]
+    assert [row[0] for row in few.table.rows] == [f"r{at}" for at in range(40)]
+    assert "smallest" not in few.text
 
 
 def test_a_strange_result_prints_dashes(example):
     result = pair_result(matrix(9, 0.9), loa_low=NAN, bias_interval=None)
-    table = next(t for t in evidence_tables(example.replace(results=(result,))) if t.name == "bias")
-    assert "–" in table.rows[0]
+    table = evidence(example.replace(results=(result,)))["bias"].table
+    assert "–" in next(table.written())
 
 
 def test_the_published_class_stands_beside_the_exact_one(example):
-    (table,) = [t for t in evidence_tables(example) if t.name == "icc"]
-    shown = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    shown = evidence(example)["icc"].table.records()
     for row, result in zip(shown, example.results, strict=False):
         star = "*" if result.class_borderline else ""
         assert row["Class"] == result.reliability_class + star
-        assert row["Exact class"] == (result.class_exact or "–")
+        assert row["Exact class"] == (result.class_exact or None)
 
 
 def test_no_folder_of_figures_is_made_where_none_is_drawn(example, tmp_path):
@@ -283,26 +284,34 @@ def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
     study = load_study(example_study)
     data = study.data.model_copy(update={"reference_use": "each", "pairs": "listwise"})
     found = _display(examine(study.model_copy(update={"data": data}), resamples=0))
-    pairs = response_pairs(found)
-    assert len(pairs) == len(found.results)
-    for result in found.results:
-        own = pairs[result.judge, result.attribute]
+    for at, result in enumerate(found.results):
+        own = found.pairs.filter(result=at).select("reference", "score").to_numpy()
         assert len(own) == result.n_pairs
         assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
-    assert all(" vs " in text.title and text.reply for text in disagreements(found))
+    assert all(" vs " in text.title and text.reply for text in shown_texts(found))
     assert summary(found).startswith("2 judges on 3 attributes: of 18 verdicts")
     assert "held against human-1;" in judge_pages(found)[0].facts
 
 
-def test_pairs_need_the_quorum_of_the_study(example_study):
-    study = load_study(example_study)
-    data = study.data.model_copy(update={"quorum": 3})
-    found = examine(study.model_copy(update={"data": data}), resamples=0)
-    few = found.ratings.with_columns(
-        score=pl.when(rater="human-1", attribute=found.attributes[0]).then(None).otherwise("score")
+FORMULAS = ("=cmd|' /C calc'!A0", "+1", "@SUM(A1)", "-2", "calm")
+
+
+def test_no_cell_of_a_table_for_people_is_a_formula(example, tmp_path):
+    results = tuple(
+        dataclasses.replace(result, judge=name, attribute=name)
+        for result, name in zip(example.results, FORMULAS, strict=False)
     )
-    again = response_pairs(found.replace(ratings=few))
-    assert {attribute for _, attribute in again} == set(found.attributes[1:])
+    tests = tuple(dataclasses.replace(example.tests[0], rater=name) for name in FORMULAS)
+    hostile = example.replace(results=results, composites=(), tests=tests)
+    write_outputs(hostile, tmp_path, ["csv"], figures=False)
+    for name in ("icc.csv", "tests.csv"):
+        rows = csv_rows(tmp_path / name)
+        texts = [row[key] for row in rows for key in ("judge", "attribute", "rater") if key in row]
+        assert not [cell for cell in texts if cell[0] in "=+-@"]
+        assert {unguard(cell) for cell in texts} == set(FORMULAS[: len(rows)])
+    assert (
+        float(csv_rows(tmp_path / "icc.csv")[0]["bias"]) == results[0].bias
+    )  # numbers are numbers
 
 
 def test_captions_say_what_is_counted():
@@ -311,7 +320,7 @@ def test_captions_say_what_is_counted():
     ]
     frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
     found = examine(frame, reference=["h"], resamples=20)
-    said = [t.caption for t in evidence_tables(found) if t.name in ("icc", "bias")]
+    said = [evidence(found)[name].text for name in ("icc", "bias")]
     assert all("over responses" in text for text in said)
     assert "over responses" in " ".join(methods(found))
     assert "over systems" not in " ".join((*said, *methods(found)))
@@ -319,8 +328,8 @@ def test_captions_say_what_is_counted():
     assert "systems" not in drawn, "bars of systems where there are none"
     assert "Points are systems" not in drawn["bland_altman"]
     assert "over responses" in drawn["forest"]
-    means = next(t for t in evidence_tables(found) if t.name == "system_means")
-    assert {row[1] for row in means.rows} == {"all"}
+    means = evidence(found)["system_means"]
+    assert {row[1] for row in means.table.rows} == {"all"}
 
 
 def test_a_family_that_changes_nothing_has_a_dash(example):
@@ -333,15 +342,16 @@ def test_a_family_that_changes_nothing_has_a_dash(example):
     ]
     plain = [dataclasses.replace(result, **none) for result in rest]
     found = example.replace(results=(*changed, *plain), composites=())
-    table = next(t for t in evidence_tables(found) if t.name == "exclusion")
-    assert [row[5:] for row in table.rows] == [
+    table = evidence(found)["exclusion"].table
+    assert [row[5:] for row in table.written()] == [
         ("0.500", "0.400", "–", "–"),
         ("–", "–", "0.500", "0.400"),
     ]
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert [number(np.int64(5)), number(np.float32("nan")), number(np.float32(0.5))] == [
+    values = (np.int64(5), np.float32("nan"), np.float32(0.5))
+    assert [number_text(value) for value in values] == [
         "5", "–", "0.500",
     ]  # fmt: skip
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from voirdire._shown import terminal, visible
 from voirdire.examining import examine
 from voirdire.report import print_examination
 from voirdire.report._fitted import print_fitted
@@ -126,7 +127,8 @@ ROWS = [
 
 def fitted(width, columns=COLUMNS, rows=ROWS):
     stream = io.StringIO()
-    print_fitted(Console(file=stream, width=width), columns, rows)
+    table = Table(tuple(map(text, columns)), tuple(map(tuple, rows)))
+    print_fitted(Console(file=stream, width=width), table)
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
@@ -192,7 +194,19 @@ def test_leading_sections_are_printed_before_the_coefficients(example):
     )
     other = Section("Errors", "", (Table((text("Item"),), (("i1",),)),))
     said = printed(example.replace(sections=(main, other)))
-    assert said.index("Accuracy\nRater Accuracy\na     0.500") < said.index("ICC(C,1)")
+    assert said.index("Accuracy\nRater Accuracy\na        0.500") < said.index("ICC(C,1)")
     assert "Said of it." in said
     assert "Also in the report: Errors." in said
     assert "i1" not in said
+
+
+def test_a_folder_may_be_a_text(example):
+    stream = io.StringIO()
+    print_examination(example, "out", Console(file=stream, width=100))
+    assert "Report: out" in stream.getvalue()
+
+
+def test_a_terminal_takes_no_markup_no_emoji_and_no_escapes(capsys):
+    console = terminal()
+    console.print(visible("[red]openai:m: \x1b[31mred \u202eevil"))
+    assert capsys.readouterr().out == "[red]openai:m: \\x1b[31mred \\u202eevil\n"

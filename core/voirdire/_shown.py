@@ -1,17 +1,43 @@
-"""Texts of others on a terminal."""
+"""Texts of others on a terminal and on a page."""
 
 from __future__ import annotations
 
+import unicodedata
+from typing import TYPE_CHECKING
 
-def visible(text: object) -> str:
-    r"""A text whose control characters are written out, so that none moves the terminal.
+if TYPE_CHECKING:
+    from rich.console import Console
 
-    Newlines stay.
+#: Categories of characters that are written out: control, format, half a pair, ends of lines.
+_WRITTEN_OUT = ("Cc", "Cf", "Cs", "Zl", "Zp")
+#: Format characters that belong to the spelling of words: the joiners and the soft hyphen.
+_SPELLING = "\u200c\u200d\xad"
 
-    >>> visible("red\x1b[31m")
-    'red\\x1b[31m'
+
+def visible(text: object, keep: str = "\n") -> str:
+    r"""A text whose control and direction characters are written out, so that none acts.
+
+    Newlines stay, or what `keep` says.
+
+    >>> visible("red\x1b[31m"), visible("good\u202edab")
+    ('red\\x1b[31m', 'good\\u202edab')
     """
+    said = str(text)
+    if said.isprintable():
+        return said
     return "".join(
-        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1]
-        for letter in str(text)
+        repr(letter)[1:-1]
+        if unicodedata.category(letter) in _WRITTEN_OUT and letter not in keep + _SPELLING
+        else letter
+        for letter in said
     )
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """A terminal that takes no markup and no codes of emoji from what it prints.
+
+    What others wrote still has to go through `visible`.
+    """
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

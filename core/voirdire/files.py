@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,8 +16,13 @@ from voirdire._errors import TableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
+
 #: What a file is called until it is whole.
 DRAFT = ".draft"
+#: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
+_FORMULA = r"^'*[=+\-@\t\r]"
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
 @contextmanager
@@ -70,6 +76,34 @@ def write_json(
     """Write a value as JSON, whole or not at all; what JSON cannot hold is written as text."""
     text = json.dumps(value, indent=indent, default=str)  # in ASCII: half a surrogate pair is kept
     write_text(path, text + "\n", mode=mode)
+
+
+def guard(text: str) -> str:
+    """A text that no spreadsheet program takes for a formula; `unguard` undoes it.
+
+    >>> guard("=1+1"), guard("calm")
+    ("'=1+1", 'calm')
+    """
+    return "'" + text if re.match(_FORMULA, text) else text
+
+
+def unguard(text: str) -> str:
+    """The text that was guarded."""
+    return text[1:] if _GUARDED.match(text) else text
+
+
+def write_csv(path: str | Path, frame: pl.DataFrame) -> None:
+    """Write a table that people open: its texts and names are data, never formulas.
+
+    A text that a spreadsheet program would run has an apostrophe before it (see `guard`); numbers
+    stay numbers. The file is there whole or not at all.
+    """
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
+    safe = frame.with_columns(texts.str.replace(f"({_FORMULA})", "'${1}"))
+    with whole(path) as draft:
+        safe.rename({name: guard(name) for name in frame.columns}).write_csv(draft)
 
 
 def file_hash(path: str | Path) -> str:

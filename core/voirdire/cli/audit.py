@@ -49,10 +49,11 @@ def audit(
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console()
+    from voirdire._shown import terminal
+
+    console = terminal()
     if not findings:
         console.print("Nothing odd was found.")
     for finding in findings:
@@ -61,7 +62,7 @@ def _print(findings: Sequence[Finding]) -> None:
         if finding.table:
             head.append(f"  [{visible(finding.table)}]", style="dim")
         console.print(head)
-        console.print(Text(f"         {finding.consequence}", style="dim"))
+        console.print(Text(f"         {visible(finding.consequence)}", style="dim"))
         if finding.places:
             shown = ", ".join(finding.places[:8]) + (" ..." if len(finding.places) > 8 else "")
             console.print(Text(f"         at {visible(shown)}", style="dim"))

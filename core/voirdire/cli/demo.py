@@ -53,23 +53,21 @@ def demo(
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave figures out.")] = False,
 ) -> None:
     """Simulate judges whose quality is known, examine them, and print the truth beside it."""
-    from rich.console import Console
-
     from voirdire.examining import examine
     from voirdire.report import FORMATS, print_examination, ready_folder, write_outputs
-    from voirdire.report.figures import painter
 
     _spare_others(ready_folder(out, FORMATS))
-    console = Console(highlight=False)
+    from voirdire._shown import terminal
+
+    console = terminal()
     console.print(
         "Everything here is simulated: no model and no human rated anything. Three judges are "
         "drawn with a known reliability, bias and drop-out; then voirdire examines their ratings "
         "as it would any others, without being told.\n"
     )
-    with painter(wanted=not no_figures) as helper:
-        _write_data(out, seed)
-        found = examine(out / "study.toml")
-        write_outputs(found, out, figures=not no_figures, helper=helper)
+    _write_data(out, seed)
+    found = examine(out / "study.toml")
+    write_outputs(found, out, figures=not no_figures)
     print_examination(found, out, console, table=False)
     console.print()
     _print_truth(found, console)

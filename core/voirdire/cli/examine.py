@@ -143,39 +143,35 @@ def examine(
     ] = False,
 ) -> None:
     """Examine judges against a reference: what each can be trusted with, and why."""
-    from voirdire.report.figures import painter
+    from contextlib import nullcontext
 
-    with painter(wanted=out is not None and not no_figures) as helper:
-        from contextlib import nullcontext
+    from voirdire.examining import check_requirements, read_requirements
+    from voirdire.examining import examine as run_examination
+    from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
-        from voirdire.examining import check_requirements, read_requirements
-        from voirdire.examining import examine as run_examination
-        from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
-
-        read_requirements(require or [])
-        asked = formats_of(formats, out, FORMATS, FORMATS)
-        with nullcontext() if out is None else awaiting_folder(out, asked):
-            found = run_examination(
-                source,
-                data=data,
-                reference=tuple(reference or ()),
-                off_scale=off_scale,
-                pairs=pairs,
-                resamples=resamples,
-                seed=seed,
-                measures=parts(measure),
-                compat=compat,
-                gate=gate_asked(gate),
-            )
-        if out is not None:
-            write_outputs(
-                found,
-                out,
-                formats=asked,
-                figures=not no_figures,
-                with_text=with_text,
-                helper=helper,
-            )
+    read_requirements(require or [])
+    asked = formats_of(formats, out, FORMATS, FORMATS)
+    with nullcontext() if out is None else awaiting_folder(out, asked):
+        found = run_examination(
+            source,
+            data=data,
+            reference=tuple(reference or ()),
+            off_scale=off_scale,
+            pairs=pairs,
+            resamples=resamples,
+            seed=seed,
+            measures=parts(measure),
+            compat=compat,
+            gate=gate_asked(gate),
+        )
+    if out is not None:
+        write_outputs(
+            found,
+            out,
+            formats=asked,
+            figures=not no_figures,
+            with_text=with_text,
+        )
     print_examination(found, out)
     for met in check_requirements(found, require or []):
         typer.echo(met)

@@ -60,19 +60,18 @@ def describe(found: Plugins) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from voirdire._shown import terminal, visible
+    from voirdire.report import print_fitted
+    from voirdire.tabular import Table, text
 
-    table = Table(box=None, pad_edge=False)
-    for title in ("plugin", "version", "registers"):
-        table.add_column(title, overflow="fold")
+    cells = []
     for row in rows:
         things = [f"{one['kind']} {one['name']}" for one in row["registers"]]
         things += ["commands"] if "voirdire_register_commands" in row["hooks"] else []
-        table.add_row(*map(Text, (row["name"], row["version"], ", ".join(things) or "-")))
-    console = Console()
-    console.print(table)
+        cells.append((row["name"], row["version"], ", ".join(things) or None))
+    console = terminal()
+    columns = (text("plugin"), text("version"), text("registers"))
+    print_fitted(console, Table(columns, tuple(cells)))
     for row in rows:
         if row["failure"]:
-            console.print(f"\n{row['name']}: {row['failure']}", style="red", markup=False)
+            console.print(visible(f"\n{row['name']}: {row['failure']}"), style="red")

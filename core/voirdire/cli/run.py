@@ -92,9 +92,9 @@ def run(
 
 def print_result(result: RunResult) -> None:
     """A table of the raters, and what was parked."""
-    from rich.console import Console
-
-    from voirdire.report._fitted import print_fitted
+    from voirdire._shown import terminal, visible
+    from voirdire.report import print_fitted
+    from voirdire.tabular import Table, text
 
     rows = []
     for rater in result.raters:
@@ -105,12 +105,12 @@ def print_result(result: RunResult) -> None:
         rows.append((
             rater.name, rater.stage, done, statuses or "-", faults, f"{rater.calls:,}", tokens, cost
         ))  # fmt: skip
-    console = Console()
+    console = terminal()
     names = ("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost")
-    print_fitted(console, names, rows)
+    print_fitted(console, Table(tuple(map(text, names)), tuple(rows)))
     for rater in result.raters:
         if rater.parked:
-            console.print(f"{rater.name} was parked: {rater.parked}", markup=False)
+            console.print(visible(f"{rater.name} was parked: {rater.parked}"))
     console.print(f"Cost of the session: {_money(result.cost, result.currency)}")
 
 
@@ -143,25 +143,26 @@ def _print_next(result: RunResult, study: Path) -> None:
 
 
 def _print_plan(plan: tuple[DryRater, ...]) -> None:
-    from rich.console import Console
-
-    from voirdire.report._fitted import print_fitted
+    from voirdire._shown import terminal
+    from voirdire.report import print_fitted
+    from voirdire.tabular import Table, count, text
 
     rows = [
         (
             rater.name,
             rater.stage,
             rater.model,
-            f"{rater.tasks:,}",
-            f"{rater.calls:,}",
-            f"{rater.input:,}",
-            f"{rater.output:,}",
+            rater.tasks,
+            rater.calls,
+            rater.input,
+            rater.output,
             _money(rater.cost),
         )
         for rater in plan
     ]
-    names = ("rater", "stage", "model", "tasks", "calls", "tokens in", "out", "cost")
-    print_fitted(Console(), names, rows)
+    counts = map(count, ("tasks", "calls", "tokens in", "out"))
+    columns = (*map(text, ("rater", "stage", "model")), *counts, text("cost"))
+    print_fitted(terminal(), Table(columns, tuple(rows)))
     costs = [rater.cost for rater in plan]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
     typer.echo(f"In all {sum(rater.calls for rater in plan):,} calls, cost {_money(total)}.")

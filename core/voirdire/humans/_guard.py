@@ -1,4 +1,4 @@
-"""Texts on their way through spreadsheets: compared, checked, and never run as a formula."""
+"""Texts on their way through spreadsheets: compared and checked."""
 
 from __future__ import annotations
 
@@ -11,23 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
 #: How workbooks write characters that XML cannot hold.
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 #: Texts at least so long may come back cut at the limit of a cell.
 _LONG = 30_000
-
-
-def guard(text: str) -> str:
-    """A text that no spreadsheet program takes for a formula; `unguard` undoes it."""
-    return "'" + text if _FORMULA.match(text) else text
-
-
-def unguard(text: str) -> str:
-    """The text that was guarded."""
-    return text[1:] if _GUARDED.match(text) else text
 
 
 def skeleton(text: str) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from voirdire._errors import StudyError
-from voirdire.humans._guard import guard
+from voirdire.files import guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

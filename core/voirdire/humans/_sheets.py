@@ -7,8 +7,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, TableError, no_column
+from voirdire.files import unguard
 from voirdire.humans._answers import check_answer, find_option, unasked
-from voirdire.humans._guard import same_text, unguard
+from voirdire.humans._guard import same_text
 from voirdire.humans._layout import columns, sheet_rows
 from voirdire.humans._workbook import SHEET
 from voirdire.tables import read_raw

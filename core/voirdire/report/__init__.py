@@ -1,5 +1,6 @@
 """An Examination to terminal, JSON, tables, LaTeX, HTML and figures."""
 
+from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import (
     FORMATS,
     awaiting_folder,
@@ -15,6 +16,7 @@ __all__ = [
     "awaiting_folder",
     "check_formats",
     "print_examination",
+    "print_fitted",
     "ready_folder",
     "short_verdict",
     "write_outputs",

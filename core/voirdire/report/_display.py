@@ -36,6 +36,12 @@ def for_display(examination: Examination) -> Examination:
     )
 
 
+def rater_name(examination: Examination, judge: str, turn: int) -> str:
+    """A judge as it is displayed; `turn` says against which of several references."""
+    names = dict.fromkeys(r.judge for r in examination.results if rater_of(r) == judge)
+    return list(names)[turn] if len(names) > turn else judge
+
+
 def rater_of(result: PairResult) -> str:
     """The rater in the tables of ratings, whatever its result is displayed as."""
     return result.rater if isinstance(result, _Displayed) else result.judge

@@ -6,40 +6,48 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from voirdire._shown import visible
+from voirdire.tabular import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
+    from voirdire.tabular import Table
+
 #: Texts up to this width are never broken; longer ones are, at words, and keep that width.
 _SHORT = 16
 _INDENT = "  "
+_BLANK = {"", MISSING}
 
 
-def print_fitted(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_fitted(console: Console, table: Table) -> None:
     """Print a table as wide as the window allows, no number of it cut.
 
     Where it does not fit, blank columns are left out and headers and long texts broken at words;
     then rows stand under their first cell; at last each of those rows is a list. Control characters
     are written out.
     """
-    columns, rows = [*map(visible, columns)], [[*map(visible, row)] for row in rows]
+    columns = [visible(name) for name in table.names]
+    rows = [[*map(visible, row)] for row in table.written()]
+    right = [column.numeric for column in table.columns]
     widths = _natural(columns, rows)
     if _sum(widths) <= console.width:
-        _print_table(console, columns, rows, widths)
+        _print_table(console, columns, rows, widths, right)
         return
-    columns, rows = _without_blanks(columns, rows)
+    kept = [at for at in range(len(columns)) if not at or {row[at] for row in rows} - _BLANK]
+    columns, right = [columns[at] for at in kept], [right[at] for at in kept]
+    rows = [[row[at] for at in kept] for row in rows]
     if (narrow := _widths(columns, rows, console.width)) is not None:
-        _print_table(console, columns, rows, narrow)
+        _print_table(console, columns, rows, narrow, right)
         return
     narrow = _widths(columns[1:], [row[1:] for row in rows], console.width - len(_INDENT))
     if narrow is not None:
-        _print_groups(console, columns, rows, narrow)
+        _print_groups(console, columns, rows, narrow, right)
     else:
         _print_lists(console, columns, rows)
 
@@ -54,13 +62,6 @@ def _natural(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]
 
 def _sum(widths: Sequence[int]) -> int:
     return sum(widths) + max(len(widths) - 1, 0)
-
-
-def _without_blanks(
-    columns: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[list[str], list[list[str]]]:
-    kept = [at for at in range(len(columns)) if at == 0 or any(row[at] for row in rows)]
-    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
@@ -93,11 +94,12 @@ def _print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     widths: Sequence[int],
+    right: Sequence[bool],
     *,
     indent: int = 0,
     header: bool = True,
 ) -> None:
-    table = Table(
+    table = Grid(
         box=None,
         header_style="bold",
         show_header=header,
@@ -106,8 +108,8 @@ def _print_table(
     )
     if indent:
         table.add_column("", width=indent - 1)
-    for name, width in zip(columns, widths, strict=True):
-        table.add_column(Text(name), width=width)
+    for name, width, numeric in zip(columns, widths, right, strict=True):
+        table.add_column(Text(name), width=width, justify="right" if numeric else "left")
     blank = [""] * bool(indent)
     for row in rows:
         table.add_row(*blank, *(Text(cell) for cell in row))
@@ -119,14 +121,15 @@ def _print_groups(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     widths: Sequence[int],
+    right: Sequence[bool],
 ) -> None:
     """The first cell as a heading of the rows that share it."""
     inner = len(_INDENT)
-    _print_table(console, columns[1:], (), widths, indent=inner)
+    _print_table(console, columns[1:], (), widths, right[1:], indent=inner)
     for name, group in groupby(rows, key=lambda row: row[0]):
         console.print(Text(name, style="bold"))
         rest = [row[1:] for row in group]
-        _print_table(console, columns[1:], rest, widths, indent=inner, header=False)
+        _print_table(console, columns[1:], rest, widths, right[1:], indent=inner, header=False)
 
 
 def _print_lists(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from voirdire._shown import visible
 from voirdire.report._page import build_page
-from voirdire.report._plain import brief
+from voirdire.report._words import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ def render_html(
         loader=FunctionLoader(_template),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -60,6 +62,13 @@ def render_html(
         script_hash=_hash(script),
     )
     return html
+
+
+def _visible(value: object) -> object:
+    """What comes from data shows its control and direction characters; our own parts have none."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value, keep="\n\t\r")
+    return value
 
 
 def _template(name: str) -> str:

@@ -10,9 +10,8 @@ from markupsafe import Markup
 
 from voirdire.report._display import reference_of
 from voirdire.report._glyphs import interval_glyph
-from voirdire.report._plain import number, share, signed, span
-from voirdire.report._tables import Table
 from voirdire.report._words import STATES, VERDICTS, plural
+from voirdire.tabular import MISSING, Section, Table, interval, number_text, share_text, text
 
 if TYPE_CHECKING:
     from voirdire.examining.examination import Component, Examination, PairResult, Verdict
@@ -52,7 +51,7 @@ class JudgePage:
     letters: tuple[dict[str, str], ...]
     rows: tuple[dict[str, Any], ...]
     steps: tuple[dict[str, Any], ...]
-    table: Table
+    table: Section
 
 
 def judge_rows(examination: Examination) -> dict[str, list[Row]]:
@@ -79,7 +78,7 @@ def judge_pages(examination: Examination) -> tuple[JudgePage, ...]:
             letters=tuple(_letter(part) for part in rows[0].verdict.components),
             rows=tuple(_overview(row) for row in rows),
             steps=tuple(_steps(rows)),
-            table=_components(f"components_{index}", name, rows),
+            table=_components(name, rows),
         )
         for index, (name, rows) in enumerate(judge_rows(examination).items(), start=1)
     )
@@ -88,12 +87,12 @@ def judge_pages(examination: Examination) -> tuple[JudgePage, ...]:
 def component_value(part: Component) -> str:
     """The component's value as its cell says it."""
     if part.state == "not tested" or math.isnan(part.value):
-        return "–"
+        return MISSING
     if part.letter in ("Data", "R"):
-        return share(part.value)
+        return share_text(part.value)
     if part.letter == "P":
         return plural(round(part.value), "band")
-    return signed(part.value, 2) if part.letter == "B" else number(part.value, 2)
+    return number_text(part.value, 2, signed=part.letter == "B")
 
 
 def _letter(part: Component) -> dict[str, str]:
@@ -148,7 +147,7 @@ def _steps(rows: list[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _components(name: str, judge: str, rows: list[Row]) -> Table:
+def _components(judge: str, rows: list[Row]) -> Section:
     cells = [
         (
             row.attribute,
@@ -157,18 +156,17 @@ def _components(name: str, judge: str, rows: list[Row]) -> Table:
             part.threshold,
             part.note,
             component_value(part),
-            "–" if part.interval is None else span(part.interval.low, part.interval.high),
+            part.interval,
         )
         for row in rows
         for part in row.verdict.components
     ]
-    return Table(
-        name,
+    names = ("Attribute", "Component", "State", "Asked", "Note", "Value")
+    columns = (*map(text, names), interval("Interval"))
+    return Section(
         f"Components of {judge}",
         "State, what was asked, and what was found.",
-        ("Attribute", "Component", "State", "Asked", "Note", "Value", "Interval"),
-        tuple(cells),
-        numeric=2,
+        (Table(columns, tuple(cells)),),
     )
 
 

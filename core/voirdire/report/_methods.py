@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.report._tables import Table
 from voirdire.study import study_hash, thresholds_hash
+from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
     from voirdire.examining.examination import Examination
@@ -110,7 +110,7 @@ def methods(examination: Examination) -> tuple[str, ...]:
     return tuple(" ".join(text.split()).format(**said) for text in texts)
 
 
-def thresholds_table(examination: Examination) -> Table:
+def thresholds_section(examination: Examination) -> Section:
     """The thresholds that the study declares."""
     asked = examination.study.thresholds
     rows = (
@@ -124,29 +124,24 @@ def thresholds_table(examination: Examination) -> Table:
         ("R", "humans, shared items", f"{asked.min_humans}, {asked.min_shared_items}"),
         ("S", "lower bound over runs", f"{asked.stability:g}"),
     )
-    return Table(
-        "thresholds",
+    return Section(
         "Thresholds",
         f"As the study declares them; SHA-256 {thresholds_hash(examination.study)[:16]}.",
-        ("Component", "Asked of", "Threshold"),
-        rows,
-        numeric=1,
+        (Table(tuple(map(text, ("Component", "Asked of", "Threshold"))), rows),),
     )
 
 
-def settings_table(examination: Examination) -> Table:
+def settings_section(examination: Examination) -> Section:
     """Options, seed, versions and inputs, so that the run can be repeated."""
     rows = [("study", f"{examination.study.name}, SHA-256 {study_hash(examination.study)[:16]}")]
     rows += [("seed", str(examination.seed))]
     rows += [(f"option {name}", _said(value)) for name, value in examination.options.items()]
     rows += [(f"version of {name}", value) for name, value in examination.versions.items()]
     rows += [(f"input {name}", f"SHA-256 {h[:16]}") for name, h in examination.input_hashes.items()]
-    return Table(
-        "settings",
+    return Section(
         "Settings",
         "What is needed to repeat this examination.",
-        ("Setting", "Value"),
-        tuple(rows),
+        (Table((text("Setting"), text("Value")), tuple(rows)),),
     )
 
 

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import InputError, not_one_of
 from voirdire.report._display import for_display
-from voirdire.report.figures import begin_figures, save_figures
+from voirdire.report.figures import draw_figures, save_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.examining.examination import Examination
-    from voirdire.report.figures._painter import Painter
 
 #: Format -> the module and function that writes it, imported when it is asked for.
 _WRITERS = {
-    "json": ("voirdire.report._json", "write_json"),
-    "csv": ("voirdire.report._tabular", "write_csv"),
-    "parquet": ("voirdire.report._tabular", "write_parquet"),
-    "md": ("voirdire.report._markdown", "write_markdown"),
-    "tex": ("voirdire.report._latex", "write_latex"),
+    "json": ("voirdire.report._records", "write_json"),
+    "csv": ("voirdire.report._records", "write_tables"),
+    "parquet": ("voirdire.report._records", "write_parquet"),
+    "md": ("voirdire.report._markup", "write_markdown"),
+    "tex": ("voirdire.report._markup", "write_latex"),
 }
 #: What each of those writes that ratings might be called as well.
 _TABLES = {"csv": ("icc.csv", "tests.csv"), "parquet": ("icc.parquet", "ratings.parquet")}
@@ -37,7 +36,6 @@ def write_outputs(
     *,
     figures: bool = True,
     with_text: bool = False,
-    helper: Painter | None = None,
 ) -> tuple[Path, ...]:
     """Write the report into a folder, which is made where there is none.
 
@@ -51,8 +49,6 @@ def write_outputs(
     with_text : bool
         Show texts of items and explanations in the HTML report, escaped and cut. Ratings often
         come with texts that must not be passed on, so the default is no.
-    helper : Painter, optional
-        A process that draws at the same time, from `voirdire.report.figures.painter`.
 
     Returns
     -------
@@ -70,14 +66,13 @@ def write_outputs(
     folder = ready_folder(folder, asked)
     _spare_inputs(examination, folder, asked)
     shown = for_display(examination)
-    drawn = begin_figures(shown, helper) if figures and asked else tuple
+    drawings = draw_figures(shown) if figures and asked else ()
     written: list[Path] = []
     for name in asked:
         if name in _WRITERS:
             module, function = _WRITERS[name]
             found = shown if name in ("md", "tex") else examination
             written += getattr(importlib.import_module(module), function)(found, folder)
-    drawings = drawn()
     if "html" in asked:
         from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.ladder.multiplicity import state_multiplicity
 from voirdire.examining.ladder.verdict import scope_sentence
 from voirdire.report._display import rater_of
-from voirdire.report._error_texts import shown_texts, texts_title
 from voirdire.report._judges import JudgePage, judge_pages, judge_rows
-from voirdire.report._methods import REFERENCES, methods, settings_table, thresholds_table
-from voirdire.report._tables import Table, evidence_tables
-from voirdire.report._texts import Text, cut
+from voirdire.report._methods import REFERENCES, methods, settings_section, thresholds_section
+from voirdire.report._tables import evidence
+from voirdire.report._texts import Text, cut, shown_texts, texts_title
 from voirdire.report._words import SEVERITIES, STATES, VERDICTS, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.examining.examination import Examination
+    from voirdire.tabular import Section
 
 _PLACES = 12
 _NO_TEXTS = (
@@ -47,12 +47,12 @@ class Page:
     states: tuple[dict[str, str], ...]
     judges: tuple[JudgePage, ...]
     drawings: tuple[dict[str, Any], ...]
-    tables: tuple[Table, ...]
+    sections: Mapping[str, Section]
     texts: tuple[Text, ...]
     texts_title: str
     methods: tuple[str, ...]
-    thresholds: Table
-    settings: Table
+    thresholds: Section
+    settings: Section
     references: tuple[str, ...]
 
 
@@ -80,12 +80,12 @@ def build_page(
         states=tuple({"name": n, "sign": s, "tone": t} for n, (s, t) in STATES.items()),
         judges=judge_pages(examination),
         drawings=tuple(drawings),
-        tables=tuple(t for t in evidence_tables(examination) if t.name != "verdicts"),
+        sections=evidence(examination),
         texts=texts,
         texts_title=texts_title(examination),
         methods=methods(examination),
-        thresholds=thresholds_table(examination),
-        settings=settings_table(examination),
+        thresholds=thresholds_section(examination),
+        settings=settings_section(examination),
         references=REFERENCES,
     )
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
-from voirdire.report._plain import plain
+from voirdire.files import write_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -57,6 +61,39 @@ def result_record(result: PairResult) -> dict[str, Any]:
     names = [part.name for part in dataclasses.fields(result)]
     keys = (*RESULT_KEYS, *(name for name in names if name not in RESULT_KEYS))
     return {key: plain(getattr(result, key)) for key in keys}
+
+
+def write_json(examination: Examination, folder: Path) -> list[Path]:
+    """Write results.json and audit.json; a bare NaN is an error, so none is ever written."""
+    return [
+        _dump(folder / "results.json", examination_record(examination)),
+        _dump(folder / "audit.json", finding_records(examination)),
+    ]
+
+
+def _dump(path: Path, content: Any) -> Path:
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def write_tables(examination: Examination, folder: Path) -> list[Path]:
+    """Write icc.csv, a row a judge and attribute, and tests.csv, a row a test.
+
+    An undefined value is an empty cell.
+    """
+    path, tests = folder / "icc.csv", folder / "tests.csv"
+    write_csv(path, icc_frame(examination))
+    write_csv(tests, tests_frame(examination))
+    return [path, tests]
+
+
+def write_parquet(examination: Examination, folder: Path) -> list[Path]:
+    """Write icc.parquet, and ratings.parquet: every rating that it rests on."""
+    icc, ratings = folder / "icc.parquet", folder / "ratings.parquet"
+    icc_frame(examination).write_parquet(icc)
+    examination.ratings.write_parquet(ratings)
+    return [icc, ratings]
 
 
 def examination_record(examination: Examination) -> dict[str, Any]:
@@ -133,3 +170,28 @@ def _flat(result: PairResult) -> dict[str, Any]:
         row[f"{name}_low"] = None if interval is None else plain(interval.low)
         row[f"{name}_high"] = None if interval is None else plain(interval.high)
     return row
+
+
+def plain(value: Any) -> Any:
+    """Dicts, lists, numbers, text and None; what is undefined or infinite becomes None.
+
+    >>> plain({"a": float("nan"), "b": (1, 2.5)})
+    {'a': None, 'b': [1, 2.5]}
+    """
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(part) for part in value]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

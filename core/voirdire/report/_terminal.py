@@ -3,57 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from voirdire._shown import visible
+from voirdire._shown import terminal, visible
 from voirdire.report._display import for_display
 from voirdire.report._fitted import print_fitted
-from voirdire.report._plain import brief, number, share, signed, span
-from voirdire.report._tables import measures_table
-from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, legible, plural
+from voirdire.report._tables import class_of, measures_section
+from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, brief, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
-from voirdire.tabular import Table
+from voirdire.tabular import Table, count, interval, number, share, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from voirdire.examining.examination import Examination, PairResult
+    from rich.console import Console
+
+    from voirdire.examining.examination import Examination
     from voirdire.schema import Finding
-    from voirdire.stats._results import Interval
     from voirdire.tabular import Section
 
 _TOP_FINDINGS = 3
 _TOP_ROWS = 16
 #: Longer names and findings are cut in the terminal; the report and the files hold them whole.
 _NAME = 40
-_NARROWEST = 8
+#: A window of that width shows the bootstrap and the agreement too.
+_WIDE = 120
+#: A narrower one shows neither the class nor the bias.
+_NARROW = 60
 _SENTENCE = 600
-#: Columns of names; the others hold numbers, which are never cut.
-_WORDS = ("Judge", "Attribute")
-#: Column of the table of coefficients -> width of the window from which it is shown.
-_COLUMNS = {
-    "Judge": 78,
-    "Attribute": 0,
-    "n": 78,
-    "ICC(C,1)": 0,
-    "F interval": 50,
-    "bootstrap": 110,
-    "ICC(A,1)": 110,
-    "Class": 34,
-    "Bias": 62,
-    "Of scale": 120,
-}
 
 
 def print_examination(
     examination: Examination,
-    folder: Path | None = None,
+    folder: str | Path | None = None,
     console: Console | None = None,
     *,
     table: bool = True,
@@ -63,16 +50,17 @@ def print_examination(
     Parameters
     ----------
     examination : Examination
-    folder : Path, optional
+    folder : str or Path, optional
         Where the outputs were written.
     console : rich.console.Console, optional
         Standard output by default; it honours NO_COLOR, the window's width and pipes.
     table : bool
         Print the table of coefficients, one row a judge and attribute, as well.
     """
-    console = console or Console(highlight=False)
+    console = console or terminal()
     with console.capture() as captured:
-        _print_all(for_display(examination), folder, console, table=table)
+        place = None if folder is None else Path(folder)
+        _print_all(for_display(examination), place, console, table=table)
     console.file.write(legible(captured.get(), console.encoding))
 
 
@@ -135,7 +123,7 @@ def print_section(section: Section, console: Console, *, said: bool = True) -> N
     console.print(Text(visible(section.title), style="bold"))
     for table in section.tables:
         top = Table(table.columns, table.rows[:_TOP_ROWS])
-        print_fitted(console, table.names, tuple(top.written()))
+        print_fitted(console, top)
         more = len(table.rows) - _TOP_ROWS
         if more > 0:
             console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
@@ -145,35 +133,42 @@ def print_section(section: Section, console: Console, *, said: bool = True) -> N
 
 def print_results(examination: Examination, console: Console) -> None:
     """The coefficients, one row a judge and attribute; a narrow window gets fewer columns."""
-    columns = [name for name, width in _COLUMNS.items() if console.width >= width]
-    shown = (*examination.results, *examination.composites)
-    rows = {id(result): _result_cells(result) for result in shown}
-    widths = {name: max(len(name), *(len(c[name]) for c in rows.values())) for name in columns}
-    words = [name for name in columns if name in _WORDS]
-    room = console.width - len(columns) - sum(widths[name] for name in columns if name not in words)
-    table = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for name in columns:
-        justify: Literal["left", "right"] = "left" if name in words else "right"
-        table.add_column(name, justify=justify, no_wrap=True)
-    name_width = _fair_share([widths[name] for name in words], room)
-    judge = ""
-    for result in shown:
-        if "Judge" not in columns and result.judge != judge:
-            judge = result.judge
-            table.add_row(_named(judge, name_width, style="bold"))
-        cells = rows[id(result)]
-        table.add_row(*(_named(cells[name], name_width) for name in columns))
-    console.print(table)
-    if "Class" in columns:
-        console.print(CLASSES, style="dim")
-    if "Class" in columns and any(result.class_borderline for result in examination.results):
+    wide, narrow = console.width >= _WIDE, console.width < _NARROW
+    name = min(_NAME, console.width // 2)
+    columns = (
+        text("Judge"),
+        text("Attribute"),
+        count("n"),
+        number("ICC(C,1)"),
+        interval("F interval"),
+        *((interval("bootstrap"), number("ICC(A,1)")) if wide else ()),
+        *(() if narrow else (text("Class"), number("Bias", signed=True))),
+        *((share("Of scale"),) if wide else ()),
+    )
+    rows = tuple(
+        (
+            brief(result.judge, name),
+            brief(result.attribute, name),
+            result.n_units,
+            result.icc_c1,
+            result.interval("C,1", "f"),
+            *((result.interval("C,1", "percentile"), result.icc_a1) if wide else ()),
+            *(() if narrow else (class_of(result), result.bias)),
+            *((result.bias_normalised,) if wide else ()),
+        )
+        for result in (*examination.results, *examination.composites)
+    )
+    print_fitted(console, Table(columns, rows))
+    if narrow:
+        return
+    console.print(CLASSES, style="dim")
+    if any(result.class_borderline for result in examination.results):
         console.print("* the seed of the bootstrap decides this class", style="dim")
 
 
 def print_measures(examination: Examination, console: Console) -> None:
     """The further coefficients that were asked for."""
-    found = measures_table(examination)
-    print_fitted(console, found.columns, found.rows)
+    print_fitted(console, measures_section(examination).table)
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:
@@ -232,14 +227,6 @@ def _named(name: str, width: int = _NAME, *, style: str = "") -> Text:
     return text
 
 
-def _fair_share(widths: Sequence[int], room: int) -> int:
-    """The width to which names are cut so that all columns of names fit; numbers are never cut."""
-    if sum(min(width, _NAME) for width in widths) <= room:
-        return _NAME
-    short = [width for width in widths if width <= room // len(widths)]
-    return max((room - sum(short)) // (len(widths) - len(short)), _NARROWEST)
-
-
 def _print_list(examination: Examination, console: Console) -> None:
     for judge in dict.fromkeys(verdict.judge for verdict in examination.verdicts):
         console.print(_named(judge, style="bold"))
@@ -247,25 +234,6 @@ def _print_list(examination: Examination, console: Console) -> None:
             if verdict.judge == judge:
                 line = Text("  ").append_text(_named(verdict.attribute)).append(": ")
                 console.print(line.append_text(_cell(verdict.verdict)))
-
-
-def _result_cells(result: PairResult) -> dict[str, str]:
-    return {
-        "Judge": visible(result.judge),
-        "Attribute": visible(result.attribute),
-        "n": str(result.n_units),
-        "ICC(C,1)": number(result.icc_c1),
-        "F interval": _span(result.interval("C,1", "f")),
-        "bootstrap": _span(result.interval("C,1", "percentile")),
-        "ICC(A,1)": number(result.icc_a1),
-        "Class": result.reliability_class + ("*" if result.class_borderline else ""),
-        "Bias": signed(result.bias),
-        "Of scale": share(result.bias_normalised),
-    }
-
-
-def _span(interval: Interval | None) -> str:
-    return "–" if interval is None else span(interval.low, interval.high)
 
 
 def _print_place(folder: Path, console: Console) -> None:

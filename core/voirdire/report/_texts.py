@@ -1,15 +1,18 @@
-"""Texts of the responses where judge and reference differ most; shown only when asked for."""
+"""Which texts a report shows where it is asked to, cut and with what stands beside them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.report._pairs import pairs_frame
+from voirdire.examining.labels import with_texts
+from voirdire.report._display import rater_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voirdire.examining.examination import Examination
     from voirdire.study import Study
 
@@ -31,20 +34,25 @@ class Text:
     beside_said: str = ""
 
 
-def disagreements(examination: Examination) -> tuple[Text, ...]:
-    """The responses with the largest differences over attributes, at most a dozen."""
-    if not examination.results:
-        return ()
-    gap = (pl.col("score") - pl.col("reference")).abs()
-    worst = (
-        pairs_frame(examination)
-        .group_by("judge", "rater", "item", "system", maintain_order=True)
-        .agg(gap.sum().alias("gap"), "attribute", "score", "reference")
-        .sort("gap", "judge", "item", "system", descending=[True, False, False, False])
-        .head(_SHOWN)
-    )
-    items, replies = _item_texts(examination), _reply_texts(examination)
-    return tuple(_text(row, items, replies) for row in worst.iter_rows(named=True))
+def shown_texts(examination: Examination) -> tuple[Text, ...]:
+    """Error cases of labels with one key, lost comparisons, or where judge and humans differ.
+
+    At most a dozen, and none longer than the study allows.
+    """
+    if _compares(examination):
+        texts = _lost_comparisons(examination)
+    elif examination.label_errors is not None:
+        texts = _label_errors(examination)
+    else:
+        texts = _disagreements(examination)
+    return _allowed(texts, examination.study)
+
+
+def texts_title(examination: Examination) -> str:
+    """What the texts are."""
+    if _compares(examination):
+        return "Where a system loses most clearly"
+    return "Where judge and humans differ most"
 
 
 def cut(text: str | None) -> str:
@@ -58,7 +66,11 @@ def cut(text: str | None) -> str:
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST].rstrip()}…"
 
 
-def allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
+def _compares(examination: Examination) -> bool:
+    return examination.preferences is not None and not examination.results
+
+
+def _allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
     """The texts, no longer than the study's `data.excerpt` where it sets one; none at 0."""
     if "excerpt" not in study.data.model_fields_set:
         return texts
@@ -79,18 +91,92 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _text(
-    row: dict[str, object],
-    items: dict[str, str],
-    replies: dict[tuple[str, str | None, str], str],
+def _disagreements(examination: Examination) -> tuple[Text, ...]:
+    """The responses with the largest differences over attributes."""
+    if examination.disagreements is None:
+        return ()
+    items, replies = _item_texts(examination), _reply_texts(examination)
+    worst = examination.disagreements.head(_SHOWN)
+    return tuple(_disagreement(examination, row, items, replies) for row in worst.to_dicts())
+
+
+def _disagreement(
+    examination: Examination,
+    row: Mapping[str, Any],
+    items: Mapping[str, str],
+    replies: Mapping[tuple[str, str | None, str], str],
 ) -> Text:
-    item, system, judge = str(row["item"]), row["system"], str(row["judge"])
-    shown = zip(row["attribute"], row["score"], row["reference"], strict=True)  # type: ignore[call-overload]
+    item, system, judge = row["item"], row["system"], row["judge"]
+    name = rater_name(examination, judge, row["reference_at"])
+    scores = zip(row["attribute"], row["score"], row["reference"], strict=True)
     return Text(
-        title=cut(f"{judge} on {system} for item {item}" if system else f"{judge} on item {item}"),
-        scores="; ".join(f"{name}: judge {s:.3g}, humans {r:.3g}" for name, s, r in shown),
+        title=cut(f"{name} on {system} for item {item}" if system else f"{name} on item {item}"),
+        scores="; ".join(f"{name}: judge {s:.3g}, humans {r:.3g}" for name, s, r in scores),
         item=cut(items.get(item)),
-        reply=cut(replies.get((item, None if system is None else str(system), str(row["rater"])))),
+        reply=cut(replies.get((item, system, judge))),
+    )
+
+
+def _label_errors(examination: Examination) -> tuple[Text, ...]:
+    """Those with most wrong labels; what was not given at all comes last."""
+    if examination.label_errors is None:
+        return ()
+    errors = with_texts(examination.label_errors, examination.items, examination.replies)
+    wrong = pl.col("missed").list.len() + pl.col("wrong").list.len()
+    worst = errors.sort(wrong, descending=True, nulls_last=True, maintain_order=True)
+    return tuple(map(_label_error, worst.head(_SHOWN).to_dicts()))
+
+
+def _label_error(row: Mapping[str, Any]) -> Text:
+    parts = {
+        "expected": row["expected"],
+        "given": row["given"],
+        "missed": row["missed"],
+        "wrongly named": row["wrong"],
+    }
+    said = "; ".join(
+        f"{name}: {', '.join(labels) or 'none'}"
+        for name, labels in parts.items()
+        if labels is not None
+    )
+    run = f" in run {row['run']}" if row["run"] > 1 else ""
+    return Text(
+        title=cut(f"{row['rater']} on item {row['item']}{run}"),
+        scores=said if row["given"] is not None else f"{said}; nothing given ({row['status']})",
+        item=cut(row["text"]),
+        reply=cut(row["reply"]),
+    )
+
+
+def _lost_comparisons(examination: Examination) -> tuple[Text, ...]:
+    """Lost comparisons, both responses side by side, where their texts are at hand.
+
+    In `Examination.replies` a response stands as what its system said of the item.
+    """
+    if examination.preferences is None or examination.replies is None:
+        return ()
+    own = examination.replies.filter(pl.col("system") == pl.col("rater"))
+    texts = {
+        (item, name): text for item, name, text in own.select("item", "system", "reply").rows()
+    }
+    items = _item_texts(examination)
+    lost = examination.preferences.lost(_SHOWN)
+    return tuple(_lost_comparison(row, texts, items) for row in lost.to_dicts())
+
+
+def _lost_comparison(
+    row: Mapping[str, Any], texts: Mapping[tuple[str, str], str], items: Mapping[str, str]
+) -> Text:
+    item, a, b = row["item"], row["system_a"], row["system_b"]
+    scores = zip(row["attribute"], row["score"], strict=True)
+    return Text(
+        title=cut(f"{a} against {b} on item {item}"),
+        scores="; ".join(f"{name}: {score:+.3g}" for name, score in scores),
+        item=cut(items.get(item)),
+        reply=cut(texts.get((item, a))),
+        said=cut(a),
+        beside=cut(texts.get((item, b))),
+        beside_said=cut(b),
     )
 
 

@@ -157,3 +157,12 @@ def plural(count: int, one: str, many: str = "") -> str:
     ('1 finding', '3 findings')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def brief(text: str, most: int = 80) -> str:
+    """A name or sentence, cut where no page could hold it; files of numbers hold it whole.
+
+    >>> brief("o4-mini"), brief("a name beyond all measure", 10)
+    ('o4-mini', 'a name be…')
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

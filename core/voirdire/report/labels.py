@@ -6,20 +6,26 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._shown import visible
+from voirdire._shown import terminal, visible
+from voirdire.files import write_csv
+from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import check_formats
-from voirdire.report._plain import number, plain, span
-from voirdire.report._tables import Table
+from voirdire.report._records import plain
 from voirdire.stats._intervals import FEW_UNITS
+from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import polars as pl
     from rich.console import Console
 
+    from voirdire.tabular import Cell
+
 FORMATS = ("md", "tex", "csv", "parquet", "json")
 _NAME = "labels"
+#: Columns that a window shows all of.
+_WIDE = 130
 _SIGNS = {
     "*": "as printed in the source",
     "†": "fewer than 20 test items: the interval covers too seldom",
@@ -36,44 +42,54 @@ _CAPTION = (
 )
 
 
-def labels_table(found: pl.DataFrame, level: float = 0.95) -> Table:
+_COLUMNS = (
+    text("Configuration"),
+    text("Labels"),
+    text("Task"),
+    count("n"),
+    count("Missing"),
+    number("F1"),
+    interval("F1, interval"),
+    number("Chance"),
+    number("Chance, simulated"),
+    number("Constant"),
+    number("Kappa"),
+    interval("Kappa, interval"),
+    number("Kappa, constant"),
+)
+
+
+def labels_section(found: pl.DataFrame, level: float = 0.95) -> Section:
     """The table of results beside chance."""
-    return Table(
-        _NAME,
-        "Labels beside chance",
-        _CAPTION.format(level=f"{100 * level:g}%"),
-        (
-            "Configuration", "Labels", "Task", "n", "Missing", "F1", "F1, interval", "Chance",
-            "Chance, simulated", "Constant", "Kappa", "Kappa, interval", "Kappa, constant",
-        ),
-        tuple(tuple(_cells(row)) for row in found.iter_rows(named=True)),
-        numeric=10,
-    )  # fmt: skip
+    rows = tuple(_cells(row) for row in found.iter_rows(named=True))
+    caption = _CAPTION.format(level=f"{100 * level:g}%")
+    return Section("Labels beside chance", caption, (Table(_COLUMNS, rows),))
 
 
-def _cells(row: dict[str, Any]) -> Iterator[str]:
-    yield from (row["configuration"], row["labels"] or "–", row["task"])
-    yield number(row["n"])
-    yield number(row["missing"])
-    yield _with_sd(row["f1"], row["f1_sd"])
-    yield _span(row, "f1")
-    yield number(row["f1_random"]) + ("*" if row["baseline"] == "printed" else "")
-    yield _with_sd(row["f1_simulated"], row["f1_simulated_sd"])
-    yield number(row["f1_constant"])
-    yield number(row["kappa"])
-    yield _span(row, "kappa")
-    yield number(row["kappa_constant"])
+def _cells(row: dict[str, Any]) -> tuple[Cell, ...]:
+    chance = row["f1_random"]
+    return (
+        row["configuration"],
+        row["labels"] or None,
+        row["task"],
+        row["n"],
+        row["missing"],
+        Spread(row["f1"], row["f1_sd"]),
+        _interval(row, "f1"),
+        Marked(chance, "*") if row["baseline"] == "printed" else chance,
+        Spread(row["f1_simulated"], row["f1_simulated_sd"]),
+        row["f1_constant"],
+        row["kappa"],
+        _interval(row, "kappa"),
+        row["kappa_constant"],
+    )
 
 
-def _with_sd(value: float | None, sd: float | None) -> str:
-    return number(value) if sd is None or value is None else f"{number(value)} ± {number(sd)}"
-
-
-def _span(row: dict[str, Any], name: str) -> str:
+def _interval(row: dict[str, Any], name: str) -> Cell:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     if low is None or high is None:
-        return "–"
-    return span(low, high) + ("†" if row["n"] < FEW_UNITS else "")
+        return None
+    return Marked((low, high), "†") if row["n"] < FEW_UNITS else (low, high)
 
 
 def write_labels(
@@ -104,22 +120,21 @@ def write_labels(
 
 
 def _write(found: pl.DataFrame, path: Path, level: float) -> Path:
-    from voirdire.report._latex import latex_table  # noqa: PLC0415 - only where asked for
-    from voirdire.report._markdown import markdown_table  # noqa: PLC0415
+    from voirdire.report._markup import latex, markdown  # noqa: PLC0415 - only where asked for
 
-    table = labels_table(found, level)
+    section = labels_section(found, level)
     match path.suffix:
         case ".csv":
-            found.write_csv(path)
+            write_csv(path, found)
         case ".parquet":
             found.write_parquet(path)
         case ".json":
             text = json.dumps(plain(found.to_dicts()), indent=2, ensure_ascii=False)
             path.write_text(text + "\n", encoding="utf-8")
         case ".md":
-            path.write_text(markdown_table(table) + "\n", encoding="utf-8")
+            path.write_text(markdown(section) + "\n", encoding="utf-8")
         case _:
-            path.write_text(latex_table(table) + "\n", encoding="utf-8")
+            path.write_text(latex(section, _NAME) + "\n", encoding="utf-8")
     return path
 
 
@@ -127,25 +142,17 @@ def print_labels(
     found: pl.DataFrame, folder: Path | None = None, console: Console | None = None
 ) -> None:
     """Print the table, as many columns as the window bears."""
-    from rich.console import Console  # noqa: PLC0415 - slow to import
-    from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    console = console or Console(highlight=False)
-    table = labels_table(found)
-    wide = console.width >= 130
+    console = console or terminal()
+    table = labels_section(found).table
     gaps = any(found["missing"].drop_nulls())
     few = (0, 1, 2, *((4,) if gaps else ()), 5, 7, 10, 11)
-    kept = range(len(table.columns)) if wide else few
-    shown = RichTable(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for at in kept:
-        shown.add_column(table.columns[at], justify="right" if table.is_numeric(at) else "left")
-    for row in table.rows:
-        shown.add_row(*(Text(visible(row[at])) for at in kept))
-    console.print(shown)
-    shown_text = "".join(cell for row in table.rows for cell in row)
+    kept = range(len(table.columns)) if console.width >= _WIDE else few
+    columns = tuple(table.columns[at] for at in kept)
+    shown = Table(columns, tuple(tuple(row[at] for at in kept) for row in table.rows))
+    print_fitted(console, shown)
+    said = "".join(cell for row in shown.written() for cell in row)
     for sign, meaning in _SIGNS.items():
-        if sign in shown_text:
+        if sign in said:
             console.print(f"{sign} {meaning}")
     if folder is not None:
-        console.print(f"Written to {folder}", markup=False)
+        console.print(f"Written to {visible(folder)}")

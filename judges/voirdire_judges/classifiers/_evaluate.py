@@ -15,6 +15,7 @@ from voirdire.examining.labels import (
     ratings_of,
     task_of,
 )
+from voirdire.files import write_csv
 from voirdire.stats import kappa_f1
 from voirdire_judges.classifiers._cells import (
     GRID,
@@ -74,7 +75,7 @@ class Evaluation:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("scores", "summary", "by_label"):
-            getattr(self, name).write_csv(folder / f"{name}.csv")
+            write_csv(folder / f"{name}.csv", getattr(self, name))
         self.predictions.write_parquet(folder / "predictions.parquet")
         self.ratings.write_parquet(folder / "ratings.parquet")
 

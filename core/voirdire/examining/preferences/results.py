@@ -127,6 +127,31 @@ class Preferences:
     position: tuple[PositionBias, ...]
     strengths: tuple[Strengths, ...]
 
+    def lost(self, most: int) -> pl.DataFrame:
+        """The comparisons with the lowest score for the first system, over raters, worst first.
+
+        Parameters
+        ----------
+        most : int
+            How many are returned at most; those with a score of 0 or more are none.
+
+        Returns
+        -------
+        DataFrame
+            ``item, system_a, system_b``, ``all`` (the score on the overall attribute, or the mean
+            of all) and the lists ``attribute`` and ``score``.
+        """
+        key, score = ["item", "system_a", "system_b"], pl.col("score")
+        known = self.settled.filter(score.is_not_null())
+        means = known.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
+        overall = pl.col("attribute").str.to_lowercase() == OVERALL.casefold()
+        found = means.group_by(key, maintain_order=True).agg(
+            pl.coalesce(score.filter(overall).first(), score.mean()).alias("all"),
+            "attribute",
+            "score",
+        )
+        return found.filter(pl.col("all") < 0).sort("all", maintain_order=True).head(most)
+
     def cell(self, rater: str, system: str, attribute: str, part: str = "") -> PreferenceCell:
         """The cell of one rater and system; `part` names a value of a grouping column."""
         cells = self.cells if not part else (c for found in self.parts.values() for c in found)

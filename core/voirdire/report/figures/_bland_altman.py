@@ -40,8 +40,6 @@ _CAPTIONS = {
 
 def draw(examination: Examination) -> Drawing:
     """A panel a judge and attribute: difference against mean."""
-    from voirdire.report._pairs import response_pairs  # noqa: PLC0415 - loads polars
-
     judges, attributes = examination.judges, examination.attributes
     across = min(len(attributes), _ACROSS)
     order = sorted(
@@ -51,7 +49,7 @@ def draw(examination: Examination) -> Drawing:
     shown = tuple(order[:_MOST_PANELS])
     by_grid = len(attributes) <= _ACROSS and len(shown) == len(judges) * len(attributes)
     down = len(judges) if by_grid else math.ceil(len(shown) / across)
-    pairs = response_pairs(examination)
+    pairs = _pairs_of(examination)
     low, high = examination.study.rubric.scale
     limit = _limit(shown, high - low)
     with styled():
@@ -62,7 +60,7 @@ def draw(examination: Examination) -> Drawing:
         margins(figure, left=0.5, top=0.3 if by_grid else 0.4, bottom=0.45, wspace=0.08,
                 hspace=0.1 if by_grid else 0.4, right=WIDTH - 0.5 - size * across)  # fmt: skip
         for axes, result in zip(panels.flat, shown, strict=False):
-            found = pairs.get((result.judge, result.attribute))
+            found = pairs.get(examination.results.index(result))
             _draw_panel(axes, result, found, (low, high), limit)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
@@ -78,6 +76,14 @@ def draw(examination: Examination) -> Drawing:
         _CAPTIONS[examination.units]
         + (f" The first {len(shown)} of {len(examination.results)} are shown." if more else ""),
     )
+
+
+def _pairs_of(examination: Examination) -> dict[int, NDArray[np.float64]]:
+    """Position of a result -> (P, 2) reference and judge."""
+    if examination.pairs is None:
+        return {}
+    parts = examination.pairs.partition_by("result", as_dict=True)
+    return {int(at): part.select("reference", "score").to_numpy() for (at,), part in parts.items()}
 
 
 def _draw_panel(

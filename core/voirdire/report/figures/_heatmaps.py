@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report._plain import number
 from voirdire.report.figures._style import (
     MUTED,
     SHADE,
@@ -20,6 +19,7 @@ from voirdire.report.figures._style import (
     shorten,
     styled,
 )
+from voirdire.tabular import number_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,8 @@ def _draw_one(
     )
     for (row, column), value in np.ndenumerate(values):
         ink = MUTED if math.isnan(value) else "#ffffff" if shade[row, column] > 0.55 else "#111111"
-        axes.text(column + 0.5, row + 0.5, number(value, 2), ha="center", va="center", color=ink,
+        said = number_text(value, 2)
+        axes.text(column + 0.5, row + 0.5, said, ha="center", va="center", color=ink,
                   size=7.5)  # fmt: skip
     axes.set_xticks(
         np.arange(len(names)) + 0.5, names, rotation=40, ha="right", rotation_mode="anchor"

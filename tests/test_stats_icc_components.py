@@ -206,6 +206,48 @@ def test_decisions_follow_spearman_and_brown():
         found.reliability(0)
 
 
+@pytest.mark.parametrize(
+    ("single", "target", "runs"),
+    # Spearman and Brown by hand: k = t (1 - r) / (r (1 - t)), rounded up.
+    [(0.5, 0.8, 4), (0.5, 0.75, 3), (0.79, 0.8, 2), (0.8, 0.8, 1), (1.0, 0.9, 1), (0.01, 0.99, 9801),
+     (0.0, 0.8, None), (-0.2, 0.8, None), (math.nan, 0.8, None)],
+)  # fmt: skip
+def test_runs_needed_of_the_reliability_of_one_run(single, target, runs):
+    found = stats.runs_needed(single, target)
+    assert found.runs == runs
+    if runs is not None:
+        assert found.reliability >= target - 1e-12
+        same = stats.VarianceComponents(
+            "nested", single, 0.0, 0.0, 0.0, math.nan, math.nan, 1 - single, 50, 2, 2, 0
+        )
+        assert stats.runs_needed(same, target).runs == runs
+
+
+def test_one_reliability_is_that_of_one_rater():
+    with pytest.raises(StatisticsError, match="one rater's run, not of 2"):
+        stats.runs_needed(0.5, 0.8, raters=2)
+
+
+@pytest.mark.parametrize("icc", [0.9, 0.8, 0.76, 0.74, 0.6, 0.2])
+@pytest.mark.parametrize("k", [2, 5])
+def test_subjects_needed_is_the_first_number_that_settles_it(icc, k):
+    """Beside a plain count upwards from 2, with the F interval of McGraw and Wong (1996)."""
+    from scipy.stats import f
+
+    found = stats.subjects_needed(icc, k=k, threshold=0.75)
+    ratio = (1 + (k - 1) * icc) / (1 - icc)
+
+    def beyond(n):
+        df = n - 1, (n - 1) * (k - 1)
+        low, high = ratio / f.ppf(0.975, *df), ratio * f.ppf(0.975, *df[::-1])
+        bounds = [(x - 1) / (x + k - 1) for x in (low, high)]
+        return bounds[0] >= 0.75 or bounds[1] <= 0.75
+
+    assert found.side == ("above" if icc > 0.75 else "below")
+    assert beyond(found.n)
+    assert found.n == 2 or not beyond(found.n - 1)
+
+
 def test_what_components_cannot_say():
     Y = np.random.default_rng(1).normal(size=(6, 3, 2))
     assert stats.variance_components(Y[:1]).reason == "too_few_items"
@@ -214,7 +256,7 @@ def test_what_components_cannot_say():
     assert stats.variance_components(np.full((4, 2, 2), 0.1)).reason == "zero_variance"
     Y[0, 1, 1] = np.nan
     assert stats.variance_components(Y).left_out == 1
-    with pytest.raises(StatisticsError, match="unknown design 'mixed'"):
+    with pytest.raises(StatisticsError, match="design 'mixed' is unknown"):
         stats.variance_components(Y, "mixed")
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._results import Result
+from voirdire.stats._search import smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,16 +94,22 @@ def raters_needed(
 
 
 def runs_needed(
-    components: VarianceComponents, target: float, *, raters: int = 1, agreement: bool = True
+    components: VarianceComponents | float,
+    target: float,
+    *,
+    raters: int = 1,
+    agreement: bool = True,
 ) -> Decision:
     """How many runs of each of so many raters reach a reliability.
 
     Runs average out only what differs between runs: where raters disagree about items, no number
-    of runs may be enough, and `runs` is None. Parameters and errors are those of `raters_needed`.
+    of runs may be enough, and `runs` is None.
 
     Parameters
     ----------
-    components : VarianceComponents
+    components : VarianceComponents or float
+        A number is the reliability of a single run of one rater, NaN where it is not known; the
+        mean of n runs then has n r / (1 + (n - 1) r).
     target : float
         In (0, 1).
     raters : int
@@ -117,11 +125,13 @@ def runs_needed(
     Raises
     ------
     StatisticsError
-        A target outside (0, 1).
+        A target outside (0, 1); several raters of whom only one reliability is given.
 
     Examples
     --------
     >>> from voirdire.stats import runs_needed, VarianceComponents
+    >>> runs_needed(0.5, 0.8).runs
+    4
     >>> nan = float("nan")
     >>> found = VarianceComponents("nested", 1.0, 0.0, 0.0, 0.1, nan, nan, 0.6, 100, 3, 2, 0)
     >>> runs_needed(found, 0.8).runs, runs_needed(found, 0.95).runs
@@ -129,29 +139,31 @@ def runs_needed(
 
     References
     ----------
-    Brennan (2001), Generalizability Theory, eqs. 4.17 to 4.22.
+    Brennan (2001), Generalizability Theory, eqs. 4.17 to 4.22. Spearman (1910) and Brown (1910),
+    British Journal of Psychology 3, 271-322, for the reliability of a mean.
     """
-    found = _smallest(lambda n: components.reliability(raters, n, agreement=agreement), target)
-    reached = (
-        math.nan if found is None else components.reliability(raters, found, agreement=agreement)
-    )
+    if isinstance(components, float | int):
+        if raters != 1:
+            raise StatisticsError(f"a reliability is that of one rater's run, not of {raters}")
+        reliability = _of_means(float(components))
+    else:
+        reliability = partial(_of_runs, components, raters, agreement)
+    found = _smallest(reliability, target)
+    reached = math.nan if found is None else reliability(found)
     return Decision(target, raters if found else None, found, reached)
 
 
+def _of_runs(parts: VarianceComponents, raters: int, agreement: bool, runs: int) -> float:
+    return parts.reliability(raters, runs, agreement=agreement)
+
+
+def _of_means(single: float) -> Callable[[int], float]:
+    """The reliability of a mean of n runs; NaN where a run has none."""
+    return lambda n: n * single / (1 + (n - 1) * single) if single > 0 else math.nan
+
+
 def _smallest(reliability: Callable[[int], float], target: float) -> int | None:
-    """Reliability grows with n where every component is positive: doubling, then bisection."""
+    """Reliability grows with n where every component is positive."""
     if not 0 < target < 1:
         raise StatisticsError(f"target must lie strictly between 0 and 1, not {target!r}")
-    high = 1
-    while not reliability(high) >= target - 1e-12:
-        high *= 2
-        if high > _MOST:
-            return None
-    low = high // 2 + 1
-    while low < high:
-        middle = (low + high) // 2
-        if reliability(middle) >= target - 1e-12:
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return smallest(lambda n: reliability(n) >= target - 1e-12, 1, _MOST)

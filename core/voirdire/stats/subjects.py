@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from voirdire._errors import StatisticsError
 from voirdire.stats._arrays import check_level
 from voirdire.stats._results import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from voirdire.stats._search import smallest
 
 _MOST = 10_000_000
 
@@ -96,7 +93,7 @@ def subjects_needed(
         return SubjectsNeeded(None, "neither", icc, threshold, level, k)
     above = observed > bar
     needed = observed / bar if above else bar / observed
-    found = _smallest(lambda n: _quantile(n, k, level, above=above) <= needed)
+    found = smallest(lambda n: _quantile(n, k, level, above=above) <= needed, 2, _MOST)
     side = "neither" if found is None else "above" if above else "below"
     return SubjectsNeeded(found, side, icc, threshold, level, k)
 
@@ -122,16 +119,3 @@ def _quantile(n: int, k: int, level: float, *, above: bool) -> float:
     rows, error = n - 1, (n - 1) * (k - 1)
     df = (rows, error) if above else (error, rows)
     return float(fdtri(*df, 0.5 + level / 2))
-
-
-def _smallest(settled: Callable[[int], bool]) -> int | None:
-    high = 2
-    while not settled(high):
-        high *= 2
-        if high > _MOST:
-            return None
-    low = max(high // 2, 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settled(middle) else (middle, high)
-    return high

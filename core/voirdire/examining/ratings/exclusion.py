@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import SystemPair, UnderRule
 from voirdire.examining.ratings.pairing import FORMS, Pairing, pair_up
-from voirdire.stats import icc_batch
+from voirdire.stats import bias, icc, self_exclusion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.source import Panel
-    from voirdire.stats import Estimate
 
 NO_EXCLUSION, FAMILY = "without_exclusion", "family_rule"
 
@@ -32,27 +30,19 @@ class Before:
 def under_other_rules(found: Sequence[Pairing], cube: Cube, panel: Panel) -> list[Before]:
     """Each pairing at system level without exclusion, and with the family left out, where it says.
 
-    All are computed in one batch.
+    A system's row rests on its own pairs alone, so every rule leaves rows out of one matrix.
     """
-    asked = [
-        (
-            i,
-            name,
-            pair_up(cube, panel, pairing.judge, pairing.attribute, pairing.against, left_out),
-            left_out,
-        )
-        for i, pairing in enumerate(found)
-        for name, left_out in _rules(pairing, cube, panel).items()
-    ]
-    estimates = icc_batch([other.matrix for _, _, other, _ in asked], FORMS, ci=None)
-    rules: list[dict[str, UnderRule]] = [{} for _ in found]
-    systems: list[tuple[SystemPair, ...]] = [() for _ in found]
-    for (i, name, other, left_out), values in zip(asked, estimates, strict=True):
-        rules[i][name] = _summary(other, values, left_out)
-        if name == NO_EXCLUSION:
-            excluded = found[i].excluded
-            systems[i] = tuple(p for p in system_pairs(other) if p.system in excluded)
-    return [Before(pairs, **by_name) for pairs, by_name in zip(systems, rules, strict=True)]
+    return [_before(pairing, cube, panel) for pairing in found]
+
+
+def _before(pairing: Pairing, cube: Cube, panel: Panel) -> Before:
+    rules = _rules(pairing, cube, panel)
+    if not rules:
+        return Before()
+    whole = pair_up(cube, panel, pairing.judge, pairing.attribute, pairing.against, ())
+    left_out = [pair for pair in system_pairs(whole) if pair.system in pairing.excluded]
+    under = {name: _under(whole, systems) for name, systems in rules.items()}
+    return Before(tuple(left_out) if NO_EXCLUSION in rules else (), **under)
 
 
 def _rules(pairing: Pairing, cube: Cube, panel: Panel) -> dict[str, tuple[str, ...]]:
@@ -68,17 +58,18 @@ def _rules(pairing: Pairing, cube: Cube, panel: Panel) -> dict[str, tuple[str, .
     return rules
 
 
-def _summary(
-    other: Pairing, estimates: tuple[Estimate, ...], left_out: tuple[str, ...]
-) -> UnderRule:
-    consistency, agreement = estimates
-    differences = other.matrix[:, 1] - other.matrix[:, 0]
+def _under(whole: Pairing, left_out: tuple[str, ...]) -> UnderRule:
+    options: dict[str, Any] = {"systems": whole.systems, "excludes": left_out}
+    consistency, agreement = (
+        self_exclusion(icc, whole.matrix, form=form, ci=None, **options).after for form in FORMS
+    )
+    reference, judge = whole.matrix[:, 0], whole.matrix[:, 1]
     return UnderRule(
         excluded_systems=left_out,
-        n_systems=len(other.systems),
+        n_systems=consistency.n,
         icc_c1=consistency.value,
         icc_a1=agreement.value,
-        bias=float(differences.mean()) if len(differences) else math.nan,
+        bias=self_exclusion(bias, judge, reference, **options).after.value,
     )
 
 

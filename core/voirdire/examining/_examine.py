@@ -13,7 +13,6 @@ import polars as pl
 from voirdire import __version__
 from voirdire.examining import _notes
 from voirdire.examining.examination import Examination
-from voirdire.examining.labels.annotators import LabelPart, examine_labels
 from voirdire.examining.ladder._facts import known_facts
 from voirdire.examining.ladder.verdict import judge_verdicts
 from voirdire.examining.ratings.cube import build_cube
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.examining.examination import Verdict
+    from voirdire.examining.labels import LabelPart
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.source import Inputs
@@ -136,10 +136,10 @@ def examine_inputs(inputs: Inputs) -> Examination:
     """
     study, preferences = inputs.study, _preferences(inputs)
     if inputs.tables is None:
-        return _joined(inputs, RatingsPart(), LabelPart(), preferences, (), Judged((), ()))
+        return _joined(inputs, RatingsPart(), None, preferences, (), Judged((), ()))
     panel, compared = inputs.panel, inputs.preferences is not None
-    labels = examine_labels(inputs)
-    others = bool(labels.sections)
+    labels = _labels(inputs)
+    others = labels is not None and bool(labels.sections)
     check_panel(study, panel, others=others, compared=compared)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
     ratings = examine_ratings(
@@ -165,6 +165,17 @@ def judged_of(inputs: Inputs, cube: Cube) -> Judged:
         blocked=blocked_judges(inputs.findings, panel, study),
         level=study.analysis.level,
     )
+
+
+def _labels(inputs: Inputs) -> LabelPart | None:
+    """What annotators said; None where there are no labels."""
+    if not inputs.labelled:
+        return None
+    from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - most sources name no labels
+        examine_labels,
+    )
+
+    return examine_labels(inputs)
 
 
 def _preferences(inputs: Inputs) -> Preferences | None:
@@ -205,7 +216,7 @@ def audit_source(
 def _joined(
     inputs: Inputs,
     ratings: RatingsPart,
-    labels: LabelPart,
+    labels: LabelPart | None,
     preferences: Preferences | None,
     verdicts: tuple[Verdict, ...],
     judged: Judged,
@@ -234,14 +245,17 @@ def _joined(
         ratings=inputs.ratings,
         raters=_raters(inputs),
         choices=_notes.choices(study, read, inputs.ratings, ratings.results),
-        notes=(*_notes.notes(ratings.results, inputs.panel.reference), *labels.notes),
-        sections=(*_shown(preferences), *labels.sections),
+        notes=(
+            *_notes.notes(ratings.results, inputs.panel.reference),
+            *(labels.notes if labels else ()),
+        ),
+        sections=(*_shown(preferences), *(labels.sections if labels else ())),
         items=None if rated is None else rated.items,
         replies=None if rated is None else rated.replies,
         preferences=preferences,
         pairs=ratings.pairs,
         disagreements=disagreements(ratings.pairs),
-        label_errors=labels.errors,
+        label_errors=labels.errors if labels else None,
         session=inputs.session,
     )
 

@@ -13,12 +13,8 @@ import polars as pl
 from voirdire import tables
 from voirdire._errors import InputError, PluginError, VoirdireError
 from voirdire._manager import plugins
-from voirdire.examining._session import session_findings, study_of_session
-from voirdire.examining.labels.annotators import label_scale, labels_beside, study_of_labels
-from voirdire.examining.preferences import preference_findings
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
-from voirdire.store import is_session
 from voirdire.study import Rater, Study, load_study
 
 if TYPE_CHECKING:
@@ -170,6 +166,16 @@ class Inputs:
     benchmark: Benchmark | None
     session: Path | None
 
+    @property
+    def labelled(self) -> bool:
+        """Whether there may be labels: annotators, repeated ratings, or a scale of 0 and 1."""
+        return self.tables is not None and (
+            any(rater.kind == "annotator" for rater in self.study.panel)
+            or self.tables.labels is not None
+            or tuple(self.study.rubric.scale) == (0, 1)
+            or self.tables.ratings["run"].n_unique() > 1
+        )
+
 
 def open_source(
     source: Source,
@@ -194,10 +200,20 @@ def open_source(
         wrong with a file is said by its reader.
     """
     found = _resolved(source, data, reference)
-    study = adjust(label_scale(found.study), changes or {})
+    study = found.study
+    beside: tuple[str, ...] = ()
+    if any(rater.kind == "annotator" for rater in study.panel):
+        from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - for annotators alone
+            label_scale,
+            labels_beside,
+        )
+
+        study = label_scale(study)
+        beside = labels_beside(study)
+    study = adjust(study, changes or {})
     rated = found.tables
     if rated is None and not _is_unrated(found):
-        rated = tables.read_tables(study, labels=labels_beside(study))
+        rated = tables.read_tables(study, labels=beside)
     return Opened(study, rated, found.preferences, found.benchmark, found.session)
 
 
@@ -231,12 +247,24 @@ def inputs_of(opened: Opened) -> Inputs:
 def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
     study, rated, compared = opened.study, opened.tables, opened.preferences
-    found = [] if opened.session is None else [*session_findings(opened.session)]
+    found: list[Finding] = []
+    if opened.session is not None:
+        from voirdire.examining._session import session_findings  # noqa: PLC0415 - loads the store
+
+        found += session_findings(opened.session)
     if compared is not None:
+        from voirdire.examining.preferences import (  # noqa: PLC0415 - most sources compare nothing
+            preference_findings,
+        )
+
         found += preference_findings(compared.table)
     if rated is not None:
         odd = [*tables.audit(rated, study)]
         if rated.labels is not None:
+            from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - for annotators
+                study_of_labels,
+            )
+
             odd += tables.audit(rated.labels, study_of_labels(study, rated.labels))
         found += odd if compared is None else _without_comparers(odd, compared.table)
     return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
@@ -376,8 +404,10 @@ def _resolved(source: Source, data: str | Path | None, reference: Sequence[str])
     study, benchmark = _studied(source, path, data)
     study, compared = split_preferences(study)
     session = path if path is not None and path.is_dir() else None
-    if benchmark is not None and data is not None and is_session(data):
-        session = Path(data)
+    if benchmark is not None and data is not None:
+        from voirdire.store import is_session  # noqa: PLC0415 - loads the store
+
+        session = Path(data) if is_session(data) else None
     return Opened(study, None, compared, benchmark, session)
 
 
@@ -388,6 +418,8 @@ def _studied(
     if isinstance(source, Study):
         return source, None
     if path is not None and path.is_dir():
+        from voirdire.examining._session import study_of_session  # noqa: PLC0415 - loads the store
+
         return study_of_session(path), None
     if path is not None and path.suffix == ".toml":
         return load_study(path), None

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.examination import FormInterval, PairResult
-from voirdire.examining.measures import measures_of
 from voirdire.examining.ratings.agreement import label_alpha, response_level, system_level
 from voirdire.examining.ratings.classes import (
     FEWEST_SYSTEMS,
@@ -91,9 +90,17 @@ def examine_ratings(
         ceiling=_ceiling(cube, ways),
         system_means=() if alone and not results else system_means(cube, panel.composites),
         tests=_tests(cube, panel, analysis),
-        measures=measures_of(cube, panel.scale, analysis),
+        measures=_measures(cube, panel, analysis),
         pairs=pairs_frame(found, cube),
     )
+
+
+def _measures(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ...]:
+    if not analysis.measures:
+        return ()
+    from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient
+
+    return measures_of(cube, panel.scale, analysis)
 
 
 def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:

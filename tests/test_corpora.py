@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire import StatisticsError, TableError
-from voirdire.examining.corpora import (
+from voirdire.examining.labels.corpora import (
     adversarial_validation,
     class_divergences,
     jensen_shannon,

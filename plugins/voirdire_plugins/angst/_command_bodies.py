@@ -15,7 +15,7 @@ from voirdire.examining.annotating import (
     read_annotations,
     settle_annotations,
 )
-from voirdire.examining.corpora import adversarial_validation, class_divergences
+from voirdire.examining.labels.corpora import adversarial_validation, class_divergences
 from voirdire.files import whole, write_text
 from voirdire.running import run
 from voirdire.store import ratings_frame

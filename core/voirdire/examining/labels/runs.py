@@ -297,12 +297,12 @@ def _settle(matrix: LabelMatrix, runs: LabelRuns, contradiction: Contradiction) 
         if contradiction == "labels":
             values = values.copy()
             values[both, none] = 0
-        else:
+        elif both.any():  # seldom: whole arrays of text are not written for nothing
             values = np.where(both[:, :, None], np.nan, values)
             statuses = np.where(both, "unparsable", statuses)
             first = np.where(both, -1, first)
             beside = beside & ~both
-    if other is not None:
+    if other is not None and beside.any():
         values = values.copy()
         values[beside, other] = 0
     return replace(matrix, values=values, statuses=statuses, first=first.astype(np.int16))

@@ -6,10 +6,13 @@ that tells two corpora apart shows that they differ, and not which is the better
 
 from __future__ import annotations
 
-from voirdire.examining.corpora._adversarial import AdversarialValidation, adversarial_validation
-from voirdire.examining.corpora._classes import class_divergences, class_pairs
-from voirdire.examining.corpora._discrepancy import median_gamma, mmd, mmd_pairings
-from voirdire.examining.corpora._divergence import jensen_shannon, ngram_counts
+from voirdire.examining.labels.corpora.adversarial import (
+    AdversarialValidation,
+    adversarial_validation,
+)
+from voirdire.examining.labels.corpora.classes import class_divergences, class_pairs
+from voirdire.examining.labels.corpora.discrepancy import median_gamma, mmd, mmd_pairings
+from voirdire.examining.labels.corpora.divergence import jensen_shannon, ngram_counts
 
 __all__ = [
     "AdversarialValidation",

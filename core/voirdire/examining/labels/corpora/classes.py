@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from voirdire._errors import TableError, check_columns
-from voirdire.examining.corpora._discrepancy import median_gamma, mmd, mmd_pairings
-from voirdire.examining.corpora._divergence import jensen_shannon
+from voirdire.examining.labels.corpora.discrepancy import median_gamma, mmd, mmd_pairings
+from voirdire.examining.labels.corpora.divergence import jensen_shannon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

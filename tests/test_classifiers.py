@@ -21,8 +21,7 @@ from voirdire.examining.labels import (
 )
 from voirdire.stats import classification_scores
 from voirdire.study import build_study
-from voirdire_judges.classifiers import tfidf
-from voirdire_judges.classifiers._data import read_dataset
+from voirdire_judges.classifiers import read_dataset, tfidf
 from voirdire_judges.classifiers._train import counts_of, sample_of
 
 

@@ -21,9 +21,7 @@ from voirdire.examining.labels import label_scores, labels_beside_chance, matrix
 from voirdire.stats import f1_above_chance
 from voirdire.store import _lock
 from voirdire.study import build_study, load_study, study_to_toml
-from voirdire_judges.classifiers._cells import cells_of
-from voirdire_judges.classifiers._evaluate import evaluate_grid
-from voirdire_judges.classifiers._grid import dry_run, fit_grid
+from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, predict_texts
 from voirdire_plugins.distortions import datasets
 from voirdire_plugins.distortions import labels as distortions
 
@@ -435,8 +433,6 @@ def test_errors_are_plain(tmp_path):
 
 
 def test_models_that_were_not_kept_cannot_predict(tmp_path):
-    from voirdire_judges.classifiers._predict import predict_texts
-
     study = mild_study(tmp_path, keep_models=False)
     fit_grid(study, tmp_path / "models", quiet=True)
     with pytest.raises(InputError, match="was not kept"):

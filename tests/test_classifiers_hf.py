@@ -20,12 +20,9 @@ from tiny_encoder import LABELS, build_encoder, multi_hot, one_hot, sentences
 from voirdire._errors import InputError, MissingExtraError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.stats import random_f1
-from voirdire_judges.classifiers import hf
+from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, hf
 from voirdire_judges.classifiers._batches import padded, tokenise
-from voirdire_judges.classifiers._cells import cells_of
 from voirdire_judges.classifiers._checkpoints import Checkpoints, History
-from voirdire_judges.classifiers._evaluate import evaluate_grid
-from voirdire_judges.classifiers._grid import dry_run, fit_grid
 
 torch = pytest.importorskip("torch", reason="pip install 'voirdire[hf]'")
 transformers = pytest.importorskip("transformers", reason="pip install 'voirdire[hf]'")

@@ -10,11 +10,7 @@ from tiny_encoder import _WORDS, LABELS, multi_hot, one_hot, sentences
 from voirdire._errors import InputError, ModelError
 from voirdire.examining.labels import decide
 from voirdire.schema import Reply
-from voirdire_judges.classifiers import llm
-from voirdire_judges.classifiers._cells import cells_of
-from voirdire_judges.classifiers._evaluate import evaluate_grid
-from voirdire_judges.classifiers._grid import dry_run, fit_grid
-from voirdire_judges.classifiers._predict import read_texts
+from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, llm, read_texts
 
 
 def labels_in(text: str) -> str:

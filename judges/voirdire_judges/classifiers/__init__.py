@@ -1,1 +1,8 @@
-"""Classifiers: `tfidf`, `hf`, `llm`; and the grid in which they are trained and tested."""
+"""Classifiers: `tfidf`, `hf`, `llm`; and the grid in which they are trained and tested.
+
+Public names stand in `__init__.pyi` and are resolved on first use.
+"""
+
+from voirdire._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

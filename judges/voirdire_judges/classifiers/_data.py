@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +12,23 @@ import polars as pl
 
 from voirdire._errors import StudyError, TableError
 from voirdire.examining.labels import SPLITS, stratified_split
+from voirdire.tables._tables import plural
 from voirdire_judges.classifiers._labels import read_labels
-from voirdire_judges.classifiers._notes import incomplete, leaks, unlabelled
 from voirdire_judges.classifiers._table import TESTED, read_table
 from voirdire_judges.classifiers._targets import Labelled, Target, target_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from voirdire.study import ClassifySpec, LabelledData
 
 _NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev",
           "validation": "dev", "development": "dev", "test": "test"}  # fmt: skip
+
+#: Undeclared labels that are named.
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
     usable = np.ones(frame.height, dtype=np.bool_)
     if spec.complete:
         usable = np.logical_and.reduce([labels.reasons == "" for labels in given.values()])
-    notes = (*notes, *unlabelled(given), *incomplete(usable), *leaks(frame[spec.text], split))
+    notes = (*notes, *_unlabelled(given), *_incomplete(usable), *_leaks(frame[spec.text], split))
     return Dataset(
         data.name,
         tuple(frame[spec.id].to_list()),
@@ -143,3 +149,43 @@ def _declared(
     blank = (own & (texts == "")).sum()
     notes = (f"{blank} rows have no split and are not used",) if blank else ()
     return np.array([_NAMES.get(text, "") for text in texts.to_list()], dtype="<U5"), notes
+
+
+def _unlabelled(given: dict[str, Labelled]) -> list[str]:
+    """Rows without labels and why, said once a label set."""
+    found = []
+    for name, labels in given.items():
+        lost = Counter(labels.reasons[labels.reasons != ""].tolist())
+        if lost:
+            reasons = ", ".join(f"{why} {count}" for why, count in lost.most_common())
+            found.append(
+                f"label set {name!r}: {plural(lost.total(), 'row')} without labels "
+                f"({reasons}){_strange(labels.unknown)}"
+            )
+    return found
+
+
+def _strange(unknown: Mapping[str, int]) -> str:
+    """What was read and is not declared."""
+    if not unknown:
+        return ""
+    most = [f"{label!r} {count}x" for label, count in Counter(unknown).most_common(_SHOWN)]
+    more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+    return f": {', '.join(most)}{more}"
+
+
+def _incomplete(usable: NDArray[np.bool_]) -> list[str]:
+    """Rows that one label set lacks and all leave out."""
+    lost = int((~usable).sum())
+    said = plural(lost, "row lacks", "rows lack")
+    return [f"{said} labels in some label set and are left out of all"] if lost else []
+
+
+def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
+    """Texts of the test set that stand in train or dev as well."""
+    known = pl.DataFrame({"text": texts, "split": split}).filter(pl.col("text") != "")
+    tested = known.filter(pl.col("split") == "test")
+    learnt = known.filter(pl.col("split").is_in(["train", "dev"]))
+    count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
+    said = plural(count, "test text stands", "test texts stand")
+    return [f"{said} in train or dev too: scores flatter"] if count else []

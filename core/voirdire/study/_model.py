@@ -95,11 +95,16 @@ class Data(Part):
 
 
 class System(Part):
-    """What produced responses; `label` is how tables print it."""
+    """What produced responses; `label` is how tables print it.
+
+    Judges leave out systems of their own `family`; `group` is any other division that tables
+    compare, such as closed and open weights.
+    """
 
     name: str
     label: str = ""
     family: str = ""
+    group: str = ""
 
 
 class AttributeSpec(Part):
@@ -172,7 +177,8 @@ class Analysis(Part):
     """How the data are examined.
 
     `at_least` is the number of runs that must name a label before it is an item's final label; by
-    default four fifths of the runs.
+    default four fifths of the runs. `published_class` names the study whose classes of reliability
+    (GR, MR, PR) are printed: they rank a pair among the 28 of that study and say nothing else.
     """
 
     measures: Names = ()
@@ -180,6 +186,7 @@ class Analysis(Part):
     resamples: Annotated[int, Field(ge=0)] = 1000
     seed: int = 0
     compat: Literal["", "badawi2025"] = ""
+    published_class: Literal["", "badawi2025"] = ""
     at_least: Annotated[int, Field(ge=1)] | None = None
 
 

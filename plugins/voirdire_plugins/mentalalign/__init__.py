@@ -11,3 +11,11 @@ import voirdire
 def voirdire_register_benchmarks(register: Any) -> None:
     """Register the benchmark."""
     register("mentalalign", "voirdire_plugins.mentalalign.benchmark:BENCHMARK")
+
+
+@voirdire.hookimpl
+def voirdire_register_commands(app: Any) -> None:
+    """Add `voirdire paper mentalalign`."""
+    from voirdire_plugins.mentalalign.command import register  # noqa: PLC0415 - brings typer
+
+    register(app)

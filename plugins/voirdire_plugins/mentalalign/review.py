@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
+from itertools import combinations
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from voirdire.tabular import Section, Table, count, number, text
+import numpy as np
+from scipy.stats import rankdata
+
+from voirdire.stats import icc
+from voirdire.store import model_identity, read_session, spent_by_model
+from voirdire.tabular import Section, Table, count, interval, number, text
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from voirdire.examining import Examination, PairResult
 
     Row = tuple[str, str, int, float, float, int, float, float, float]
@@ -32,17 +44,23 @@ WIDTHS = ("GR", "MR", "PR")
 
 
 def review(examination: Examination) -> Examination:
-    """Add notes on the published figures, the guidance matrix, Table 9 and the exclusion rules."""
-    policy = str(examination.options.get("off_scale", ""))
-    notes = (MERGED, CLASSES, OFF_SCALE.format(policy="kept" if policy == "keep" else policy))
+    """The paper's tables; for its own ratings also notes, the guidance matrix and Figure 5."""
+    published = bool(examination.study.analysis.published_class)
+    sections = [
+        over_judges(examination),
+        by_group(examination),
+        decisions(examination),
+        *([] if examination.session is None else [spending(examination, examination.session)]),
+    ]
+    notes: tuple[str, ...] = ()
+    if published:
+        policy = str(examination.options.get("off_scale", ""))
+        said = OFF_SCALE.format(policy="kept" if policy == "keep" else policy)
+        notes = (MERGED, CLASSES, said)
+        sections = [_guidance(examination), *sections, _family(examination), scenarios()]
     return examination.replace(
         notes=(*examination.notes, *notes),
-        sections=(
-            *examination.sections,
-            _guidance(examination),
-            _over_judges(examination),
-            _family(examination),
-        ),
+        sections=(*examination.sections, *(part for part in sections if part.has_rows)),
     )
 
 
@@ -71,21 +89,31 @@ def _guidance(examination: Examination) -> Section:
     )
 
 
-def _over_judges(examination: Examination) -> Section:
-    """Every system's mean over the judges, with their own beside it."""
+def over_judges(examination: Examination) -> Section:
+    """Every system's mean over the judges and its mean rank, with each judge's mean beside it."""
     judges, study = examination.judges, examination.study
     overall = {(seen.rater, seen.system): seen.overall for seen in examination.system_means}
+    names = _systems(examination)
     means = {
-        system.name: math.fsum(overall.get((judge, system.name), math.nan) for judge in judges)
-        / len(judges)
-        for system in study.systems
+        name: math.fsum(overall.get((judge, name), math.nan) for judge in judges) / len(judges)
+        for name in names
+        if judges
     }
+    ranks = [_ranks({name: overall.get((judge, name), math.nan) for name in names})
+             for judge in judges]  # fmt: skip
     order = sorted(means, key=lambda name: (math.isnan(means[name]), -means[name]))
-    columns = (text("System"), *map(number, (*judges, "Mean")), count("Rank"))
+    columns = (
+        text("System"),
+        *map(number, judges),
+        number("Mean rank", 2),
+        number("Mean"),
+        count("Rank"),
+    )
     rows = tuple(
         (
-            study.system(name).label,
+            study.system(name).label or name,
             *(overall.get((judge, name)) for judge in judges),
+            math.fsum(own[name] for own in ranks) / len(ranks),
             means[name],
             rank,
         )
@@ -93,8 +121,140 @@ def _over_judges(examination: Examination) -> Section:
     )
     return Section(
         title="Systems over all judges (as Table 9)",
-        text="The mean of the judges' overall means; no system is left out of any of them.",
+        text="The mean of the judges' overall means, its rank, and the mean of the ranks that each "
+        "judge gives; no system is left out of any of them.",
         tables=(Table(columns, rows),),
+    )
+
+
+def _systems(examination: Examination) -> list[str]:
+    """Systems as declared, else as they occur."""
+    declared = [system.name for system in examination.study.systems]
+    return declared or list(dict.fromkeys(seen.system for seen in examination.system_means))
+
+
+def _ranks(means: Mapping[str, float]) -> dict[str, float]:
+    """Ranks from 1 (the highest mean); ties share theirs, and what has no mean has none."""
+    known = {name: value for name, value in means.items() if not math.isnan(value)}
+    ranks = dict(zip(known, rankdata([-value for value in known.values()]).tolist(), strict=True))
+    return {name: ranks.get(name, math.nan) for name in means}
+
+
+def by_group(examination: Examination) -> Section:
+    """Closed against open systems: the mean of each rater over the systems of a group."""
+    groups = {system.name: system.group for system in examination.study.systems if system.group}
+    names = list(dict.fromkeys(groups.values()))
+    cells: dict[tuple[str, str], list[float]] = {}
+    for seen in examination.system_means:
+        if seen.system in groups:
+            cells.setdefault((seen.rater, groups[seen.system]), []).append(seen.overall)
+    raters = list(dict.fromkeys(rater for rater, _ in cells))
+    gap = len(names) >= 2 and {"closed", "open"} <= set(names)
+    columns = (
+        text("Rater"),
+        *(number(f"{name} ({sum(g == name for g in groups.values())} systems)") for name in names),
+        *([number("closed - open", signed=True)] if gap else []),
+    )
+    rows = []
+    for rater in raters:
+        means = {name: fmean(cells.get((rater, name), [math.nan])) for name in names}
+        rows.append((rater, *means.values(), *([means["closed"] - means["open"]] if gap else [])))
+    return Section(
+        "Closed and open systems",
+        "The mean of the overall means of the systems of a group (`group` of a system in the "
+        "study); no system is left out. A few systems of each kind say little of the kind.",
+        (Table(columns, tuple(rows) if names else ()),),
+    )
+
+
+def decisions(examination: Examination) -> Section:
+    """Which judge comes out best by MSE and by ICC, and how many pairs of judges change places."""
+    rows = []
+    for attribute in examination.attributes:
+        own = [r for r in examination.results if r.attribute == attribute]
+        found = [r for r in own if not math.isnan(r.icc_c1)]
+        if len(found) < 2:
+            continue
+        best = [
+            min(found, key=lambda r: r.mse).judge,
+            max(found, key=lambda r: r.icc_c1).judge,
+            max(found, key=lambda r: r.icc_a1).judge,
+        ]
+        pairs = list(combinations(found, 2))
+        turned = [
+            sum((a.mse - b.mse) * (getattr(a, form) - getattr(b, form)) > 0 for a, b in pairs)
+            for form in ("icc_c1", "icc_a1")
+        ]
+        rows.append((attribute, *best, len(pairs), *turned))
+    columns = (
+        *map(text, ("Attribute", "Best by MSE", "Best by ICC(C,1)", "Best by ICC(A,1)")),
+        *map(count, ("Pairs of judges", "ordered otherwise by ICC(C,1)", "by ICC(A,1)")),
+    )
+    return Section(
+        "Decisions by MSE and by ICC",
+        "Two judges are ordered otherwise where the one with the smaller squared error has the "
+        "smaller ICC. MSE is over single responses, ICC over means of systems.",
+        (Table(columns, tuple(rows)),),
+    )
+
+
+def spending(examination: Examination, session: Path) -> Section:
+    """Each judge's agreement beside what its replies used."""
+    with closing(read_session(session)) as connection:
+        by_model = dict(spent_by_model(connection))
+    rows = []
+    for judge in examination.judges:
+        own = [r for r in examination.results if r.judge == judge]
+        spec = examination.study.rater(judge)
+        used = by_model.get(model_identity(spec.model, spec.model_options)) if spec else None
+        if used is None:
+            continue
+        rated = int(sum(r.n_pairs for r in own) / len(own)) if own else 0
+        means = [fmean(getattr(r, name) for r in own) for name in ("icc_c1", "icc_a1", "mse")]
+        rows.append((judge, *means, used.calls, used.input, used.output, rated))
+    columns = (
+        text("Judge"), *map(number, ("Mean ICC(C,1)", "Mean ICC(A,1)", "Mean MSE")),
+        *map(count, ("Calls", "Input tokens", "Output tokens", "Responses")),
+    )  # fmt: skip
+    return Section(
+        "Agreement beside what it takes",
+        "Means over attributes; calls and tokens of the judge's model, whoever "
+        "asked it. Cost is printed by "
+        "`voirdire session status` where the study declares prices.",
+        (Table(columns, tuple(rows)),),
+    )
+
+
+def scenarios() -> Section:
+    """Figure 5, computed anew from the ratings printed in it."""
+    rows = []
+    for name, one in resource("mentalalign", "published")["scenarios"].items():
+        matrix = np.column_stack([one["human"], one["judge"]])
+        gap = matrix[:, 1] - matrix[:, 0]
+        consistency = icc(matrix, "C,1", ci="f")
+        agreement = icc(matrix, "A,1", ci=None)
+        rows.append(
+            (
+                f"{name}: {one['what']}",
+                float((gap**2).mean()),
+                one.get("mse"),
+                float(gap.mean()),
+                consistency.value,
+                one["icc"],
+                consistency.interval("f"),
+                agreement.value,
+            )
+        )
+    columns = (
+        text("Scenario"), number("MSE"), number("MSE, printed", 2), number("Bias", signed=True),
+        number("ICC(C,1)"), number("ICC(C,1), printed", 2), interval("F interval"),
+        number("ICC(A,1)"),
+    )  # fmt: skip
+    return Section(
+        "The two scenarios of Figure 5",
+        "From the five means a scenario prints. Scenario A follows from its ratings; the 0.31 of "
+        "scenario B does not: its ratings have an ICC(C,1) near 0.",
+        (Table(columns, tuple(rows)),),
     )
 
 

@@ -199,7 +199,8 @@ def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     """Whether the published class hangs on the seed; never at response level or without one."""
     members = [i for i, p in enumerate(found) if p.level == "system"]
     widths: dict[int, list[float]] = {i: [] for i in members}
-    for seed in range(SEEDS_TRIED if analysis.resamples else 0):
+    tried = SEEDS_TRIED if analysis.published_class and analysis.resamples else 0
+    for seed in range(tried):
         batch = icc_batch(
             [found[i].matrix for i in members],
             ("C,1",),
@@ -238,7 +239,9 @@ def _result(
     consistency, agreement = estimates
     without, before = others
     at_system = pairing.level == "system"
-    classed = at_system and len(pairing.systems) >= FEWEST_SYSTEMS
+    classed = (
+        bool(ways.analysis.published_class) and at_system and len(pairing.systems) >= FEWEST_SYSTEMS
+    )
     intervals = _form_intervals(estimates)
     percentile = _width(consistency, "percentile")
     reason = consistency.reason or agreement.reason

@@ -1,0 +1,77 @@
+"""`voirdire paper mentalalign`: the paper's rubric, put to judges of your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli.options import (
+    ModelArgument,
+    ModelOptions,
+    StudyFolder,
+    model_options,
+    print_next,
+)
+
+EPILOG = """
+Examples:
+
+  voirdire paper mentalalign conversations.csv --responses responses.csv --humans ratings.csv
+  --model openai:gpt-4o --model anthropic:claude-sonnet-4-5 --out study
+
+  voirdire run study/study.toml --out session
+
+  voirdire examine mentalalign --data session --out report
+"""
+
+
+def register(app: Any) -> None:
+    """Add the command."""
+    app.papers.command("mentalalign", epilog=EPILOG)(mentalalign)
+
+
+def mentalalign(
+    conversations: Annotated[
+        Path, typer.Argument(help="What clients say: columns id and text.", show_default=False)
+    ],
+    responses: Annotated[
+        Path,
+        typer.Option(
+            "--responses",
+            help="Answers to them: columns item, system and text; family and group of the system "
+            "where they are known.",
+            show_default=False,
+        ),
+    ],
+    model: ModelArgument,
+    out: StudyFolder,
+    humans: Annotated[
+        Path | None,
+        typer.Option(
+            "--humans",
+            help="People's ratings: columns item, system, rater, attribute and score.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each judge.")] = 1,
+    temperature: Annotated[
+        float, typer.Option("--temperature", min=0, help="Runs differ only above 0.")
+    ] = 0.0,
+    model_option: ModelOptions = None,
+) -> None:
+    """Write a study in which your judges rate responses on the paper's seven attributes."""
+    from voirdire_plugins.mentalalign.studies import write_judge_study
+
+    written = write_judge_study(
+        out,
+        conversations,
+        responses,
+        model,
+        humans=humans,
+        runs=runs,
+        temperature=temperature,
+        model_options=model_options(model_option),
+    )
+    print_next(written, "mentalalign")

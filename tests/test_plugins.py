@@ -239,7 +239,7 @@ def test_plugins_command_lists_as_json():
     rows = json.loads(run("plugins", "--json").stdout)
     row = next(row for row in rows if row["name"] == "mentalalign")
     assert row["version"] == voirdire.__version__
-    assert row["hooks"] == ["voirdire_register_benchmarks"]
+    assert row["hooks"] == ["voirdire_register_benchmarks", "voirdire_register_commands"]
     assert row["registers"][0]["name"] == "mentalalign"
     assert row["failure"] is None
 

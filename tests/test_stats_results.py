@@ -31,6 +31,16 @@ RESULTS = {
     "AutomatedShare": lambda: stats.automated_share([1] * 40, [0.5] * 40, [0.5], target=0.9),
     "BradleyTerry": lambda: stats.bradley_terry(list("xyxy"), list("yzzx"), [1, -1, 0, 0]),
     "Calibration": lambda: stats.calibrate([4, 5, 3, None], [3, 4, 2, 3], folds=2),
+    "BesideHuman": lambda: stats.rates_beside_human([4, 2, 5], [[4, 5], [2, 3], [5, 4]], 4)[
+        "sensitivity"
+    ],
+    "ClusterSums": lambda: stats.ClusterSums.of([[1.0, 2.0], [3.0, 4.0]], ["a", "b"]),
+    "Jackknifed": lambda: stats.cluster_jackknife(
+        [[1.0, 1.0], [3.0, 1.0], [5.0, 1.0]], [1, 2, 3], lambda t: t[..., 0] / t[..., 1]
+    ),
+    "ResponseAgreement": lambda: stats.response_agreement([1, 1, 0, 1], [1, 0, 0, 1]),
+    "ResponseAgreement, undefined": lambda: stats.response_agreement([1, 1], [1, 0]),
+    "SystemBias": lambda: stats.system_bias([4, 3, 2, 5] * 3, [3, 3, 1, 5] * 3, list("aabb") * 3),
     "Classification": lambda: stats.classification_scores(
         ["a", "b", "b"], ["b", "b", "c"], labels=["a", "b"]
     ),

@@ -44,6 +44,10 @@ class BesideHuman(Result):
     between: float
     n: float
 
+    def __str__(self) -> str:
+        """Judge and human, and the difference."""
+        return f"judge {self.judge:.3f}, held-out human {self.human:.3f}; {self.difference}"
+
 
 def rates_beside_human(
     judge: Any,
@@ -86,6 +90,11 @@ def rates_beside_human(
     >>> found = rates_beside_human([4, 2, 5, 4, 2, 3], humans, gate=4)
     >>> round(found["sensitivity"].judge, 2), round(found["sensitivity"].human, 2)
     (0.71, 0.86)
+
+    References
+    ----------
+    The project's own, after the held-out human of Calderon, Reichart and Dror (2025); errors by
+    leaving out clusters: Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(judge, humans, items=items, clusters=clusters).passing(gate)
     kinds = (("sensitivity", True), ("specificity", False))

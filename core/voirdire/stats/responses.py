@@ -130,14 +130,32 @@ def human_agreement(
 ) -> ResponseAgreement:
     """The same of a held-out human: every human is a prediction beside every other as the truth.
 
-    Parameters, errors and references are those of `response_agreement`; `humans` is (n, humans),
-    and responses with a single human are left out.
+    Parameters
+    ----------
+    humans : array-like, shape (n, humans)
+        Scores; NaN is missing. Responses with a single human are left out.
+    gate, clusters, level
+        As in `response_agreement`.
+
+    Returns
+    -------
+    ResponseAgreement
+        Symmetric: sensitivity is also the predictive value. Undefined as in `response_agreement`.
+
+    Raises
+    ------
+    StatisticsError
+        As `response_agreement`.
 
     Examples
     --------
     >>> found = human_agreement([[1, 1], [0, 1], [0, 0], [1, 1]])
     >>> round(found["accuracy"].value, 3), found.n
     (0.75, 4)
+
+    References
+    ----------
+    Those of `response_agreement`.
     """
     truth = _table(humans, "humans")
     alone = (~np.isnan(truth)).sum(axis=1) < 2

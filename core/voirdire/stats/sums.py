@@ -73,6 +73,10 @@ class ClusterSums(Result):
         """Clusters."""
         return len(self.table)
 
+    def __str__(self) -> str:
+        """How much is summed."""
+        return f"sums in {len(self)} clusters, {self.total.tolist()} in all"
+
     def __add__(self, other: ClusterSums) -> ClusterSums:
         """The sums of two parts of the data; a cluster may occur in both."""
         if self.table.shape[1] != other.table.shape[1]:
@@ -121,6 +125,12 @@ class Jackknifed(Result):
         """The t interval of a single estimate, on the natural scale."""
         low, high = self.bound((1 - level) / 2), self.bound((1 + level) / 2)
         return Interval("cluster_jackknife", level, float(low), float(high))
+
+    def __str__(self) -> str:
+        """The estimate and its error on the scale of the test."""
+        values = ", ".join(f"{value:.3f}" for value in np.atleast_1d(self.value))
+        errors = ", ".join(f"{value:.3f}" for value in np.atleast_1d(self.se))
+        return f"{values} (jackknife se {errors} on the {self.scale} scale, df = {self.df:g})"
 
     def __getitem__(self, place: int) -> Jackknifed:
         """One of several estimates."""

@@ -149,7 +149,13 @@ def unbiased_moments(
     -------
     (4,) float64
         Variance of the humans' means, of the judge's, their covariance, squared mean difference.
-        A variance may come out below 0: the means then vary no more than noise makes them.
+        A variance may come out below 0: the means then vary no more than noise makes them. NaN
+        with one system.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
 
     Examples
     --------
@@ -183,19 +189,36 @@ def system_order(
 ) -> Estimate:
     """Correlation of the judge's means of systems with the humans', noise of responses removed.
 
-    The systems are those at hand: what is resampled is clusters. Parameters are those of
-    `unbiased_moments`; `level` is the coverage of the t interval on Fisher's z.
+    The systems are those at hand: what is resampled is clusters.
+
+    Parameters
+    ----------
+    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
+        Scores; NaN is missing.
+    systems, items, clusters : array-like, shape (n,)
+        What answered, what it answered, and what is left out at a time (default: items).
+    level : float
+        Nominal coverage of the t interval on Fisher's z.
 
     Returns
     -------
     Estimate
         Reason too_few_items below 3 systems. `details`: se, df, clusters.
 
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
+
     Examples
     --------
     >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 4] * 3
     >>> print(f"{system_order(judge, human, list('aabbccdd') * 3).value:.2f}")
     1.00
+
+    References
+    ----------
+    Miller (1974), Biometrika 61, 1-15, for the jackknife.
     """
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
     return _of_means("order of systems", panel, correlation, level)
@@ -212,14 +235,37 @@ def system_agreement(
 ) -> Estimate:
     """Agreement of means of systems, 2 cov / (var + var + bias²), noise of responses removed.
 
-    ICC(A,1) of system means with the judge as a fixed rater. Parameters are those of
-    `system_order`.
+    ICC(A,1) of system means with the judge as a fixed rater.
+
+    Parameters
+    ----------
+    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
+        Scores; NaN is missing.
+    systems, items, clusters : array-like, shape (n,)
+        What answered, what it answered, and what is left out at a time (default: items).
+    level : float
+        Nominal coverage of the t interval on Fisher's z.
+
+    Returns
+    -------
+    Estimate
+        Reason too_few_items below 3 systems. `details`: se, df, clusters.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
 
     Examples
     --------
     >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 4] * 3
     >>> print(f"{system_agreement(judge, human, list('aabbccdd') * 3).value:.2f}")
     0.96
+
+    References
+    ----------
+    Lin (1989), Biometrics 45, 255-268, for the coefficient; Miller (1974), Biometrika 61, 1-15,
+    for the jackknife.
     """
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
     return _of_means("agreement of systems", panel, agreement, level)
@@ -259,6 +305,10 @@ class SystemBias(Result):
     specific: dict[str, Estimate]
     allowance: float
 
+    def __str__(self) -> str:
+        """A line a system."""
+        return "\n".join(f"{system}: {found}" for system, found in self.specific.items())
+
 
 def system_bias(
     judge: Any,
@@ -271,7 +321,14 @@ def system_bias(
 ) -> SystemBias:
     """Bias of a judge on each system, overall and less that on the others, beside a human's.
 
-    Parameters are those of `system_order`. Intervals are not adjusted for the number of systems.
+    Parameters
+    ----------
+    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
+        Scores; NaN is missing.
+    systems, items, clusters : array-like, shape (n,)
+        What answered, what it answered, and what is left out at a time (default: items).
+    level : float
+        Nominal coverage of the t interval, not adjusted for the number of systems.
 
     Returns
     -------
@@ -290,6 +347,10 @@ def system_bias(
     >>> found = system_bias(judge, human, list("aabbccdd") * 3)
     >>> {name: round(part.value, 2) for name, part in found.specific.items()}
     {'a': -0.17, 'b': -0.17, 'c': -0.17, 'd': 0.5}
+
+    References
+    ----------
+    Miller (1974), Biometrika 61, 1-15, for the jackknife.
     """
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
     means = Means.of(panel)

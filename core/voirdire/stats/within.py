@@ -66,6 +66,11 @@ def within_correlation(
     >>> human, judge = [1, 2, 3, 4, 2, 3], [2, 2, 4, 5, 1, 3]
     >>> print(f"{within_correlation(judge, human).value:.2f}")
     0.78
+
+    References
+    ----------
+    Snijders and Bosker (2012), Multilevel Analysis, section 3.6, for correlation within groups;
+    errors by leaving out clusters: Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
@@ -89,13 +94,42 @@ def human_reliability(
     """Reliability of one human on single responses of a system: c / v.
 
     c is the covariance between two humans and v the variance of one, both pooled within systems
-    and averaged over the pairs present. Parameters are those of `within_correlation`.
+    and averaged over the pairs present.
+
+    Parameters
+    ----------
+    humans : array-like, shape (n, humans)
+        Scores of at least two humans, NaN where missing; what two of them share is what counts.
+    systems, items : array-like, shape (n,), optional
+        What answered, and what it answered; system effects are removed.
+    clusters : array-like, shape (n,), optional
+        What is left out at a time; by default items.
+    nominal : bool
+        Whether scores are codes of labels: then vectors of 0 and 1 take their place.
+    level : float
+        Nominal coverage of the t interval.
+
+    Returns
+    -------
+    Estimate
+        Reason too_few_raters where no response has two humans. `details`: se and df on
+        Fisher's z, clusters.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
 
     Examples
     --------
     >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1]]
     >>> print(f"{human_reliability(humans).value:.2f}")
     0.87
+
+    References
+    ----------
+    Spearman (1904), American Journal of Psychology 15, 72-101, for reliability and attenuation;
+    errors by leaving out clusters: Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(
         humans, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
@@ -125,8 +159,33 @@ def item_reliability(
     judges replace one human. c, v, j, u are the covariance between two humans, the variance of
     one, the covariance of judge and human, and the variance of the judge, within systems.
 
-    Parameters are those of `within_correlation`. `details` holds ``reliability`` (c / v),
-    ``worth`` and ``slope`` (j / c: points of the judge for one shared point of the humans).
+    Parameters
+    ----------
+    judge : array-like, shape (n,) or (n, runs)
+        Scores; NaN is missing. Of several runs, products are averaged: the value is one run's.
+    humans : array-like, shape (n, humans)
+        Scores of at least two humans, NaN where missing; what two of them share is what counts.
+    times : float
+        The error variance that is allowed, in multiples of a human's.
+    systems, items : array-like, shape (n,), optional
+        What answered, and what it answered; system effects are removed.
+    clusters : array-like, shape (n,), optional
+        What is left out at a time; by default items.
+    nominal : bool
+        Whether scores are codes of labels: then vectors of 0 and 1 take their place.
+    level : float
+        Nominal coverage of the t interval.
+
+    Returns
+    -------
+    Estimate
+        Reason too_few_raters where no response has two humans. `details`: ``reliability`` (c / v),
+        ``worth``, ``slope`` (j / c: points of the judge for one shared point of the humans).
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
 
     Examples
     --------
@@ -134,6 +193,11 @@ def item_reliability(
     >>> found = item_reliability([1, 2, 4, 4, 2, 3, 4, 2], humans)
     >>> print(f"{found.value:.2f}, worth {found.details['worth']:.1f} humans")
     -0.09, worth 0.3 humans
+
+    References
+    ----------
+    Spearman (1904), American Journal of Psychology 15, 72-101, for reliability and attenuation;
+    errors by leaving out clusters: Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
@@ -166,13 +230,41 @@ def worth(
     humans share and q the reliability of one human: the number of humans whose mean would follow
     the shared score as well (Spearman 1910; Brown 1910). Below 0 where rho is.
 
-    Parameters are those of `within_correlation`; the interval is that of rho, with q as it is.
+    Parameters
+    ----------
+    judge : array-like, shape (n,) or (n, runs)
+        Scores; NaN is missing. Of several runs, products are averaged: the value is one run's.
+    humans : array-like, shape (n, humans)
+        Scores of at least two humans, NaN where missing; what two of them share is what counts.
+    systems, items : array-like, shape (n,), optional
+        What answered, and what it answered; system effects are removed.
+    clusters : array-like, shape (n,), optional
+        What is left out at a time; by default items.
+    nominal : bool
+        Whether scores are codes of labels: then vectors of 0 and 1 take their place.
+    level : float
+        Nominal coverage of the t interval.
+
+    Returns
+    -------
+    Estimate
+        Reason too_few_raters where no response has two humans. The interval is that of rho, with q
+        as it is. `details`: ``reliability`` (q), ``following`` (rho).
+
+    Raises
+    ------
+    StatisticsError
+        Arrays that do not match or are not numbers.
 
     Examples
     --------
     >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1], [4, 3], [2, 3]]
     >>> print(f"{worth([1, 2, 5, 3, 2, 1, 4, 4], humans).value:.2f}")
     0.48
+
+    References
+    ----------
+    Spearman (1910), British Journal of Psychology 3, 271-295; Brown (1910), ibid. 296-322.
     """
     panel = ResponsePanel.of(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal

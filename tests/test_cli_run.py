@@ -62,7 +62,7 @@ def typed(capsys, monkeypatch, *words):
 def test_plan_run_look_and_reparse(capsys, monkeypatch):
     code, out, _ = typed(capsys, monkeypatch, "run", "study.toml", "--dry-run")
     assert code == 0
-    assert "north judge simulated:north 20 20" in out
+    assert "north judge simulated:north 20 0 20" in out
     assert (
         "In all 30 calls, cost 0.0132." in out
     )  # (2980 * 1 + 5120 * 2) / 1e6: south costs nothing

@@ -126,7 +126,7 @@ def test_f01_an_edited_prompt_is_redone_and_never_mixed(cases, tmp_path):
     go(tmp_path, old)
     new = {"name": "ann", "use": "digit", "model": "script:ann", "options": {"prompt": "New:"}}
     edited = study_of(tmp_path, ["i0", "i1"], new, max_calls=3)
-    go(tmp_path, edited, resume=True)
+    go(tmp_path, edited, resume=True, ask_again=True)
     assert RECEIVED["ann"] == 1
     assert ratings_frame(tmp_path / "a", PLUGINS)["status"].to_list() == ["ok", "failed"]
 

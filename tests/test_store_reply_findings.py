@@ -35,5 +35,5 @@ def test_what_an_earlier_model_said_is_no_remark_on_a_later_one(tmp_path):
     assert "simulated" in reply_findings_frame(tmp_path / "a")["kind"].to_list()
     with WireServer(RATED) as server:
         study = study_of(tmp_path, judge("gpt", server.openai), items=2)
-        assert run(study, tmp_path / "a", quiet=True, resume=True).complete
+        assert run(study, tmp_path / "a", quiet=True, resume=True, ask_again=True).complete
     assert reply_findings_frame(tmp_path / "a").is_empty()

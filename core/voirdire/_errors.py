@@ -53,6 +53,10 @@ class Billed(Protocol):
     def reasoning(self) -> int | None: ...
 
 
+#: What a plugin may raise, and costs only itself; Ctrl-C is no part of it.
+BROKEN_PLUGIN = (Exception, SystemExit)
+
+
 class VoirdireError(ValueError):
     """Root of all errors that voirdire raises on purpose."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric, Sampling
+    from voirdire.schema import Finding, Item, Parsed, Reply, Request, Response, Rubric, Sampling
 
 Make = TypeVar("Make", bound="Callable[..., Any]")
 
@@ -101,6 +101,31 @@ class FollowsUp(Protocol):
     def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
         """What to ask next, given all replies so far (each knows its `request`); empty: no more."""
         ...
+
+
+@runtime_checkable
+class ParsesColumns(Protocol):
+    """A judge that reads many single replies at once, with the same results as one by one."""
+
+    def parse_column(self, replies: Sequence[Reply]) -> Any:
+        """What they say as `parsing.ScoreColumns`; None where it cannot read them so."""
+        ...
+
+
+@runtime_checkable
+class Finds(Protocol):
+    """A rater that has something to say of its own work, such as leaks in its examples."""
+
+    def findings(self) -> Sequence[Finding] | None:
+        """What it found; None where it has not looked."""
+        ...
+
+
+@runtime_checkable
+class NamesLabels(Protocol):
+    """A rater with labels of its own, an attribute each."""
+
+    labels: Any
 
 
 @runtime_checkable

@@ -211,7 +211,8 @@ class Request:
     """One call to a model, complete and pure: equal requests ask the same thing.
 
     `options` names the answers among which a model that scores log-probabilities chooses;
-    `schema` is a JSON schema for providers that have structured output.
+    `schema` is a JSON schema for providers that have structured output. `run` is which of the k
+    independent runs asks: the runner sets it, and a model that draws by itself draws anew for each.
     """
 
     messages: tuple[Message, ...]
@@ -222,6 +223,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     options: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
+    run: int = 1
 
 
 @dataclass(frozen=True, slots=True)

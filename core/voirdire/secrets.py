@@ -128,8 +128,9 @@ def _forms(key: str) -> set[str]:
     """A key, and its base64 alone and inside a longer text, whose bytes may begin at any of three
     places within a group: what depends on the neighbours is cut off at both ends.
     """
-    forms = {key}
     raw = key.encode("utf-8", "surrogatepass")
+    alone = b64encode(raw).decode()
+    forms = {key, alone, alone.replace("+", "-").replace("/", "_")}
     for before in range(3):
         coded = b64encode(b"\0" * before + raw).decode()
         rest = (

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from voirdire._shown import visible
+
 if TYPE_CHECKING:
     from voirdire.running import DryRater, RunResult
 
@@ -19,7 +21,8 @@ Examples:
 
   voirdire run study.toml --out a --resume
 
-Ctrl-C ends a run cleanly: every reply is kept, and --resume asks only for what is missing.
+Ctrl-C ends a run cleanly, as SIGTERM and SIGHUP do: every reply is kept, and --resume asks only for
+what is missing.
 """
 
 
@@ -44,6 +47,13 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on: ask only for what has no final reply.")
     ] = False,
+    ask_again: Annotated[
+        bool,
+        typer.Option(
+            "--ask-again",
+            help="With --resume: ask again for stored replies that no longer fit the edited study.",
+        ),
+    ] = False,
     max_cost: Annotated[
         float | None,
         typer.Option(
@@ -64,7 +74,7 @@ def run(
     from voirdire.store import is_session
 
     if dry_run:
-        _print_plan(running.dry_run(study, out if resume else None, only=only, max_cost=max_cost))
+        _print_plan(running.dry_run(study, out, only=only, max_cost=max_cost))
         return
     if out is None:
         raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
@@ -75,6 +85,7 @@ def run(
             study,
             out,
             resume=resume,
+            ask_again=ask_again,
             only=only,
             max_cost=max_cost,
             max_calls=max_calls,
@@ -110,20 +121,26 @@ def print_result(result: RunResult) -> None:
     print_fitted(console, Table(tuple(map(text, names)), tuple(rows)))
     for rater in result.raters:
         if rater.parked:
-            console.print(visible(f"{rater.name} was parked: {rater.parked}"))
-    console.print(f"Cost of the session: {_money(result.cost, result.currency)}")
+            typer.echo(f"{visible(rater.name)} was parked: {visible(rater.parked)}")
+        if rater.nothing_read:
+            statuses = ", ".join(f"{name} {n:,}" for name, n in sorted(rater.statuses.items()))
+            typer.echo(
+                f"{visible(rater.name)}: not one of its {rater.done:,} replies could be read "
+                f"({statuses}). See them: voirdire session show {result.folder} "
+                f"--rater {visible(rater.name)}"
+            )
+    typer.echo(f"Cost of the session: {_money(result.cost, result.currency)}")
 
 
 def _print_broken(result: RunResult) -> None:
     """Raters whose own parser broke: their replies are kept, and can be read again."""
-    from voirdire._shown import visible
     from voirdire.store import reply_findings_frame
 
     for row in reply_findings_frame(result.folder).iter_rows(named=True):
         if row["kind"] == "parser_raised":
             typer.echo(
-                f"{row['rater']}: its own parser broke on {row['count']:,} replies "
-                f"({visible(row['detail'])}). They are kept: mend it, then "
+                f"{visible(row['rater'])}: its own parser broke on {row['count']:,} replies "
+                f"({visible(row['detail'])}). They are kept: correct it, then "
                 f"voirdire session reparse {result.folder}"
             )
 
@@ -136,10 +153,12 @@ def _print_next(result: RunResult, study: Path) -> None:
             typer.echo(f"Tables of what is there: voirdire session reparse {result.folder}")
     if result.stopped == "budget":
         typer.echo("Stopped: the budget is used up.")
-    if not result.complete:
+    if result.complete:
+        typer.echo(f"Complete. Examine it with: voirdire examine {result.folder}")
+    elif any(rater.done < rater.tasks for rater in result.raters) or result.stopped:
         typer.echo(f"Go on with: voirdire run {study} --out {result.folder} --resume")
     else:
-        typer.echo(f"Complete. Examine it with: voirdire examine {result.folder}")
+        typer.echo("Every task has a reply, but the run is not complete: see above.")
 
 
 def _print_plan(plan: tuple[DryRater, ...]) -> None:
@@ -153,6 +172,7 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
             rater.stage,
             rater.model,
             rater.tasks,
+            rater.on_file,
             rater.calls,
             rater.input,
             rater.output,
@@ -160,7 +180,7 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
         )
         for rater in plan
     ]
-    counts = map(count, ("tasks", "calls", "tokens in", "out"))
+    counts = map(count, ("tasks", "on file", "calls", "tokens in", "out"))
     columns = (*map(text, ("rater", "stage", "model")), *counts, text("cost"))
     print_fitted(terminal(), Table(columns, tuple(rows)))
     costs = [rater.cost for rater in plan]

@@ -13,6 +13,8 @@ STATUS = """
 Examples:
 
   voirdire session status a
+
+  voirdire session status a --json
 """
 SHOW = """
 Examples:
@@ -41,12 +43,18 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="session")
 
 
-def status(folder: FolderArgument) -> None:
+def status(
+    folder: FolderArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
     """How far each rater is, what failed and what it cost; also while a run is under way."""
     from voirdire.cli.run import print_result
     from voirdire.running import session_status
 
     result = session_status(folder)
+    if as_json:
+        typer.echo(result.to_json())
+        return
     print_result(result)
     typer.echo("Complete." if result.complete else "Not complete.")
 
@@ -63,7 +71,10 @@ def show(
     most: Annotated[int, typer.Option("--most", min=1, help="Attempts to show.")] = 20,
 ) -> None:
     """Show attempts as they came: replies, faults, tokens."""
+    from voirdire.secrets import Hider, environment_keys
     from voirdire.store import replies_frame
+
+    hide = Hider(environment_keys().values())
 
     frame = replies_frame(folder)
     for column, wanted in (("item", item), ("rater", rater)):
@@ -72,16 +83,16 @@ def show(
     if failed:
         frame = frame.filter(frame["error"].is_not_null())
     for row in frame.head(most).iter_rows(named=True):
-        typer.echo(_attempt(row))
+        typer.echo(hide(_attempt(row)))
     if frame.height > most:
         typer.echo(f"... and {frame.height - most} more (--most)")
 
 
 def reparse(folder: FolderArgument) -> None:
     """Parse all kept replies again and write the tables anew; no model is asked."""
-    from voirdire.store import write_tables
+    from voirdire import store
 
-    for name, rows in write_tables(folder).items():
+    for name, rows in store.reparse(folder).items():
         typer.echo(f"{name}: {rows:,} rows")
 
 

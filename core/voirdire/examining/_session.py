@@ -50,6 +50,16 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "Replies in which the provider uses a word that is not known ({detail}): {count}.",
         "They are read as replies that may be cut: look at some by voirdire session show.",
     ),
+    "runs_identical": (
+        "serious",
+        "All {detail} runs gave the same text on {count} of {of} tasks: they are one run copied.",
+        "How stable this rater is has not been tested.",
+    ),
+    "steps_cut": (
+        "serious",
+        "Tasks that were cut at {detail} steps, where the rater had more to ask: {count}.",
+        "What it had until then counts; give the panel's key max_steps more if it needs more.",
+    ),
     "several_models": (
         "serious",
         "Replies of one rater came from several models: {detail}.",

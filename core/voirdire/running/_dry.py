@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
@@ -13,7 +14,9 @@ from voirdire.running._run import read_inputs, read_study
 from voirdire.running.budget import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.schema import Response
 from voirdire.store import (
+    Panel,
     Slot,
+    askers,
     for_run,
     is_session,
     iterate_items,
@@ -27,7 +30,6 @@ from voirdire.study import STAGES
 
 if TYPE_CHECKING:
     import sqlite3
-    from pathlib import Path
 
     from voirdire._registry import Plugins
     from voirdire.store import Asker
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 class DryRater:
     """What one rater would take: an estimate at four characters a token.
 
-    `calls` counts first steps alone, retries and re-asking apart; `output` takes every reply to be
+    `calls` counts what is to be asked, `on_file` what the session holds already; both count first
+    steps alone, retries and re-asking apart. `output` takes every reply to be
     as long as its cap (or 256 tokens). `cost` is None where the price is not known.
     """
 
@@ -47,6 +50,7 @@ class DryRater:
     model: str
     tasks: int
     calls: int
+    on_file: int
     input: int
     output: int
     cost: float | None
@@ -70,7 +74,8 @@ def dry_run(
     study, _ = read_study(study, max_cost=max_cost)
     plugins = plugins or loaded_plugins()
     study = with_free_models(study, plugins)
-    found = chosen(study, plugins, STAGES if only is None else (only,))
+    panel = Panel(Path(out or ""), study, tuple(askers(study, plugins)))
+    found = chosen(panel, STAGES if only is None else (only,))
     for asker in found:
         with naming(asker.spec.name):
             model_factory(asker.spec.model, plugins)
@@ -84,7 +89,7 @@ def dry_run(
 def _estimate(
     connection: sqlite3.Connection, known: sqlite3.Connection, asker: Asker, study: Study
 ) -> DryRater:
-    tasks = calls = given = out = 0
+    tasks = calls = kept = given = out = 0
     sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
     for names, task in iterate_tasks(connection, asker.task, study.comparisons):
         requests = asker.rater.requests(task)
@@ -92,12 +97,15 @@ def _estimate(
         for run in range(1, asker.runs + 1):
             for step, request in enumerate(requests):
                 key = make_call(Slot(asker.id, *names, run, step), for_run(request, run)).key
-                if known.execute(sql, (key,)).fetchone() is None:
-                    tokens = estimate_tokens(request)
-                    calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
+                if known.execute(sql, (key,)).fetchone() is not None:
+                    kept += 1
+                    continue
+                tokens = estimate_tokens(request)
+                calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
     cost = _cost(given, out, study.run.prices.get(asker.spec.model))
-    rater_id = asker.id
-    return DryRater(rater_id.name, rater_id.stage, asker.spec.model, tasks, calls, given, out, cost)
+    return DryRater(
+        asker.id.name, asker.id.stage, asker.spec.model, tasks, calls, kept, given, out, cost
+    )
 
 
 def _cost(given: int, out: int, prices: Prices | None) -> float | None:

@@ -14,18 +14,18 @@ from voirdire.running.budget import Budget, check_prices, cost_of, guessed
 from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Worker
 from voirdire.schema import Usage
-from voirdire.store import askers, blind_characters, spent_by_model
+from voirdire.store import blind_characters, spent_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.running._stop import Stop
-    from voirdire.store import Asker, Session
+    from voirdire.store import Asker, Panel, Session
     from voirdire.study import ModelLimits, Stage, Study
 
 
-def chosen(study: Study, plugins: Plugins, only: Sequence[Stage]) -> list[Asker]:
+def chosen(panel: Panel, only: Sequence[Stage]) -> list[Asker]:
     """Those who are to ask, of the stages wanted.
 
     Raises
@@ -33,7 +33,7 @@ def chosen(study: Study, plugins: Plugins, only: Sequence[Stage]) -> list[Asker]
     StudyError
         Nobody is, or a cost limit is set and a price is not known.
     """
-    found = [asker for asker in askers(study, plugins) if asker.id.stage in only]
+    study, found = panel.study, list(panel.of(*only))
     if not found:
         raise StudyError(
             f"study {study.name!r} has nobody to run for {', '.join(only)}: "

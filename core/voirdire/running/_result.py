@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,13 @@ class RaterResult:
 
     @property
     def open(self) -> int:
-        """Tasks that have not been settled."""
+        """Tasks that have not been finished."""
         return self.tasks - self.done - self.failed
+
+    @property
+    def nothing_read(self) -> bool:
+        """Whether there are replies and none could be read: all refused, blank, cut or the like."""
+        return self.done > 0 and not any(self.statuses.get(name) for name in ("ok", "repaired"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +95,10 @@ class RunResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every task has a final reply."""
-        return not self.stopped and all(rater.done == rater.tasks for rater in self.raters)
+        """Whether every task has a final reply, and something could be read of every rater."""
+        return not self.stopped and all(
+            rater.done == rater.tasks and not rater.nothing_read for rater in self.raters
+        )
 
     @property
     def cost(self) -> float | None:
@@ -98,6 +106,19 @@ class RunResult:
         costs = [rater.cost for rater in self.raters if rater.calls]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
+
+    def to_json(self) -> str:
+        """All of it as JSON, with what is derived and a `schema_version`."""
+        raters = [
+            {**asdict(rater), "open": rater.open, "nothing_read": rater.nothing_read}
+            for rater in self.raters
+        ]
+        found = {
+            "schema_version": 1, "folder": str(self.folder), "complete": self.complete,
+            "exit_code": self.exit_code, "stopped": self.stopped, "seconds": self.seconds,
+            "cost": self.cost, "currency": self.currency, "raters": raters,
+        }  # fmt: skip
+        return json.dumps(found, indent=1)
 
     @property
     def exit_code(self) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire._errors import StudyError
+from voirdire._errors import SessionError, StudyError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._models import close_model
 from voirdire.running._panel import chosen, make_workers
@@ -18,8 +20,12 @@ from voirdire.running._stop import GRACE, Stop
 from voirdire.running.budget import with_free_models
 from voirdire.running.tasks import work
 from voirdire.running.workers import Commits
+from voirdire.secrets import looks_secret
 from voirdire.store import (
     Finish,
+    Panel,
+    Replies,
+    askers,
     keep_findings,
     keep_generated,
     lonely_responses,
@@ -34,7 +40,7 @@ from voirdire.tables import read_items, read_responses
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.running.workers import Worker
@@ -46,7 +52,7 @@ if TYPE_CHECKING:
 AT_ONCE = 5_000
 
 
-async def arun(
+async def arun(  # noqa: PLR0913 - each is a choice of the caller
     study: Study | str | Path,
     out: str | Path,
     *,
@@ -54,6 +60,7 @@ async def arun(
     only: Stage | None = None,
     max_cost: float | None = None,
     max_calls: int | None = None,
+    ask_again: bool = False,
     quiet: bool = False,
     plugins: Plugins | None = None,
 ) -> RunResult:
@@ -62,41 +69,84 @@ async def arun(
     Cancelling the task that awaits it ends the run; what has come is kept.
     """
     known = read_study(study, max_cost=max_cost, max_calls=max_calls)
-    return await execute(known, out, Stop(), resume=resume, only=only, quiet=quiet, plugins=plugins)
+    how = How(resume, ask_again, only, quiet)
+    return await execute(known, out, Stop(), how, plugins)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a run is made: see `run`."""
+
+    resume: bool = False
+    ask_again: bool = False
+    only: Stage | None = None
+    quiet: bool = False
 
 
 async def execute(
-    known: tuple[Study, str],
-    out: str | Path,
-    stop: Stop,
-    *,
-    resume: bool,
-    only: Stage | None,
-    quiet: bool,
-    plugins: Plugins | None,
+    known: tuple[Study, str], out: str | Path, stop: Stop, how: How, plugins: Plugins | None
 ) -> RunResult:
     """Run a study (given with its text) until it is through or `stop` is set."""
     began = time.monotonic()
-    study, text = known
+    declared, text = known
     plugins = plugins or loaded_plugins()
-    declared, study = study, with_free_models(study, plugins)
-    found = chosen(study, plugins, STAGES if only is None else (only,))
-    with usable(out), open_session(out, declared, text, resume=resume) as session:
-        read_inputs(session.connection, study, found)
+    study = with_free_models(declared, plugins)
+    panel = Panel(Path(out), study, tuple(askers(study, plugins)))
+    found = chosen(panel, STAGES if how.only is None else (how.only,))
+    _warn_of_keys(text)
+
+    def take(connection: sqlite3.Connection) -> None:
+        replies = Replies.of(connection)
+        read_inputs(connection, study, found)
+        if how.resume and not how.ask_again:
+            _check_fit(replies.unfit(connection, found, study.comparisons), out)
+
+    with (
+        usable(out),
+        open_session(out, declared, text, resume=how.resume, take=take) as session,
+    ):
         workers, models = make_workers(study, found, session, stop, plugins)
         try:
-            await _stages(workers, study, session, stop, quiet=quiet)
+            await _stages(workers, study, session, stop, quiet=how.quiet)
         finally:
             for model in models:
                 await close_model(model)
             session.stop()
-        if stop.reason != "interrupted" or sum(worker.tally.tasks for worker in workers) <= AT_ONCE:
-            write_tables(session.folder, plugins)
-        keep_findings(session.folder, ((d.asker.id.name, d.asker.rater) for d in workers))
-        parked = {worker.asker.id.name: worker.breaker.reason for worker in workers}
+        if stop.reason != "interrupted" or sum(one.tally.tasks for one in workers) <= AT_ONCE:
+            write_tables(session.folder, panel=panel, connection=session.connection)
+        keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
+        parked = {one.asker.id.name: one.breaker.reason for one in workers}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
+
+
+def _warn_of_keys(text: str) -> None:
+    """A study is kept with its session: what looks like a key in it is said."""
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if looks_secret(line)]
+    if lines:
+        sys.stderr.write(
+            f"voirdire: line {lines[0]} of the study looks as if it held a key, and the study is "
+            "kept with the session: keys come from the environment only\n"
+        )
+
+
+def _check_fit(unfit: Mapping[str, int], out: str | Path) -> None:
+    """Replies that the edited study would ask for again are asked for only on purpose.
+
+    Raises
+    ------
+    SessionError
+        There are such replies.
+    """
+    if unfit:
+        named = ", ".join(f"{name} {count:,}" for name, count in unfit.items())
+        raise SessionError(
+            f"session {out}: {sum(unfit.values()):,} stored replies no longer fit the study "
+            f"({named}): a prompt, a model, a parameter or a text has changed. Going on asks for "
+            "them again and takes them out of the tables: give --ask-again if that is meant, or "
+            "--out another folder"
+        )
 
 
 def read_study(

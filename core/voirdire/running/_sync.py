@@ -7,7 +7,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
-from voirdire.running._run import execute, read_study
+from voirdire.running._run import How, execute, read_study
 from voirdire.running._stop import Stop
 
 if TYPE_CHECKING:
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from voirdire.study import Stage, Study
 
 
-def run(
+#: What ends a run cleanly; Windows has no SIGHUP.
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+def run(  # noqa: PLR0913 - each is a choice of the caller
     study: Study | str | Path,
     out: str | Path,
     *,
@@ -27,14 +33,15 @@ def run(
     only: Stage | None = None,
     max_cost: float | None = None,
     max_calls: int | None = None,
+    ask_again: bool = False,
     quiet: bool = False,
     plugins: Plugins | None = None,
 ) -> RunResult:
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
 
-    Works from scripts and in Jupyter (there in a thread of its own). Ctrl-C ends it cleanly: calls
-    under way get three seconds, what has come is kept, and the result says ``interrupted``. Where
-    a plugin blocks the loop, a second one raises KeyboardInterrupt.
+    Works from scripts and in Jupyter (there in a thread of its own). Ctrl-C, SIGTERM and SIGHUP end
+    it cleanly: calls under way get three seconds, what has come is kept, and the result says
+    ``interrupted``. Where a plugin blocks the loop, a second signal raises KeyboardInterrupt.
 
     Parameters
     ----------
@@ -48,6 +55,9 @@ def run(
         One stage alone.
     max_cost, max_calls : optional
         Limits on the whole session (earlier runs included), in place of the study's.
+    ask_again : bool
+        Ask again for stored replies that no longer fit the study, because a prompt, a model, a
+        parameter or a text has changed; without it they are an error.
     quiet : bool
         Show no progress.
     plugins : Plugins, optional
@@ -66,11 +76,10 @@ def run(
         The folder is locked, foreign, or holds a session and `resume` is False.
     """
     known = read_study(study, max_cost=max_cost, max_calls=max_calls)
+    how = How(resume, ask_again, only, quiet)
 
     async def go(stop: Stop) -> RunResult:
-        return await execute(
-            known, out, stop, resume=resume, only=only, quiet=quiet, plugins=plugins
-        )
+        return await execute(known, out, stop, how, plugins)
 
     try:
         asyncio.get_running_loop()
@@ -80,11 +89,16 @@ def run(
 
 
 async def _interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
-    """Run with Ctrl-C setting the stop, where this thread may handle signals."""
+    """Run with signals setting the stop, where this thread may handle them."""
     stop, loop = Stop(), asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():
         return await go(stop)
-    before = signal.getsignal(signal.SIGINT)
+    # Who ignores a signal means it: nohup ignores SIGHUP, so that the run outlives its terminal.
+    before = {
+        number: handler
+        for number in SIGNALS
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
     unheard: list[int] = []
 
     def heard() -> None:
@@ -97,11 +111,13 @@ async def _interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]])
         unheard.append(number)
         loop.call_soon_threadsafe(heard)
 
-    signal.signal(signal.SIGINT, interrupt)
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         return await go(stop)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _in_thread(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:

@@ -1,4 +1,4 @@
-"""One task, from its requests to its final replies: steps, re-asking, and what became of it."""
+"""A rater works through its tasks: steps, re-asking, and what became of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import SessionError, VoirdireError
+from voirdire._errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
 from voirdire.store import (
@@ -15,13 +15,14 @@ from voirdire.store import (
     Finish,
     Revival,
     Slot,
+    broken_parser,
     checked_requests,
     count_finished,
     for_run,
     iterate_tasks,
     make_call,
     read_replies,
-    read_text,
+    read_response,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +34,11 @@ if TYPE_CHECKING:
     from voirdire.store import Stored, Task
     from voirdire.study import Study
 
-
-#: Steps that a judge may take at most, so that none goes on for ever.
-STEPS = 16
-_OF_TEXT: dict[str, Status] = {
-    "stop": "ok", "length": "ok", "refusal": "refused", "content_filter": "filtered",
-    "empty": "blank", "error": "failed",
-}  # fmt: skip
+#: Tasks looked at before others get a turn; tasks opened beyond those that the limiter bears, so
+#: that a place that comes free is taken at once.
+TURN, WAITING = 64, 4
+#: Tasks that have all their replies and wait for the commit: so many may be open besides.
+COMMITTING = 20
 
 
 @dataclass
@@ -60,45 +59,158 @@ class Step:
         return replace(self.reply, request=self.request)
 
 
-def first_steps(worker: Worker, names: tuple[str, str, str], run: int, task: Any) -> list[Step]:
-    """The first calls of a task, with what the store holds of them."""
-    requests = checked_requests(worker.asker.rater.requests(task))
-    return [_step(worker, names, run, step, request) for step, request in enumerate(requests)]
+@dataclass(slots=True)
+class Job:
+    """One task of one worker in one run, with the steps taken so far.
+
+    `cut` says that the rater had more to ask than its `max_steps` allow.
+    """
+
+    worker: Worker
+    names: tuple[str, str, str]
+    run: int
+    steps: list[Step]
+    cut: bool = False
+
+    @property
+    def slot(self) -> Slot:
+        """Where its replies belong."""
+        return Slot(self.worker.asker.id, *self.names, self.run)
 
 
-def is_finished(worker: Worker, steps: Sequence[Step]) -> bool:
+async def work(worker: Worker, study: Study) -> None:
+    """Finish every task of a rater that is not finished, until it is parked or told to stop."""
+    connection, asker = worker.session.connection, worker.asker
+    worker.tally.tasks = count_finished(connection, asker, study.comparisons).tasks
+    seen = 0
+    for run in range(1, asker.runs + 1):
+        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+            if worker.stop.reason or worker.breaker.reason:
+                break
+            job = _job(worker, names, run, task)
+            if job is not None and not _is_finished(job):
+                await _room(worker)
+                _start(job)
+            seen += 1
+            if seen % TURN == 0:
+                await asyncio.sleep(0)
+    await _wait_for_open(worker)
+
+
+def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> Job | None:
+    """A task with its first calls; a rater that cannot say what to ask is parked."""
+    try:
+        requests = checked_requests(worker.asker.rater.requests(task))
+        steps = [_step(worker, names, run, at, request) for at, request in enumerate(requests)]
+    except SessionError:
+        raise
+    except BROKEN_PLUGIN as error:
+        worker.park(f"it cannot ask about item {names[0]!r}: {_sentence(error)}")
+        return None
+    return Job(worker, names, run, steps)
+
+
+def _step(worker: Worker, names: tuple[str, str, str], run: int, at: int, request: Request) -> Step:
+    """One call, with what the store holds of it."""
+    request = for_run(request, run)
+    call = make_call(Slot(worker.asker.id, *names, run, at), request)
+    stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
+    if stored is None or not stored.replies:
+        return Step(call, request)
+    if not stored.current:
+        worker.session.put(Revival(call))
+    return Step(call, request, stored.replies[-1], None, len(stored.replies), stored.finished)
+
+
+def _is_finished(job: Job) -> bool:
     """Whether a task needs no further call, by what the store holds.
 
     A rater that takes several steps is asked itself: only it knows whether there are more.
     """
-    if hasattr(worker.asker.rater, "follow_up"):
+    if job.worker.follow_up is not None:
         return False
-    return bool(steps) and all(step.finished for step in steps)
+    return bool(job.steps) and all(step.finished for step in job.steps)
 
 
-async def finish_task(
-    worker: Worker, names: tuple[str, str, str], run: int, steps: list[Step]
-) -> None:
+async def _room(worker: Worker) -> None:
+    """Wait until one more task may be open: as many as the limiter bears, and a few in line.
+
+    A task is open until the store has it, so that a kill loses no more than the open tasks; one
+    that waits to try again is open too, so that a failing model is not met with ever more.
+    """
+    while len(worker.open) - min(worker.committing, COMMITTING) >= worker.limiter.limit + WAITING:
+        worker.freed.clear()
+        await worker.freed.wait()
+
+
+def _start(job: Job) -> None:
+    worker, task = job.worker, asyncio.create_task(_through(job))
+    worker.open.add(task)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        worker.open.discard(task)
+        worker.freed.set()
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, SessionError):  # nothing can be kept any more: all must end
+            worker.broken = worker.broken or error
+            worker.stop.set("error")
+        elif error is not None:
+            worker.park(f"it broke on item {job.names[0]!r}: {_sentence(error)}")
+
+    task.add_done_callback(ended)
+
+
+async def _through(job: Job) -> None:
+    """Finish a task, and keep its place until what came of it is committed."""
+    worker = job.worker
+    try:
+        await finish_task(job)
+    except SystemExit as error:  # asyncio would end the whole loop by it
+        raise PluginError(f"SystemExit: {error}") from error
+    worker.committing += 1
+    worker.freed.set()
+    try:
+        await worker.commits.reached(worker.session.given)
+    finally:
+        worker.committing -= 1
+    worker.session.check()
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error) if isinstance(error, VoirdireError) else f"{type(error).__name__}: {error}"
+
+
+async def _wait_for_open(worker: Worker) -> None:
+    """Wait for the open tasks; of a parked rater only calls under way are left among them."""
+    while worker.open:
+        await asyncio.wait(worker.open)
+    if worker.broken is not None:
+        raise worker.broken
+
+
+async def finish_task(job: Job) -> None:
     """Ask what is missing, take further steps, re-ask what is bad, and mark the task as through."""
     try:
-        parsed = await _answer(worker, names, run, steps)
+        parsed = await _answer(job)
     except StoppedError:
         return  # what has come is kept; the task stays open
-    keys = tuple(step.call.key for step in steps)
-    failed = tuple(step.call.key for step in steps if step.reply is None)
-    fault = next((step.fault.kind for step in steps if step.fault and not step.reply), "")
+    keys = tuple(step.call.key for step in job.steps)
+    failed = tuple(step.call.key for step in job.steps if step.reply is None)
+    fault = next((step.fault.kind for step in job.steps if step.fault and not step.reply), "")
     status = "failed" if failed else parsed.status
-    worker.session.put(Finish(keys, status, failed, fault, Slot(worker.asker.id, *names, run)))
+    job.worker.session.put(Finish(keys, status, failed, fault, job.slot, cut=job.cut))
 
 
-async def _answer(
-    worker: Worker, names: tuple[str, str, str], run: int, steps: list[Step]
-) -> Parsed:
-    await _ask(worker, [step for step in steps if step.reply is None])
+async def _answer(job: Job) -> Parsed:
+    worker = job.worker
+    await _ask(worker, [step for step in job.steps if step.reply is None])
     while True:
-        await _further_steps(worker, names, run, steps)
-        parsed = read(worker, names[0], steps)
-        bad = _to_ask_again(worker, steps, parsed.status)
+        await _further_steps(job)
+        parsed = _read(job)
+        broken = broken_parser(parsed)
+        if not any(step.reply is None for step in job.steps):
+            worker.parsed(broken)
+        bad = [] if broken else _to_ask_again(job, parsed.status)
         if not bad:
             return parsed
         for step in bad:
@@ -106,16 +218,19 @@ async def _answer(
         await _ask(worker, bad)
 
 
-async def _further_steps(
-    worker: Worker, names: tuple[str, str, str], run: int, steps: list[Step]
-) -> None:
-    follow_up = getattr(worker.asker.rater, "follow_up", None)
-    while follow_up and len(steps) < STEPS and all(step.reply for step in steps):
-        more = checked_requests(follow_up([step.as_reply() for step in steps]) or ())
+async def _further_steps(job: Job) -> None:
+    worker, steps = job.worker, job.steps
+    while worker.follow_up is not None and all(step.reply for step in steps):
+        more = checked_requests(worker.follow_up([step.as_reply() for step in steps]) or ())
         if not more:
             return
         at = len(steps)
-        added = [_step(worker, names, run, at + i, request) for i, request in enumerate(more)]
+        if at + len(more) > worker.asker.max_steps:
+            job.cut = True
+            return
+        added = [
+            _step(worker, job.names, job.run, at + i, request) for i, request in enumerate(more)
+        ]
         steps += added
         await _ask(worker, [step for step in added if step.reply is None])
 
@@ -139,26 +254,20 @@ async def _ask_one(worker: Worker, step: Step) -> None:
         step.fault = outcome
 
 
-def read(worker: Worker, item: str, steps: Sequence[Step]) -> Parsed:
+def _read(job: Job) -> Parsed:
     """What the replies say; for a generator, whether there is a text."""
-    replies = [step.as_reply() for step in steps]
-    if worker.asker.id.stage != "generate":
-        return read_replies(worker.asker, replies)
-    if not replies:
-        return Parsed({}, "blank")
-    status = _OF_TEXT[replies[-1].finish_reason]
-    text = read_text(worker.asker.rater, replies, item)
-    if text is None:
-        return Parsed({}, "unparsable")
-    return Parsed({}, "blank" if status == "ok" and not text.strip() else status)
+    replies: list[Any] = [step.as_reply() for step in job.steps]
+    if job.worker.asker.id.stage == "generate":
+        return read_response(job.worker.asker, replies, job.names[0])[0]
+    return read_replies(job.worker.asker, replies)
 
 
-def _to_ask_again(worker: Worker, steps: Sequence[Step], status: Status) -> list[Step]:
+def _to_ask_again(job: Job, status: Status) -> list[Step]:
     """The bad replies that the study still allows to be asked again."""
-    spec = worker.spec
+    spec = job.worker.spec
     if status not in spec.reask_on:
         return []
-    here = steps[-1:] if hasattr(worker.asker.rater, "follow_up") else steps
+    here = job.steps[-1:] if job.worker.follow_up is not None else job.steps
     cut = [step for step in here if step.reply and step.reply.finish_reason in ("length", "empty")]
     return [
         step for step in cut or here if step.reply and not step.fault and step.replies <= spec.reask
@@ -171,107 +280,3 @@ def _roomier(step: Step, worker: Worker) -> Request:
     if cap is None or step.reply is None or step.reply.finish_reason != "length":
         return step.request
     return replace(step.request, max_tokens=math.ceil(cap * worker.spec.reask_tokens))
-
-
-def _step(
-    worker: Worker, names: tuple[str, str, str], run: int, step: int, request: Request
-) -> Step:
-    request = for_run(request, run)
-    call = make_call(Slot(worker.asker.id, *names, run, step), request)
-    stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
-    if stored is None or not stored.replies:
-        return Step(call, request)
-    if not stored.current:
-        worker.session.put(Revival(call))
-    return Step(call, request, stored.replies[-1], None, len(stored.replies), stored.finished)
-
-
-#: Tasks looked at before others get a turn; tasks opened beyond those that the limiter bears, so
-#: that a place that comes free is taken at once.
-TURN, WAITING = 64, 4
-#: Tasks that have all their replies and wait for the commit: so many may be open besides.
-COMMITTING = 20
-
-
-async def work(worker: Worker, study: Study) -> None:
-    """Settle every task of a rater that is not settled yet, until it is parked or told to stop."""
-    connection, asker = worker.session.connection, worker.asker
-    worker.tally.tasks = count_finished(connection, asker, study.comparisons).tasks
-    seen = 0
-    for run in range(1, asker.runs + 1):
-        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
-            if worker.stop.reason or worker.breaker.reason:
-                break
-            steps = _lines(worker, names, run, task)
-            if steps is not None and not is_finished(worker, steps):
-                await _room(worker)
-                _start(worker, names, run, steps)
-            seen += 1
-            if seen % TURN == 0:
-                await asyncio.sleep(0)
-    await _finish(worker)
-
-
-def _lines(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> list[Step] | None:
-    """The calls of a task; a rater that cannot say what to ask is parked."""
-    try:
-        return first_steps(worker, names, run, task)
-    except SessionError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a plugin's rater may raise anything at all
-        worker.park(f"it cannot ask about item {names[0]!r}: {_said(error)}")
-        return None
-
-
-async def _room(worker: Worker) -> None:
-    """Wait until one more task may be open: as many as the limiter bears now, and a few in step.
-
-    A task is open until the store has it, so that a kill loses no more than the open tasks; one
-    that waits to try again is open too, so that a failing model is not met with ever more.
-    """
-    while len(worker.open) - min(worker.committing, COMMITTING) >= worker.limiter.limit + WAITING:
-        worker.freed.clear()
-        await worker.freed.wait()
-
-
-def _start(worker: Worker, names: tuple[str, str, str], run: int, steps: list[Step]) -> None:
-    task = asyncio.create_task(_through(worker, names, run, steps))
-    worker.open.add(task)
-
-    def ended(task: asyncio.Task[None]) -> None:
-        worker.open.discard(task)
-        worker.freed.set()
-        error = None if task.cancelled() else task.exception()
-        if isinstance(error, SessionError):  # nothing can be kept any more: all must end
-            worker.broken = worker.broken or error
-            worker.stop.set("error")
-        elif error is not None:
-            worker.park(f"it broke on item {names[0]!r}: {_said(error)}")
-
-    task.add_done_callback(ended)
-
-
-async def _through(
-    worker: Worker, names: tuple[str, str, str], run: int, steps: list[Step]
-) -> None:
-    """Settle a task, and keep its place until what came of it is committed."""
-    await finish_task(worker, names, run, steps)
-    worker.committing += 1
-    worker.freed.set()
-    try:
-        await worker.commits.reached(worker.session.given)
-    finally:
-        worker.committing -= 1
-    worker.session.check()
-
-
-def _said(error: BaseException) -> str:
-    return str(error) if isinstance(error, VoirdireError) else f"{type(error).__name__}: {error}"
-
-
-async def _finish(worker: Worker) -> None:
-    """Wait for the open tasks; of a parked rater only calls under way are left among them."""
-    while worker.open:
-        await asyncio.wait(worker.open)
-    if worker.broken is not None:
-        raise worker.broken

@@ -8,12 +8,13 @@ from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import ModelError
+from voirdire._errors import BROKEN_PLUGIN, ModelError
+from voirdire.protocols import FollowsUp
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
-from voirdire.schema import Reply
+from voirdire.schema import Reply, Usage
 from voirdire.store import Attempt
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 
 #: Seconds after which a call that waits looks whether it is still wanted.
 LOOK = 0.25
+
+
+def usage_billed(fault: ModelError) -> Usage | None:
+    """The tokens that were counted for a call all the same that came to nothing."""
+    counted = fault.billed
+    if counted is None or counted.input is None or counted.output is None:
+        return None
+    return Usage(counted.input, counted.output, counted.cached, counted.reasoning)
 
 
 class Commits:
@@ -81,6 +90,12 @@ class Worker:
     open: set[asyncio.Task[None]] = field(default_factory=set)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None
+    unread: int = 0
+
+    def __post_init__(self) -> None:
+        rater = self.asker.rater
+        #: What to ask next, of a rater that takes several steps.
+        self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
 
     async def ask(self, call: Call, request: Request) -> Reply | ModelError:
         """One call, tried again as the study says: a reply, or the fault that it was given up for.
@@ -118,6 +133,16 @@ class Worker:
         self.breaker.park(reason)
         self.dismiss()
 
+    def parsed(self, broken: str) -> None:
+        """Replies were parsed; `broken` says how the rater's own parser broke, if it did.
+
+        Asking again would give another reply to the same parser, so that a rater whose parser
+        breaks on several in a row is parked.
+        """
+        self.unread = self.unread + 1 if broken else 0
+        if self.unread >= self.spec.breaker:
+            self.park(f"its parser broke on {self.unread} replies in a row ({broken})")
+
     def dismiss(self) -> None:
         """Let go of calls that wait to be made: their turn may be minutes away."""
         for task in self.queued:
@@ -141,7 +166,8 @@ class Worker:
             self.session.put(Attempt(call, time.time(), outcome))
         else:
             kind, text = outcome.kind, str(outcome)
-            self.session.put(Attempt(call, time.time(), None, kind, text, taken))
+            billed = usage_billed(outcome)
+            self.session.put(Attempt(call, time.time(), None, kind, text, taken, billed))
         return outcome, started
 
     async def _outcome(self, request: Request) -> Reply | ModelError:
@@ -159,7 +185,7 @@ class Worker:
             return ModelError(f"{type(error).__name__}: {error}", "connection")
         except ModelError as error:
             return error
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
+        except BROKEN_PLUGIN as error:
             return ModelError(f"{type(error).__name__}: {error}", "model")
 
     async def _admit(self, request: Request) -> tuple[float, float]:
@@ -203,10 +229,10 @@ class Worker:
 
     def _book(self, outcome: Reply | ModelError, expected: float, tokens: float) -> None:
         self.tally.calls += 1
-        if not isinstance(outcome, Reply):
+        usage = outcome.usage if isinstance(outcome, Reply) else usage_billed(outcome)
+        if usage is None:
             self.budget.book(expected, 0.0)
             return
-        usage = outcome.usage
         self.tally.add_usage(usage)
         self.budget.book(expected, cost_of(usage, self.prices))
         if tokens and usage.input is not None and usage.output is not None:

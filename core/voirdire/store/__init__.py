@@ -2,6 +2,7 @@
 
 from voirdire.store._counts import (
     Counts,
+    Replies,
     Spent,
     blind_characters,
     count_finished,
@@ -11,8 +12,10 @@ from voirdire.store._counts import (
 from voirdire.store._expected import Task, iterate_tasks, pairs_of
 from voirdire.store._findings import keep_findings, kept_findings, reply_findings_frame
 from voirdire.store._frames import (
+    Panel,
     ParsedTask,
     iterate_parsed,
+    panel_of,
     preferences_frame,
     raters_frame,
     ratings_frame,
@@ -25,11 +28,12 @@ from voirdire.store._raters import (
     Asker,
     TaskKind,
     askers,
+    broken_parser,
     checked_requests,
     model_identity,
     read_replies,
+    read_response,
     read_rubric,
-    read_text,
 )
 from voirdire.store._records import (
     Attempt,
@@ -52,7 +56,7 @@ from voirdire.store._session import (
     usable,
 )
 from voirdire.store._subjects import iterate_items, lonely_responses, take_items, take_responses
-from voirdire.store._tables import session_tables, write_tables
+from voirdire.store._tables import reparse, session_tables, write_tables
 
 __all__ = [
     "FLAGS",
@@ -61,8 +65,10 @@ __all__ = [
     "Call",
     "Counts",
     "Finish",
+    "Panel",
     "ParsedTask",
     "RaterId",
+    "Replies",
     "Revival",
     "Session",
     "Slot",
@@ -72,6 +78,7 @@ __all__ = [
     "TaskKind",
     "askers",
     "blind_characters",
+    "broken_parser",
     "checked_requests",
     "count_finished",
     "count_spent",
@@ -90,13 +97,15 @@ __all__ = [
     "model_identity",
     "open_session",
     "pairs_of",
+    "panel_of",
     "preferences_frame",
     "raters_frame",
     "ratings_frame",
     "read_replies",
+    "read_response",
     "read_rubric",
     "read_session",
-    "read_text",
+    "reparse",
     "replies_frame",
     "reply_findings_frame",
     "responses_frame",

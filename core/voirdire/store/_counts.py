@@ -14,7 +14,7 @@ from voirdire.store._texts import unpack
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from voirdire.store._raters import Asker
     from voirdire.store._records import RaterId
@@ -34,6 +34,17 @@ total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?)"
 _BY_MODEL = f"SELECT r.model, {_SUMS} GROUP BY r.model"
+_KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id = c.rater
+WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
+_LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
+JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id DESC LIMIT 1"""
+_OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
+JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+JOIN calls c ON c.task = t.id AND c.current = 1 AND c.step = 0 AND c.final IS NOT NULL
+JOIN raters r ON r.id = c.rater
+WHERE (r.stage, r.name) = (?, ?) AND r.id != ? AND c.run <= ? AND NOT EXISTS (
+    SELECT 1 FROM calls n WHERE n.rater = ? AND n.task = c.task AND n.run = c.run AND n.step = 0
+    AND n.final IS NOT NULL)"""
 _BLIND = """SELECT c.messages, a.text FROM attempts a JOIN calls c ON c.id = a.call
 JOIN raters r ON r.id = c.rater
 WHERE r.model = ? AND a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)"""
@@ -76,6 +87,49 @@ def count_finished(
         else:
             found.statuses[status] += count
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Finished tasks by stage and name of their rater, as they stood at one moment.
+
+    `of` looks before a study's texts are taken in, since an edited text sets its replies aside.
+    """
+
+    counts: dict[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection) -> Replies:
+        """Those of a session as it is."""
+        return cls({(stage, name): n for stage, name, n in connection.execute(_KEPT)})
+
+    def unfit(
+        self, connection: sqlite3.Connection, askers: Iterable[Asker], comparisons: Comparisons
+    ) -> dict[str, int]:
+        """Rater -> tasks that were finished and would be asked again, of those who are to ask."""
+        now = Replies.of(connection).counts
+        found = {}
+        for asker in askers:
+            place = asker.id.stage, asker.id.name
+            texts = self.counts.get(place, 0) - now.get(place, 0)
+            unfit = max(texts, 0) + _by_another(connection, asker, comparisons)
+            if unfit:
+                found[asker.id.name] = unfit
+        return found
+
+
+def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> int:
+    """Tasks finished under another model or prompt of the same name, and not under this one.
+
+    Where this one has asked last, someone has agreed to asking again before.
+    """
+    place = asker.id.stage, asker.id.name
+    number = rater_number(connection, asker.id) or -1
+    last = connection.execute(_LAST, place).fetchone()
+    if last is None or last[0] == number:
+        return 0
+    expect(connection, asker.task, comparisons)
+    return int(connection.execute(_OTHER, (*place, number, asker.runs, number)).fetchone()[0])
 
 
 def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:

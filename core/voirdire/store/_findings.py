@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._manager import plugins as loaded_plugins
+from voirdire._errors import BROKEN_PLUGIN
 from voirdire.files import whole, write_json
+from voirdire.protocols import Finds
 from voirdire.schema import Finding
 from voirdire.store._counts import count_finished
-from voirdire.store._frames import session_study
-from voirdire.store._raters import askers
 from voirdire.store._replies import rater_number
 from voirdire.store._session import read_session
 
 if TYPE_CHECKING:
     import sqlite3
     from collections import Counter
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from voirdire._registry import Plugins
+    from voirdire.store._frames import Panel
+    from voirdire.store._parsed import Page
     from voirdire.store._raters import Asker
     from voirdire.study import Comparisons
 
@@ -45,6 +45,16 @@ WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'd
 OR n.value LIKE 'simulated:%' OR n.value LIKE 'unknown_word %:%') GROUP BY note ORDER BY note"""
 _ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
 WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
+#: Tasks of several runs, and how many gave the same text in all of them, step by step.
+_ALIKE = """SELECT count(*), total(alike) FROM (SELECT min(same) AS alike FROM (
+    SELECT c.task, count(DISTINCT a.text) = 1 AS same, count(DISTINCT c.run) AS runs
+    FROM calls c JOIN attempts a ON a.id = c.final
+    WHERE c.rater = ? AND c.current = 1 AND c.run <= ? GROUP BY c.task, c.step)
+  WHERE runs > 1 GROUP BY task)"""
+_CUT = """SELECT t.item, t.first, t.second, c.run FROM calls c JOIN tasks t ON t.id = c.task
+WHERE c.rater = ? AND c.current = 1 AND c.cut = 1 AND c.run <= ? ORDER BY c.run, t.id"""
+#: The share of tasks with equal texts from which runs are no independent draws.
+ALIKE = 0.95
 _PLACES = 20
 _TASK = ("rater", "item", "first", "second", "run")
 
@@ -57,9 +67,9 @@ class Flagged:
     places: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     details: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def hear(self, page: pl.DataFrame) -> None:
-        """Count one page: one row a task and attribute, `flags` on the first row of each task."""
-        flags = page.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
+    def hear(self, page: Page) -> None:
+        """Count one page."""
+        flags = page.rows.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
         parts = pl.col("flags").struct
         found = (
             flags.explode("flags")
@@ -92,16 +102,17 @@ def _place(item: str, first: str, second: str, run: int) -> str:
     )
 
 
-def _without_parsing(folder: str | Path, plugins: Plugins | None = None) -> list[tuple[Any, ...]]:
+def _without_parsing(panel: Panel) -> list[tuple[Any, ...]]:
     """Rows of `REPLY_FINDINGS` that need no parsing: on the raters of the study as it ran last."""
-    study = session_study(folder)
-    with closing(read_session(folder)) as connection:
+    with closing(read_session(panel.folder)) as connection:
         found = [(asker, rater_number(connection, asker.id))
-                 for asker in askers(study, plugins or loaded_plugins())]  # fmt: skip
+                 for asker in panel.askers]  # fmt: skip
         return [
             *(row for a, number in found for row in _noted(connection, a.id.name, number or -1)),
             *(row for a, number in found for row in _several(connection, a.id.name, number or -1)),
-            *(row for a, _ in found for row in _unanswered(connection, a, study.comparisons)),
+            *(row for a, number in found for row in _alike(connection, a, number or -1)),
+            *(row for a, number in found for row in _cut(connection, a, number or -1)),
+            *(row for a, _ in found for row in _unanswered(connection, a, panel.study.comparisons)),
         ]
 
 
@@ -132,6 +143,23 @@ def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator
         yield name, "several_models", total - found[0][1], total, detail, []
 
 
+def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
+    """Runs that are one run copied, where a temperature above 0 should have told them apart."""
+    if asker.runs < 2 or asker.temperature == 0:
+        return
+    tasks, alike = map(int, connection.execute(_ALIKE, (number, asker.runs)).fetchone())
+    if tasks and alike >= ALIKE * tasks:
+        yield asker.id.name, "runs_identical", alike, tasks, str(asker.runs), []
+
+
+def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
+    """Tasks for which a rater had more steps to take than it may."""
+    rows = connection.execute(_CUT, (number, asker.runs)).fetchall()
+    if rows:
+        places = [_place(*row) for row in rows[:_PLACES]]
+        yield asker.id.name, "steps_cut", len(rows), None, str(asker.max_steps), places
+
+
 def _why(faults: Counter[str], missing: int) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(faults.items()))
     parts = [f"{faults.total():,} given up ({kinds})"] if faults else []
@@ -140,9 +168,10 @@ def _why(faults: Counter[str], missing: int) -> str:
     return " and ".join(parts)
 
 
-def write_reply_findings(folder: Path, flagged: Flagged, plugins: Plugins | None) -> None:
+def write_reply_findings(panel: Panel, flagged: Flagged) -> None:
     """Write the findings on a session's replies beside its tables."""
-    rows = [*flagged.rows(), *_without_parsing(folder, plugins)]
+    folder = panel.folder
+    rows = [*flagged.rows(), *_without_parsing(panel)]
     with whole(folder / FILE) as draft:
         pl.DataFrame(rows, schema=REPLY_FINDINGS, orient="row").write_parquet(draft)
     (folder / OLD_FILE).unlink(missing_ok=True)
@@ -158,7 +187,8 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
         ``detail`` (an example, or the kinds of fault), ``places`` (the first twenty). Kinds are
         ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
         parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``,
-        ``unknown_word`` (of a provider). Empty where the session has none on file.
+        ``unknown_word`` (of a provider), ``runs_identical`` (`detail` says how many runs),
+        ``steps_cut`` (`detail` is the limit). Empty where the session has none on file.
     """
     path, old = Path(folder) / FILE, Path(folder) / OLD_FILE
     if not path.is_file() and old.is_file():
@@ -175,21 +205,20 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     A rater says it by a method `findings() -> sequence of Finding or None`, which few have: one
     whose prompts hold examples tells of leaks.
     """
-    asked = ((name, getattr(rater, "findings", None)) for name, rater in raters)
-    said = {name: _said(name, found) for name, found in asked if found}
+    said = {name: _said(name, rater) for name, rater in raters if isinstance(rater, Finds)}
     new = {name: found for name, found in said.items() if found is not None}
     if not new:
         return
     write_json(Path(folder) / OWN, {**_kept(folder), **new})
 
 
-def _said(name: str, findings: Callable[[], Any]) -> list[dict[str, Any]] | None:
+def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
     """What a rater finds; one that breaks at it is a finding itself."""
     try:
-        found = findings()
+        found = rater.findings()
         rows = None if found is None else [asdict(one) for one in found]
         json.dumps(rows)
-    except Exception as error:  # noqa: BLE001 - a plugin's rater may raise anything at all
+    except BROKEN_PLUGIN as error:
         message = f"{name} was asked for its findings and broke: {type(error).__name__}: {error}"
         broken = Finding(
             "findings_broke", "note", name, 1, (), message, "What it knows of is not told here."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ from voirdire.store._parsed import (
     as_ratings,
     parsed_pages,
 )
-from voirdire.store._raters import askers, read_replies
+from voirdire.store._raters import askers, read_replies, read_response
 from voirdire.store._replies import answered, readable
 from voirdire.store._session import STUDY, read_session
 from voirdire.store._texts import unpack
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from voirdire._registry import Plugins
     from voirdire.schema import Parsed, Status
+    from voirdire.store._parsed import Page
     from voirdire.store._raters import Asker
     from voirdire.study import Stage, Study
 
@@ -45,10 +47,25 @@ JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.p
 _DROPPED = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id AND c.current = 1
 JOIN attempts a ON a.call = c.id WHERE (r.stage, r.name, r.model, r.prompt) = (?, ?, ?, ?)
 AND a.extra LIKE '%"dropped temperature%' LIMIT 1"""
-_STATUS: dict[str, Status] = {
-    "refusal": "refused", "content_filter": "filtered", "length": "truncated", "empty": "blank",
-    "error": "failed",
-}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A session with its study as it ran last, and everyone in it who asks a model, made once."""
+
+    folder: Path
+    study: Study
+    askers: tuple[Asker, ...]
+
+    def of(self, *stages: Stage) -> tuple[Asker, ...]:
+        """Those of some stages."""
+        return tuple(asker for asker in self.askers if asker.id.stage in stages)
+
+
+def panel_of(folder: str | Path, plugins: Plugins | None = None) -> Panel:
+    """The panel of a session, made from the study that lies in it."""
+    study = session_study(folder)
+    return Panel(Path(folder), study, tuple(askers(study, plugins or loaded_plugins())))
 
 
 def session_study(folder: str | Path) -> Study:
@@ -71,7 +88,7 @@ def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Data
     Every rating that the study asks for is there, in the order of raters, responses and runs; one
     without a reply has a null score and status ``failed``. Replies are parsed anew.
     """
-    return _all(ratings_pages(folder, plugins), RATINGS)
+    return _all(ratings_pages(panel_of(folder, plugins)), RATINGS)
 
 
 def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
@@ -79,32 +96,27 @@ def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.
 
     `score` > 0 prefers system_a, whichever was shown first.
     """
-    return _all(preferences_pages(folder, plugins), PREFERENCES)
+    return _all(preferences_pages(panel_of(folder, plugins)), PREFERENCES)
 
 
 def ratings_pages(
-    folder: str | Path,
-    plugins: Plugins | None = None,
-    heard: Callable[[pl.DataFrame], None] | None = None,
+    panel: Panel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """`ratings_frame` in pages that fit any memory; `heard` gets each page with its flags."""
-    for _, _, page in _pages(folder, plugins, lambda asker: asker.task != "comparison"):
+    """`ratings_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
+    for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
         if heard:
             heard(page)
-        yield as_ratings(page)
+        yield as_ratings(page.rows)
 
 
 def preferences_pages(
-    folder: str | Path,
-    plugins: Plugins | None = None,
-    heard: Callable[[pl.DataFrame], None] | None = None,
+    panel: Panel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """`preferences_frame` in pages that fit any memory; `heard` gets each page with its flags."""
-    pages = _pages(folder, plugins, lambda asker: asker.task == "comparison")
-    for connection, study, page in pages:
+    """`preferences_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
+    for connection, page in _pages(panel, lambda asker: asker.task == "comparison"):
         if heard:
             heard(page)
-        yield as_preferences(page, pairs_of(connection, study.comparisons))
+        yield as_preferences(page.rows, pairs_of(connection, panel.study.comparisons))
 
 
 def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
@@ -112,18 +124,17 @@ def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
 
     A response that was to be generated and was not is there with a null text and the reason.
     """
-    return _all(responses_pages(folder, plugins), RESPONSES)
+    return _all(responses_pages(panel_of(folder, plugins)), RESPONSES)
 
 
-def responses_pages(folder: str | Path, plugins: Plugins | None = None) -> Iterator[pl.DataFrame]:
+def responses_pages(panel: Panel) -> Iterator[pl.DataFrame]:
     """`responses_frame` in pages that fit any memory."""
-    study = session_study(folder)
-    with closing(read_session(folder)) as connection:
+    with closing(read_session(panel.folder)) as connection:
         cursor = connection.execute(_RESPONSES)
         while page := cursor.fetchmany(PAGE):
             yield _responses((*row[:2], readable(unpack(row[2])), row[3], "ok") for row in page)
-        for asker in _generators(study, plugins):
-            yield _responses(_missing(connection, asker, study))
+        for asker in panel.of("generate"):
+            yield _responses(_missing(connection, asker, panel.study))
 
 
 def _responses(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
@@ -137,27 +148,31 @@ def _missing(
     name = asker.id.name
     there = "SELECT 1 FROM responses WHERE (item, system, present) = (?, ?, 1)"
     expect(connection, "item", study.comparisons)
-    for item, _, _, _, replies in answered(connection, asker.id, 1):
+    for item, _, _, _, replies, _ in answered(connection, asker.id, 1):
         if connection.execute(there, (item, name)).fetchone() is None:
-            yield item, name, None, "generated", _status(replies)
+            yield item, name, None, "generated", _status(asker, replies, item)
 
 
-def _status(replies: Sequence[Reply] | None) -> Status:
-    """Why there is no response."""
+def _status(asker: Asker, replies: Sequence[Reply] | None, item: str) -> Status:
+    """Why there is no response; one that was cut before it had a text is *truncated*."""
     if replies is None:
         return "failed"
-    return _STATUS.get(replies[-1].finish_reason, "blank") if replies else "blank"
+    if replies and replies[-1].finish_reason == "length":
+        return "truncated"
+    status = read_response(asker, replies, item)[0].status
+    return "blank" if status == "ok" else status
 
 
-def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+def raters_frame(
+    folder: str | Path, plugins: Plugins | None = None, *, panel: Panel | None = None
+) -> pl.DataFrame:
     """The panel: rater, kind, family, excludes, model, temperature, prompt_hash.
 
     The temperature is the one sent, the rater's own default included; null where none was, or
     where the model refused it and it was dropped.
     """
-    study = session_study(folder)
-    made = askers(study, plugins or loaded_plugins())
-    asked = {asker.id.name: asker for asker in made if asker.id.stage != "generate"}
+    panel = panel or panel_of(folder, plugins)
+    asked = {asker.id.name: asker for asker in panel.of("judge", "annotate")}
     with closing(read_session(folder)) as connection:
         sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
     rows = [
@@ -167,7 +182,7 @@ def raters_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataF
             sent.get(rater.name, rater.temperature),
             asked[rater.name].id.prompt if rater.name in asked else None,
         )
-        for rater in study.panel
+        for rater in panel.study.panel
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=RATERS, orient="row")
 
@@ -181,20 +196,13 @@ def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
 
 
 def _pages(
-    folder: str | Path, plugins: Plugins | None, wanted: Callable[[Asker], bool]
-) -> Iterator[tuple[sqlite3.Connection, Study, pl.DataFrame]]:
-    study = session_study(folder)
-    panel = [a for a in askers(study, plugins or loaded_plugins()) if a.id.stage != "generate"]
-    with closing(read_session(folder)) as connection:
-        for asker in filter(wanted, panel):
-            expect(connection, asker.task, study.comparisons)
+    panel: Panel, wanted: Callable[[Asker], bool]
+) -> Iterator[tuple[sqlite3.Connection, Page]]:
+    with closing(read_session(panel.folder)) as connection:
+        for asker in filter(wanted, panel.of("judge", "annotate")):
+            expect(connection, asker.task, panel.study.comparisons)
             for page in parsed_pages(connection, asker):
-                yield connection, study, page
-
-
-def _generators(study: Study, plugins: Plugins | None) -> list[Asker]:
-    made = askers(study, plugins or loaded_plugins()) if study.generators else []
-    return [asker for asker in made if asker.id.stage == "generate"]
+                yield connection, page
 
 
 def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
@@ -222,13 +230,12 @@ def iterate_parsed(
 
     Equal replies of a rater are parsed once; a run without a reply is there with status failed.
     """
-    study = session_study(folder)
-    panel = askers(study, plugins or loaded_plugins())
+    panel = panel_of(folder, plugins)
     with closing(read_session(folder)) as connection:
-        for asker in (each for each in panel if each.id.stage == stage):
-            expect(connection, asker.task, study.comparisons)
+        for asker in panel.of(stage):
+            expect(connection, asker.task, panel.study.comparisons)
             known: dict[Any, Parsed] = {}
-            for item, first, second, run, kept in answered(connection, asker.id, asker.runs):
+            for item, first, second, run, kept, _ in answered(connection, asker.id, asker.runs):
                 replies = _NOT_ASKED if kept is None else kept
                 key = tuple((reply.text, reply.finish_reason) for reply in replies)
                 if key not in known:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voirdire._errors import StudyError
 from voirdire.schema import Response
 from voirdire.store._expected import expect
-from voirdire.store._raters import read_text
+from voirdire.store._raters import read_response
 from voirdire.store._replies import answered
 from voirdire.store._subjects import take_responses
 from voirdire.study import Comparisons
@@ -40,8 +40,8 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
 def _responses(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
     for asker in made:
         expect(connection, "item", Comparisons())
-        for item, _, _, _, replies in answered(connection, asker.id, 1):
+        for item, _, _, _, replies, _ in answered(connection, asker.id, 1):
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
-                text = read_text(asker.rater, replies, item)
-                if text and text.strip():
+                _, text = read_response(asker, replies, item)
+                if text.strip():
                     yield Response(item, asker.id.name, text)

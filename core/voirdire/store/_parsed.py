@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from voirdire.protocols import ParsesColumns
 from voirdire.schema import Reply
 from voirdire.store._raters import read_replies
 from voirdire.store._replies import answered
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.parsing import ScoreColumns
-    from voirdire.schema import Flag, Parsed
+    from voirdire.schema import Flag, Parsed, Status
     from voirdire.store._raters import Asker
+    from voirdire.store._records import RaterId
     from voirdire.store._replies import Answered
 
 #: Tasks of one page, which bounds the memory that deriving a table takes.
@@ -40,22 +42,41 @@ _READ: dict[str, Any] = {
 _NOT_ASKED = [Reply("", "error", error="not asked")]
 
 
-def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[pl.DataFrame]:
-    """Everything a rater was to say, one row a task, run and attribute, in the expected order.
+class Page(NamedTuple):
+    """Some tasks of one rater, parsed.
 
-    What has no reply stands there with status ``failed``. `flags` stand on the first row of each
-    task alone.
+    `rows` has one row a task, run and attribute, in the expected order; what has no reply stands
+    there with status ``failed``. `flags` stand on the first row of each task alone. `changed` names
+    the tasks whose replies are read otherwise now than when they were finished.
     """
+
+    rows: pl.DataFrame
+    changed: list[Changed]
+
+
+class Changed(NamedTuple):
+    """A task by rater, item, first and second system and run, and what its replies say now."""
+
+    rater: RaterId
+    item: str
+    first: str
+    second: str
+    run: int
+    status: str
+
+
+def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[Page]:
+    """Everything a rater was to say."""
     tasks = answered(connection, asker.id, asker.runs)
     while page := list(islice(tasks, PAGE)):
         yield _page(page, asker)
 
 
-def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
+def _page(page: Sequence[Answered], asker: Asker) -> Page:
     numbers: dict[Any, int] = {}
     distinct: list[Sequence[Reply]] = []
     tasks: list[tuple[Any, ...]] = []
-    for item, first, second, run, kept in page:
+    for item, first, second, run, kept, _ in page:
         replies = _NOT_ASKED if kept is None else kept
         key = tuple((r.text, r.finish_reason, tuple(r.option_logprobs.items())) for r in replies)
         number = numbers.get(key)
@@ -63,28 +84,29 @@ def _page(page: Sequence[Answered], asker: Asker) -> pl.DataFrame:
             number = numbers[key] = len(numbers)
             distinct.append(replies)
         tasks.append((item, first, second, run, number))
+    read, statuses = _read(distinct, asker)
     left = pl.DataFrame(tasks, schema=_TASKS, orient="row")
-    return left.join(
-        _read(distinct, asker), on="uid", how="inner", maintain_order="left_right"
-    ).with_columns(rater=pl.lit(asker.id.name))
+    rows = left.join(read, on="uid", how="inner", maintain_order="left_right")
+    changed = [
+        Changed(asker.id, before.item, before.first, before.second, before.run, statuses[task[4]])
+        for task, before in zip(tasks, page, strict=True)
+        if before.status not in (None, "failed", statuses[task[4]])
+    ]
+    return Page(rows.with_columns(rater=pl.lit(asker.id.name)), changed)
 
 
-def _read(distinct: Sequence[Sequence[Reply]], asker: Asker) -> pl.DataFrame:
-    """What each set of replies says: rows by its number and, within it, by attribute.
-
-    A judge that can read many single replies at once, with the same results, has `parse_column`.
-    """
-    in_columns = getattr(asker.rater, "parse_column", None)
-    if in_columns is not None and all(len(replies) == 1 for replies in distinct):
-        columns: ScoreColumns | None = in_columns([replies[0] for replies in distinct])
+def _read(
+    distinct: Sequence[Sequence[Reply]], asker: Asker
+) -> tuple[pl.DataFrame, Sequence[Status]]:
+    """What each set of replies says: rows by its number and attribute, and its status."""
+    rater = asker.rater
+    if isinstance(rater, ParsesColumns) and all(len(replies) == 1 for replies in distinct):
+        columns: ScoreColumns | None = rater.parse_column([replies[0] for replies in distinct])
         if columns is not None:
-            return _from_columns(columns)
-    rows = (
-        row
-        for number, replies in enumerate(distinct)
-        for row in _rows(number, read_replies(asker, replies))
-    )
-    return pl.DataFrame(list(rows), schema=_READ, orient="row")
+            return _from_columns(columns), columns.status
+    read = [read_replies(asker, replies) for replies in distinct]
+    rows = [row for number, parsed in enumerate(read) for row in _rows(number, parsed)]
+    return pl.DataFrame(rows, schema=_READ, orient="row"), [parsed.status for parsed in read]
 
 
 def _from_columns(columns: ScoreColumns) -> pl.DataFrame:

@@ -8,10 +8,17 @@ import math
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from voirdire._errors import MissingExtraError, PluginError, StudyError, VoirdireError
+from voirdire._errors import (
+    BROKEN_PLUGIN,
+    MissingExtraError,
+    PluginError,
+    StudyError,
+    VoirdireError,
+)
 from voirdire.parsing import LabelSet
+from voirdire.protocols import NamesLabels
 from voirdire.schema import (
     STATUSES,
     Attribute,
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.schema import Status
     from voirdire.study import GeneratorSpec, Rater, Stage, Study
 
 
@@ -44,6 +52,12 @@ _REACHED_BY = frozenset({"timeout", "api_key_env", "threads", "local_files_only"
 _SENTENCE = 160
 #: A study may also name these among a rater's `options`.
 _SAMPLED = tuple(field.name for field in fields(Sampling))
+#: The flag of a reply on which its rater's own parser broke.
+_RAISED: Final = "parser_raised"
+_OF_TEXT: dict[str, Status] = {
+    "stop": "ok", "length": "ok", "refusal": "refused", "content_filter": "filtered",
+    "empty": "blank", "error": "failed",
+}  # fmt: skip
 _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 
@@ -52,7 +66,7 @@ class Asker:
     """Who asks: the pure object, its id, and what the study says of it.
 
     `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
-    to score by the study, or the label set of its own.
+    to score by the study, or the label set of its own. `max_steps` bounds its calls for one task.
     """
 
     id: RaterId
@@ -61,6 +75,7 @@ class Asker:
     spec: Rater | GeneratorSpec
     runs: int = 1
     attributes: tuple[str, ...] = ()
+    max_steps: int = 16
 
     @property
     def temperature(self) -> float | None:
@@ -72,33 +87,55 @@ class Asker:
 def askers(study: Study, plugins: Plugins) -> list[Asker]:
     """Everyone in a study that asks a model: generators first, then judges and annotators."""
     generators = [_generator(spec, study, plugins) for spec in study.generators]
-    panel = [_rater(spec, study, plugins) for spec in study.panel if is_run(spec)]
-    return [*generators, *panel]
+    run = [spec for spec in study.panel if is_run(spec)]
+    rubric = _rubric_for_all(study, plugins) if run else ""
+    return [*generators, *(_rater(spec, rubric, study, plugins) for spec in run)]
+
+
+def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
+    """The rubric, read once; what a plugin's judge is told by `use` need be no rubric of ours."""
+    try:
+        return read_rubric(study, plugins)
+    except VoirdireError:
+        return rubric_of(study)
 
 
 def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
         return checked_parsed(asker.rater.parse(replies))
-    except Exception as error:  # noqa: BLE001 - a plugin's parser may raise anything at all
-        scores = dict.fromkeys(_keys(asker))
-        return Parsed(scores, "unparsable", flags=(Flag("parser_raised", _sentence(error)),))
+    except BROKEN_PLUGIN as error:
+        return _broken(dict.fromkeys(_keys(asker)), error)
 
 
-def read_text(rater: Any, replies: Sequence[Reply], item: str) -> str | None:
-    """The response that a generator reads out of replies; None where its parser fails."""
+def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Parsed, str]:
+    """What a generator's replies come to: a status, and the response's text where there is one."""
+    if not replies:
+        return Parsed({}, "blank"), ""
+    status = _OF_TEXT[replies[-1].finish_reason]
     try:
-        found = rater.parse(replies, item).text
-    except Exception:  # noqa: BLE001 - a plugin's parser may raise anything at all
-        return None
-    return found if isinstance(found, str) else None
+        text = asker.rater.parse(replies, item).text
+        if not isinstance(text, str):
+            raise TypeError(f"a response's text must be a text, got {type(text).__name__}")
+    except BROKEN_PLUGIN as error:
+        return _broken({}, error), ""
+    return Parsed({}, "blank" if status == "ok" and not text.strip() else status), text
 
 
-def _sentence(error: Exception) -> str:
+def broken_parser(parsed: Parsed) -> str:
+    """How a rater's own parser broke; empty where it did not."""
+    return next((flag.about for flag in parsed.flags if flag.kind == _RAISED), "")
+
+
+def _broken(scores: Mapping[str, None], error: BaseException) -> Parsed:
+    return Parsed(scores, "unparsable", flags=(Flag(_RAISED, _sentence(error)),))
+
+
+def _sentence(error: BaseException) -> str:
     """What was raised, as one short line."""
     try:
         said = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - an exception of a plugin may break where it is printed
+    except BROKEN_PLUGIN:  # an exception of a plugin may break where it is printed
         said = ""
     name = type(error).__name__
     return f"{name}: {said[:_SENTENCE]}" if said else name
@@ -108,7 +145,7 @@ def _keys(asker: Asker) -> list[str]:
     """What a rater scores: as it says itself without a reply, else as the study does."""
     try:
         found = list(asker.rater.parse([Reply("", "error", error="not asked")]).scores)
-    except Exception:  # noqa: BLE001 - it fails on everything, which its status says
+    except BROKEN_PLUGIN:  # it fails on everything, which its status says
         found = []
     return found or list(asker.attributes)
 
@@ -159,7 +196,7 @@ def read_rubric(study: Study, plugins: Plugins) -> Rubric:
         read: Rubric = plugins.resolve("judge", "rubric")(found).rubric
     except VoirdireError:
         raise
-    except Exception as error:
+    except BROKEN_PLUGIN as error:
         raise StudyError(f"rubric {found!r}: {type(error).__name__}: {error}") from error
     return read
 
@@ -186,33 +223,28 @@ def _sample(rater: Any, task: TaskKind) -> list[Request] | None:
     }
     try:
         return checked_requests(rater.requests(subjects.get(task, item)))
-    except Exception:  # noqa: BLE001 - a plugin may need a real item, such as its nearest examples
+    except BROKEN_PLUGIN:  # it may need a real item, such as its nearest examples
         return None
 
 
-def _rater(spec: Rater, study: Study, plugins: Plugins) -> Asker:
+def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) -> Asker:
     if spec.kind == "annotator" and not spec.use:
         raise StudyError(f"panel {spec.name!r}: key 'use' must name an annotator")
     use = spec.use or "rubric"
-    given = () if spec.kind == "annotator" else (rubric_of(study),)
+    given = () if spec.kind == "annotator" else (rubric,)
     rater = _made(spec.kind, use, spec, given, study, plugins)
     task: TaskKind = getattr(rater, "task", "item" if spec.kind == "annotator" else "rating")
     runs = spec.runs if "runs" in spec.model_fields_set else getattr(rater, "runs", 1)
     rater_id = _rater_id(_STAGE[spec.kind], spec, rater, task)
-    return Asker(rater_id, rater, task, spec, runs, _attributes(rater, study, plugins))
+    named = _attributes(rater, rubric)
+    return Asker(rater_id, rater, task, spec, runs, named, spec.max_steps)
 
 
-def _attributes(rater: Any, study: Study, plugins: Plugins) -> tuple[str, ...]:
+def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:
     """What is to be scored; nothing where neither a label set nor a rubric says it."""
-    labels = getattr(rater, "labels", None)
-    if isinstance(labels, LabelSet):
-        return labels.labels
-    if study.rubric.attributes:
-        return tuple(attribute.name for attribute in study.rubric.attributes)
-    try:
-        return read_rubric(study, plugins).names
-    except VoirdireError:  # what a plugin's judge is told by `use` need be no rubric of ours
-        return ()
+    if isinstance(rater, NamesLabels) and isinstance(rater.labels, LabelSet):
+        return rater.labels.labels
+    return rubric.names if isinstance(rubric, Rubric) else ()
 
 
 def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
@@ -255,7 +287,7 @@ def _made(
         raise PluginError(f"{kind} {use!r} of {spec.name!r} does not take this: {error}") from error
     except VoirdireError:
         raise
-    except Exception as error:
+    except BROKEN_PLUGIN as error:
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{kind} {use!r} of {spec.name!r} cannot be made: {what}") from error
     return checked_rater(made, f"{kind} {use!r} of {spec.name!r}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from voirdire.schema import Reply, Request
+    from voirdire.schema import Reply, Request, Usage
     from voirdire.study import Stage
 
 
@@ -50,7 +50,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a call: a reply, or the kind and message of the fault."""
+    """One try at a call: a reply, or the kind and message of the fault and what it cost."""
 
     call: Call
     at: float
@@ -58,6 +58,7 @@ class Attempt:
     error: str = ""
     message: str = ""
     latency: float = 0.0
+    billed: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Finish:
     """A task is through: its calls keep their last reply as final, but those that `failed`.
 
     `fault` is the kind of fault that they were given up for. A task about which nothing is to be
-    asked has no keys, but its `slot`.
+    asked has no keys, but its `slot`. `cut` says that its rater had more steps to take.
     """
 
     keys: tuple[bytes, ...]
@@ -73,6 +74,7 @@ class Finish:
     failed: tuple[bytes, ...] = ()
     fault: str = ""
     slot: Slot | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,14 @@ def make_call(slot: Slot, request: Request) -> Call:
 
 
 def for_run(request: Request, run: int) -> Request:
-    """The request of the k-th run: a seed moves on by one a run, or all would give one reply."""
-    return request if request.seed is None else replace(request, seed=request.seed + run - 1)
+    """The request of the k-th run: a seed moves on by one a run, or all would give one reply.
+
+    `run` is no part of a call's parameters; its slot holds it.
+    """
+    if run == request.run:
+        return request
+    seed = None if request.seed is None else request.seed + run - request.run
+    return replace(request, seed=seed, run=run)
 
 
 def params_json(request: Request) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAGE = 20_000
 _FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
 c.messages != '[]', a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.latency,
-a.provider_id, a.model, a.extra, a.message FROM expected e
+a.provider_id, a.model, a.extra, a.message, c.status FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
@@ -47,7 +47,8 @@ REPLIES = {
 class Answered(NamedTuple):
     """One task in one run with its final replies, in the order of its steps.
 
-    `replies` is None where it was not asked, and empty where there was nothing to ask.
+    `replies` is None where it was not asked, and empty where there was nothing to ask; `status` is
+    what was read when it was finished, None where it is not.
     """
 
     item: str
@@ -55,6 +56,7 @@ class Answered(NamedTuple):
     second: str
     run: int
     replies: list[Reply] | None
+    status: str | None = None
 
 
 def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> Iterator[Answered]:
@@ -67,17 +69,19 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
     rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
     for _, group in groupby(rows, key=itemgetter(0)):
         found: dict[int, list[Reply]] = {}
+        statuses: dict[int, str | None] = {}
         for row in group:
             if row[4] is not None:
                 replies = found.setdefault(row[4], [])
+                statuses[row[4]] = row[17]
                 if row[5]:
                     replies.append(_reply(row))
         for run in range(1, runs + 1):
-            yield Answered(row[1], row[2], row[3], run, found.get(run))
+            yield Answered(row[1], row[2], row[3], run, found.get(run), statuses.get(run))
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    return Reply("", "error", error="no reply") if row[7] is None else reply_of(row[6:])
+    return Reply("", "error", error="no reply") if row[7] is None else reply_of(row[6:17])
 
 
 def rater_number(connection: sqlite3.Connection, rater_id: RaterId) -> int | None:

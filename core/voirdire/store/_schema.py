@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+from dataclasses import dataclass
+
+SCHEMA_VERSION = 2
 
 #: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id].
 #: `current` is 1 on the call that the newest prompt of its slot made, so that an older prompt's
@@ -34,7 +36,8 @@ CREATE TABLE params (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, json TEX
 CREATE TABLE calls (
     id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, rater INTEGER NOT NULL,
     task INTEGER NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL, messages TEXT NOT NULL,
-    params INTEGER NOT NULL, current INTEGER NOT NULL, final INTEGER, status TEXT
+    params INTEGER NOT NULL, current INTEGER NOT NULL, final INTEGER, status TEXT,
+    cut INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX slot ON calls (rater, task, run, step) WHERE current = 1;
 CREATE TABLE attempts (
@@ -44,6 +47,27 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempt_of ON attempts (call);
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """From one version of the schema to the next.
+
+    `write` changes the tables of a session that is to be written. `read` makes temporary views of
+    the same names over the older tables, so that an old session is read without being changed.
+    """
+
+    write: str
+    read: str
+
+
+#: By the version that they start from. Version 2 marks tasks that a limit on steps has cut.
+MIGRATIONS: dict[int, Migration] = {
+    1: Migration(
+        "ALTER TABLE calls ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;",
+        "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut FROM main.calls;",
+    )
+}
 
 VERSION = f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"  # noqa: S608
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from voirdire._errors import SessionError
-from voirdire.files import write_text
+from voirdire.files import whole, write_text
 from voirdire.schema import Reply, Usage
 from voirdire.secrets import held_keys
 from voirdire.store import _lock
 from voirdire.store._records import Stored
-from voirdire.store._schema import SCHEMA_VERSION, TABLES, VERSION
+from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.study import study_hash, thresholds_hash
@@ -118,7 +120,14 @@ def reply_of(row: Sequence[Any]) -> Reply:
     )
 
 
-def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = False) -> Session:
+def open_session(
+    folder: str | Path,
+    study: Study,
+    text: str,
+    *,
+    resume: bool = False,
+    take: Callable[[sqlite3.Connection], None] | None = None,
+) -> Session:
     """Create a session, or go on with one.
 
     Parameters
@@ -131,13 +140,16 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
         The study as TOML; it is copied into the folder, and every version of it is kept.
     resume : bool
         Whether an existing session is meant.
+    take : callable, optional
+        Takes the study's items and responses in, in one transaction with the study itself: if it
+        raises, the session is as it was.
 
     Raises
     ------
     SessionError
         The study holds a key of the environment, the folder holds files that a session would write
-        over or a session with replies (and `resume` is False), another process works in it, or
-        another version of voirdire wrote it.
+        over or a session with replies (and `resume` is False), another process works in it, its
+        database is empty or no session beside tables of one, or a newer voirdire wrote it.
     """
     folder = Path(folder)
     if held := held_keys(text):
@@ -150,7 +162,7 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
     lock = _lock.acquire(folder)
     try:
         with usable(folder):
-            _prepare(folder / DATABASE)
+            _prepare(folder)
         session = Session(folder, lock)
     except BaseException:
         _lock.release(lock)
@@ -159,43 +171,146 @@ def open_session(folder: str | Path, study: Study, text: str, *, resume: bool = 
         opened.enter_context(session)
         if session.resumed and not resume:
             raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
-        with usable(folder):
+        with usable(folder), transaction(session.connection):
+            if take is not None:
+                take(session.connection)
             _remember(session, study, text)
+        write_text(folder / STUDY, text)
         opened.pop_all()
     return session
+
+
+@contextmanager
+def locked_session(folder: str | Path) -> Iterator[sqlite3.Connection]:
+    """A connection that may write to an existing session, which nobody else works in meanwhile.
+
+    Raises
+    ------
+    SessionError
+        There is none, another process works in it, or a newer voirdire wrote it.
+    """
+    folder = Path(folder)
+    _check_there(folder)
+    try:
+        lock = _lock.acquire(folder)
+    except OSError as error:
+        raise SessionError(f"session {folder}: it cannot be written ({error.strerror})") from None
+    try:
+        with usable(folder):
+            _prepare(folder)
+        with closing(connect(folder / DATABASE)) as connection:
+            yield connection
+    finally:
+        _lock.release(lock)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is written in the block, or nothing; inside another one it is part of that."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _check_free(folder: Path) -> None:
     """A new session writes over no file of the user's."""
     if is_session(folder):
         return
-    taken = [name for name in WRITTEN if (folder / name).exists()]
-    if taken:
+    if taken := _tables_in(folder):
         raise SessionError(
             f"{folder}: {taken[0]} lies there, which a session would write over; give --out a "
             "folder of its own"
         )
 
 
+def _check_there(folder: Path) -> None:
+    if not (folder / DATABASE).exists():
+        raise SessionError(f"session {folder}: there is no {DATABASE} in it")
+
+
+def _tables_in(folder: Path) -> list[str]:
+    return [name for name in WRITTEN if (folder / name).exists()]
+
+
 def read_session(folder: str | Path) -> sqlite3.Connection:
     """A read-only connection to a session, also while another process writes.
+
+    Nothing is written, also where an older voirdire wrote the session and where the folder allows
+    no writing at all, as on a disc.
 
     Raises
     ------
     SessionError
         There is no session in the folder, or it cannot be read.
     """
-    path = Path(folder) / DATABASE
-    if not path.exists():
-        raise SessionError(f"session {folder}: there is no {DATABASE} in it")
-    # Polars pulls pages from whichever of its threads is free, one at a time.
-    where = f"{path.resolve().as_uri()}?mode=ro"
-    connection = sqlite3.connect(where, uri=True, check_same_thread=False)
+    folder = Path(folder)
+    _check_there(folder)
+    connection = _connect_to_read(folder / DATABASE)
     try:
-        _check_version(connection, path)
+        version = _version(connection, folder / DATABASE)
+        for older in range(version, SCHEMA_VERSION):
+            connection.executescript(MIGRATIONS[older].read)
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing.
+
+    SQLite keeps an index of the write-ahead log in a file beside it, and cannot make one where
+    nothing may be written. Then the database is read as it stands, if its log is folded in, and
+    else from a copy of both.
+    """
+    connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log = path.with_name(path.name + "-wal")
+        code = error.sqlite_errorcode & 0xFF  # the primary one, without its details
+        if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise SessionError(f"{path}: not a session of voirdire ({error})") from None
+        if log.exists() and log.stat().st_size:
+            return _copied(path, log)
+        return _connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise SessionError(f"{path}: not a session of voirdire ({error})") from None
+    return connection
+
+
+def _connect(where: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    # Polars pulls pages from whichever of its threads is free, one at a time.
+    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=kind)
+
+
+class _Copy(sqlite3.Connection):
+    """A connection to a copy, which goes with it."""
+
+    folder: TemporaryDirectory[str] | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+def _copied(path: Path, log: Path) -> sqlite3.Connection:
+    folder = TemporaryDirectory(prefix="voirdire-")
+    for file in (path, log):
+        shutil.copyfile(file, Path(folder.name) / file.name)
+    connection = _connect((Path(folder.name) / path.name).as_uri(), _Copy)
+    if isinstance(connection, _Copy):
+        connection.folder = folder
     return connection
 
 
@@ -229,33 +344,66 @@ def is_session(folder: str | Path) -> bool:
     return (Path(folder) / DATABASE).is_file()
 
 
-def _prepare(path: Path) -> None:
-    try:
-        connection = connect(path)
-    except sqlite3.DatabaseError as error:
-        raise SessionError(f"{path}: not a session of voirdire ({error})") from None
-    try:
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            connection.executescript(f"BEGIN; {TABLES} {VERSION} COMMIT;")
-        _check_version(connection, path)
-    finally:
-        connection.close()
+def _prepare(folder: Path) -> None:
+    """See that the database can be written: made where there is none, brought up to date if old."""
+    path = folder / DATABASE
+    if path.exists() and not _is_empty(path):
+        with closing(_connect_to_read(path)) as connection:  # what is foreign is not touched
+            version = _version(connection, path)
+        if version < SCHEMA_VERSION:
+            _migrate(path, version)
+        return
+    if taken := _tables_in(folder):
+        raise SessionError(
+            f"session {folder}: {DATABASE} is empty, but {taken[0]} lies beside it; put the "
+            "database back from a copy, or give --out another folder"
+        )
+    with closing(connect(path)) as connection:
+        connection.executescript(f"BEGIN; {TABLES} {VERSION} COMMIT;")
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+def _is_empty(path: Path) -> bool:
+    """Whether nothing was ever made in it: a file without a byte, or without a table."""
+    if path.stat().st_size == 0:
+        return not path.with_name(path.name + "-wal").exists()
+    with closing(_connect_to_read(path)) as connection:
+        return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()[0])
+
+
+def _migrate(path: Path, version: int) -> None:
+    """Bring an old session up to date in one transaction, after a copy has been put beside it."""
+    with closing(connect(path)) as connection:
+        backup = path.with_name(f"session.v{version}.sqlite")
+        with whole(backup) as draft, closing(sqlite3.connect(draft)) as copy:
+            connection.backup(copy)
+        with transaction(connection):
+            for older in range(version, SCHEMA_VERSION):
+                for statement in filter(str.strip, MIGRATIONS[older].write.split(";")):
+                    connection.execute(statement)
+            connection.execute(
+                "UPDATE meta SET value = ? WHERE name = 'schema_version'", (str(SCHEMA_VERSION),)
+            )
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the schema, if it can be read."""
     try:
         row = connection.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-    except sqlite3.DatabaseError as error:
+        found = 0 if row is None else int(row[0])
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
         raise SessionError(f"{path}: not a session of voirdire ({error})") from None
-    if row is None or int(row[0]) != SCHEMA_VERSION:
-        found = "none" if row is None else row[0]
+    if found > SCHEMA_VERSION:
         raise SessionError(
-            f"{path}: schema version {found}, this voirdire reads version {SCHEMA_VERSION}"
+            f"{path}: a newer voirdire wrote it (schema version {found}, this one reads up to "
+            f"{SCHEMA_VERSION}): update voirdire"
         )
+    if found < 1:
+        raise SessionError(f"{path}: not a session of voirdire (schema version {found or 'none'})")
+    return found
 
 
 def _remember(session: Session, study: Study, text: str) -> None:
-    """Keep this version of the study: in the database, and as the folder's study.toml."""
+    """Keep this version of the study in the database."""
     origin = Path(study.folder).resolve()
     places = [("origin", str(origin))]
     with suppress(ValueError):  # on another drive there is no way from here
@@ -264,4 +412,3 @@ def _remember(session: Session, study: Study, text: str) -> None:
     session.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", places)
     row = (study_hash(study), time.time(), study.name, thresholds_hash(study), text)
     session.connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)
-    write_text(session.folder / STUDY, text)

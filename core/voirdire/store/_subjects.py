@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Comparison, Item, Rating, Response
+from voirdire.store._session import transaction
 from voirdire.store._texts import pack, unpack
 
 if TYPE_CHECKING:
@@ -34,15 +35,14 @@ WHERE r.present = 1 AND i.present = 1 AND r.position > ? ORDER BY r.position LIM
 
 def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]) -> int:
     """Take in the items (each with its reference answer); those not named are set aside."""
-    connection.execute("BEGIN")
-    connection.execute("UPDATE items SET present = 0, changed = 0")
     rows = (
         (item.id, pack(item.text), pack(reference) if reference else None, _json(item.extra))
         for item, reference in items
     )
-    connection.executemany(_ITEM, rows)
-    connection.execute(_STALE_ITEMS)
-    connection.execute("COMMIT")
+    with transaction(connection):
+        connection.execute("UPDATE items SET present = 0, changed = 0")
+        connection.executemany(_ITEM, rows)
+        connection.execute(_STALE_ITEMS)
     return count_items(connection)
 
 
@@ -50,12 +50,13 @@ def take_responses(
     connection: sqlite3.Connection, responses: Iterable[Response], origin: str
 ) -> None:
     """Take in the responses of one origin (``file`` or ``generated``); others of it go aside."""
-    connection.execute("BEGIN")
-    connection.execute("UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,))
     rows = ((r.item, r.system, pack(r.text), origin) for r in responses)
-    connection.executemany(_RESPONSE, rows)
-    connection.execute(_STALE_RESPONSES)
-    connection.execute("COMMIT")
+    with transaction(connection):
+        connection.execute(
+            "UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,)
+        )
+        connection.executemany(_RESPONSE, rows)
+        connection.execute(_STALE_RESPONSES)
 
 
 def count_items(connection: sqlite3.Connection) -> int:

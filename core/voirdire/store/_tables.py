@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,30 +14,71 @@ from voirdire.files import whole
 from voirdire.store._findings import Flagged, write_reply_findings
 from voirdire.store._frames import (
     RESPONSES,
+    Panel,
+    panel_of,
     preferences_pages,
     raters_frame,
     ratings_pages,
     responses_pages,
 )
-from voirdire.store._parsed import PREFERENCES
-from voirdire.store._session import usable
+from voirdire.store._parsed import PREFERENCES, Changed, Page
+from voirdire.store._session import locked_session, transaction, usable
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
 
     from voirdire._registry import Plugins
 
 #: Rows of a group in a Parquet file, which are held until it is full.
 ROWS = 50_000
+#: What a task's replies say now.
+_NOTE = """UPDATE calls SET status = ? WHERE current = 1 AND final IS NOT NULL
+AND rater = (SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?))
+AND task = (SELECT id FROM tasks WHERE (item, first, second) = (?, ?, ?)) AND run = ?"""
 TABLES = ("ratings", "preferences", "responses", "raters")
 
 
-def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
+def reparse(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
+    """Parse all kept replies again, write the tables anew, and note in the session what they say.
+
+    Returns
+    -------
+    dict
+        Table -> rows.
+
+    Raises
+    ------
+    SessionError
+        Another process works in the session, or it cannot be read or written.
+    """
+    panel = panel_of(folder, plugins)  # first: a study that cannot be used says so here
+    with locked_session(folder) as connection:
+        return write_tables(folder, panel=panel, connection=connection)
+
+
+def write_tables(
+    folder: str | Path,
+    plugins: Plugins | None = None,
+    *,
+    panel: Panel | None = None,
+    connection: sqlite3.Connection | None = None,
+) -> dict[str, int]:
     """Derive ratings, preferences, responses, raters and findings anew and write them as Parquet.
 
-    Replies are parsed again, so a better parser or a mended rubric takes effect without asking any
-    model. Tables are written page by page.
+    Replies are parsed again, so a better parser or a corrected rubric takes effect without asking
+    any model. Tables are written page by page.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The session.
+    panel : Panel, optional
+        Its panel, where it has been made already.
+    connection : sqlite3.Connection, optional
+        Of who holds the session's lock: there the statuses of replies that are read otherwise now
+        are brought up to date, so that `session_status` and `replies_frame` agree with the tables.
 
     Returns
     -------
@@ -51,7 +93,7 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
     folder = Path(folder)
     try:
         with usable(folder):
-            return _written(folder, plugins)
+            return _written(panel or panel_of(folder, plugins), connection)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise SessionError(
             f"session {folder}: its tables cannot be written ({error}); every reply is kept, so "
@@ -59,19 +101,27 @@ def write_tables(folder: str | Path, plugins: Plugins | None = None) -> dict[str
         ) from error
 
 
-def _written(folder: Path, plugins: Plugins | None) -> dict[str, int]:
-    panel = raters_frame(folder, plugins)  # first: a study that cannot be used says so here
+def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, int]:
+    folder, raters = panel.folder, raters_frame(panel.folder, panel=panel)
     with whole(folder / "raters.parquet") as draft:
-        panel.write_parquet(draft)
-    rows = {"raters": panel.height}
-    flagged = Flagged()
+        raters.write_parquet(draft)
+    rows = {"raters": raters.height}
+    flagged, changed = Flagged(), list[Changed]()
+
+    def hear(page: Page) -> None:
+        flagged.hear(page)
+        changed.extend(page.changed)
+
     for name, schema, pages in (
-        ("responses", RESPONSES, partial(responses_pages, folder, plugins)),
-        ("ratings", RATINGS, partial(ratings_pages, folder, plugins, flagged.hear)),
-        ("preferences", PREFERENCES, partial(preferences_pages, folder, plugins, flagged.hear)),
+        ("responses", RESPONSES, partial(responses_pages, panel)),
+        ("ratings", RATINGS, partial(ratings_pages, panel, hear)),
+        ("preferences", PREFERENCES, partial(preferences_pages, panel, hear)),
     ):
         rows[name] = _sink(folder / f"{name}.parquet", schema, pages)
-    write_reply_findings(folder, flagged, plugins)
+    write_reply_findings(panel, flagged)
+    if connection is not None:
+        with transaction(connection):
+            connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:5]) for c in changed))
     return rows
 
 

@@ -8,11 +8,12 @@ import queue
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import SessionError
-from voirdire.schema import Request
-from voirdire.secrets import scrub
+from voirdire.schema import Request, Usage
+from voirdire.secrets import Hider, environment_keys, scrub
 from voirdire.store._records import Attempt, Finish, Revival, dumps, make_call
 from voirdire.store._schema import PRAGMAS
 from voirdire.store._texts import pack
@@ -39,6 +40,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
 WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
 _FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
+_CUT = "UPDATE calls SET cut = 1 WHERE key = ?"
 _TRIM = """UPDATE calls SET current = 0 WHERE current = 1 AND step >= ?
 AND (rater, task, run) = (SELECT rater, task, run FROM calls WHERE key = ?)"""
 
@@ -81,11 +83,10 @@ class Writer:
 
     def _work(self) -> None:
         try:
-            connection = connect(self._path)
-            book = _Book(connection)
-            while group := self._group():
-                self._commit(connection, book, group)
-            connection.close()
+            with closing(connect(self._path)) as connection:
+                book = _Book(connection)
+                while group := self._group():
+                    self._commit(connection, book, group)
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
             self._failure = error
             self._committed([])
@@ -119,6 +120,7 @@ class _Book:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection, self._interned = connection, Interned(connection)
         self._sent: dict[str, int] = {}
+        self._hide = Hider(environment_keys().values())
 
     def write(self, record: Record) -> None:
         if isinstance(record, Attempt):
@@ -145,7 +147,7 @@ class _Book:
         usage = reply.usage
         sent = self._params(dumps(dict(reply.params))) if reply.params else None
         return (
-            pack(reply.text), reply.finish_reason, None,
+            pack(self._hide(reply.text)), reply.finish_reason, None,
             scrub(reply.error) if reply.error else None,
             usage.input, usage.output, usage.cached, usage.reasoning, reply.latency,
             reply.provider_id, reply.model, sent, _extra(reply),
@@ -161,9 +163,10 @@ class _Book:
         return found
 
     def _fault(self, attempt: Attempt) -> tuple[Any, ...]:
-        nothing = (None,) * 4
+        usage = attempt.billed or Usage()
         return (
-            None, None, attempt.error, scrub(attempt.message), *nothing, attempt.latency,
+            None, None, attempt.error, scrub(attempt.message),
+            usage.input, usage.output, usage.cached, usage.reasoning, attempt.latency,
             None, None, None, None,
         )  # fmt: skip
 
@@ -171,6 +174,8 @@ class _Book:
         for key in finish.keys:
             sql = _FAIL if key in finish.failed else _FINISH
             self._connection.execute(sql, (finish.status, key))
+        if finish.cut:
+            self._connection.execute(_CUT, (finish.keys[0],))
         if finish.keys:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
         elif finish.slot is not None:
@@ -193,8 +198,12 @@ def _extra(reply: Reply) -> str | None:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that writes: WAL, every commit on the disk, transactions by hand."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    for pragma in PRAGMAS:
-        connection.execute(pragma)
+    try:
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

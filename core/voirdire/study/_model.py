@@ -168,6 +168,8 @@ class Rater(Part):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     seed: int | None = None
     runs: Annotated[int, Field(ge=1)] = 1
+    #: Calls that it may make for one task, where it takes several steps.
+    max_steps: Annotated[int, Field(ge=1)] = 16
     options: dict[str, Any] = Field(default_factory=dict)
 
     _no_keys = field_validator("model_options", "options")(no_secrets)

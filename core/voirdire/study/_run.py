@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from voirdire.secrets import secret_in_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +20,8 @@ ReaskOn = Literal["unparsable", "truncated", "blank", "out_of_scale"]
 Stage = Literal["generate", "judge", "annotate"]
 STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
 
+#: Parameters of a query that carry a key.
+_KEY_IN_QUERY = re.compile(r"(?i)(key|token|secret|password|sig|signature)$")
 _SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
 
 
@@ -26,18 +31,26 @@ class _Part(BaseModel):
 
 def no_secrets(options: dict[str, Any]) -> dict[str, Any]:
     """The options, unless one of them would carry a key into the session folder."""
-    found = sorted(name for name in _names(options) if name.lower() in _SECRET)
-    if found:
-        raise ValueError(f"{found} may not stand in a study: keys come from the environment only")
+    for name, value, inside in _each(options):
+        if name.lower() in _SECRET or (inside == "query" and _KEY_IN_QUERY.search(name)):
+            raise ValueError(
+                f"{[name]} may not stand in a study: keys come from the environment only"
+            )
+        part = secret_in_address(value, query=name == "base_url") if isinstance(value, str) else ""
+        if part:
+            raise ValueError(
+                f"{name} holds {part}, which may be a key and would be kept with the session: keys "
+                "come from the environment only"
+            )
     return options
 
 
-def _names(options: dict[str, Any]) -> Iterator[str]:
-    """The names of all options, however deep."""
+def _each(options: dict[str, Any], inside: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Every option, however deep, with its value and the name of the table that it stands in."""
     for name, value in options.items():
-        yield name
+        yield name, value, inside
         if isinstance(value, dict):
-            yield from _names(value)
+            yield from _each(value, name)
 
 
 class ItemsSpec(_Part):

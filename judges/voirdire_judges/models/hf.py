@@ -232,10 +232,12 @@ class Local:
 
 
 def _seed(request: Request) -> int:
-    """The request's seed, or one that follows from its texts."""
+    """The request's seed, or one that follows from its texts and its run."""
     if request.seed is not None:
         return request.seed
     text = "\n".join(m.content for m in request.messages).encode("utf-8", "surrogatepass")
+    if request.run > 1:  # each run draws anew, the first as it did before runs were told apart
+        text += f"\0run {request.run}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=7).digest())
 
 

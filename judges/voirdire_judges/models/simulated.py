@@ -26,11 +26,12 @@ LABEL = "[simulated]"
 
 @dataclass(frozen=True, slots=True)
 class SimulatedModel:
-    """Answers without a model: the same request and seed give the same reply, in every run of it.
+    """Answers without a model: the same request, run and seed give the same reply.
 
     A score is ``middle + spread * (sqrt(r) * truth + sqrt(1 - r) * noise) + bias``, rounded to a
     declared level; `truth` depends on the texts asked about alone, so that all simulated judges of
-    a panel share it, and `noise` on the judge's name, its seed and the whole request.
+    a panel share it, and `noise` on the judge's name, its seed, the run
+    and the whole request.
     """
 
     name: str
@@ -47,7 +48,8 @@ class SimulatedModel:
         if self.latency:
             await asyncio.sleep(self.latency)
         asked = "\n".join(f"{m.role}: {m.content}" for m in request.messages)
-        draw = Draw(f"{self.name}|{self.seed}|{request.seed}|{asked}", _truth(request))
+        own = f"{self.name}|{self.seed}|{request.seed}|{_run(request)}{asked}"
+        draw = Draw(own, _truth(request))
         dropped = draw.noise_uniform("drop-out") < self.drop_out
         text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
         return Reply(
@@ -67,6 +69,11 @@ class SimulatedModel:
 
     def _options(self, request: Request, draw: Draw) -> dict[str, float]:
         return option_logprobs(request.options, draw, self.reliability, self.bias)
+
+
+def _run(request: Request) -> str:
+    """What sets later runs apart; nothing for the first, which draws as it always did."""
+    return f"run {request.run}|" if request.run > 1 else ""
 
 
 def _truth(request: Request) -> str:

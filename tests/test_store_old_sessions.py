@@ -1,0 +1,321 @@
+"""Sessions of earlier versions, of other hands and on other media."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scripted import PLUGINS, go, judge, rated, scripted_plugins, study_of
+
+import voirdire
+from voirdire._errors import SessionError
+from voirdire.running import run, session_status
+from voirdire.store import (
+    memory_session,
+    preferences_frame,
+    ratings_frame,
+    read_session,
+    reparse,
+    replies_frame,
+    reply_findings_frame,
+    responses_frame,
+    session_tables,
+)
+from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION
+
+OLD = Path(__file__).parent / "data" / "session_0_1"
+SIMULATED = scripted_plugins()
+SIMULATED.add("model", "voirdire", "simulated", "voirdire_judges.models.simulated:make")
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A copy of a session that version 0.1 wrote, with its study beside it."""
+    shutil.copytree(OLD, tmp_path / "old")
+    return tmp_path / "old"
+
+
+def held(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+    }
+
+
+def schema_version(folder):
+    with closing(sqlite3.connect(folder / "session.sqlite")) as connection:
+        sql = "SELECT value FROM meta WHERE name = 'schema_version'"
+        return int(connection.execute(sql).fetchone()[0])
+
+
+def test_an_old_session_is_read_without_being_written(old):
+    session, before = old / "session", held(old)
+    assert schema_version(session) == 1
+    tables = session_tables(session)
+    for name, frame in (
+        ("ratings", ratings_frame(session, SIMULATED)),
+        ("preferences", preferences_frame(session, SIMULATED)),
+        ("responses", responses_frame(session, SIMULATED)),
+    ):
+        assert frame.select(tables[name].columns).equals(tables[name]), name
+    status = session_status(session, SIMULATED)
+    assert [(r.name, r.done, r.calls) for r in status.raters] == [
+        ("drafted", 3, 3), ("north", 18, 18), ("pairs", 9, 9), ("thinks", 9, 18)
+    ]  # fmt: skip
+    assert status.cost == pytest.approx(0.00214)
+    assert replies_frame(session).height == 48
+    assert "simulated" in reply_findings_frame(session)["kind"].to_list()
+    assert held(old) == before
+
+
+def test_writing_to_an_old_session_migrates_it_after_a_backup(old):
+    session = old / "session"
+    tables, replies = session_tables(session), replies_frame(session)
+    first = (session / "session.sqlite").read_bytes()
+    reparse(session, SIMULATED)
+    assert schema_version(session) == SCHEMA_VERSION
+    assert replies_frame(session).equals(replies)
+    for name, frame in session_tables(session).items():
+        assert frame.select(tables[name].columns).equals(tables[name]), name
+    backup = old / "backup"
+    backup.mkdir()
+    shutil.copy(session / "session.v1.sqlite", backup / "session.sqlite")
+    assert schema_version(backup) == 1
+    with closing(sqlite3.connect(backup / "session.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (48,)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert len(first) > 0
+    assert not (session / "remarks.parquet").exists()
+
+
+def test_an_old_session_is_gone_on_with_and_asks_for_nothing_again(old):
+    result = run(old / "study.toml", old / "session", resume=True, plugins=SIMULATED, quiet=True)
+    assert result.complete
+    assert sum(rater.calls for rater in result.raters) == 48
+    assert schema_version(old / "session") == SCHEMA_VERSION
+
+
+def test_a_migration_that_is_broken_off_leaves_the_old_session(old, monkeypatch):
+    from voirdire.store import _session
+
+    broken = {1: _session.MIGRATIONS[1].__class__("ALTER TABLE calls ADD COLUMN cut; BROKEN", "")}
+    with monkeypatch.context() as patched:
+        patched.setattr(_session, "MIGRATIONS", broken)
+        with pytest.raises(SessionError, match="cannot be used"):
+            reparse(old / "session", SIMULATED)
+    assert schema_version(old / "session") == 1
+    assert ratings_frame(old / "session", SIMULATED).height == 27
+
+
+def test_a_migrated_session_has_the_tables_of_a_new_one(old):
+    reparse(old / "session", SIMULATED)
+
+    def shape(connection):
+        return {
+            table: sorted(row[1:6] for row in connection.execute(f"PRAGMA table_info({table})"))
+            for (table,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall()
+        }
+
+    with (
+        closing(memory_session()) as new,
+        closing(sqlite3.connect(old / "session" / "session.sqlite")) as migrated,
+    ):
+        assert shape(migrated) == shape(new)
+    assert set(MIGRATIONS) == set(range(1, SCHEMA_VERSION))
+
+
+@pytest.mark.parametrize("version", [3, 99])
+def test_a_newer_schema_is_refused_and_left_alone(old, version):
+    session = old / "session"
+    with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
+        connection.execute("UPDATE meta SET value = ?", (str(version),))
+    before = held(session)
+    for use in (session_status, reparse, ratings_frame):
+        with pytest.raises(SessionError, match=f"newer voirdire .* version {version}"):
+            use(session, SIMULATED)
+    with pytest.raises(SessionError, match="newer voirdire"):
+        run(old / "study.toml", session, resume=True, plugins=SIMULATED, quiet=True)
+    after = held(session)
+    after.pop("session.lock", None)
+    assert after == before
+
+
+@pytest.mark.parametrize("what", ["no byte", "no table", "another program's", "no database"])
+def test_an_emptied_or_foreign_database_beside_tables_is_an_error(tmp_path, what):
+    study = study_of(tmp_path, judge())
+    go(tmp_path, study)
+    path = tmp_path / "a" / "session.sqlite"
+    path.unlink()
+    if what == "no database":
+        path.write_text("item,score\n" * 400)
+    elif what == "no byte":
+        path.touch()
+    else:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("CREATE TABLE songs (name)")
+            if what == "no table":
+                connection.execute("DROP TABLE songs")
+    before = held(tmp_path / "a")
+    for resume in (True, False):
+        with pytest.raises(SessionError, match=r"is empty, but|not a session of voirdire"):
+            go(tmp_path, study, resume=resume)
+    assert held(tmp_path / "a") == before
+    with pytest.raises(SessionError, match="not a session of voirdire"):
+        session_status(tmp_path / "a", PLUGINS)
+
+
+@contextmanager
+def unwritable(folder):
+    """The folder as on a disc: nothing can be made or written in it, also not by root."""
+    paths = [folder, *folder.rglob("*")]
+    modes = {path: path.stat().st_mode for path in paths}
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    is_root = os.geteuid() == 0
+    if is_root:  # whom permissions do not stop
+        os.seteuid(65534)
+    try:
+        with pytest.raises(OSError, match=r"(?i)permission"):
+            (folder / "probe").touch()
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+        for path, mode in modes.items():
+            path.chmod(mode)
+
+
+@pytest.fixture
+def public():
+    """A folder that others than its owner may look into."""
+    with tempfile.TemporaryDirectory(prefix="voirdire-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+
+
+@unix
+@pytest.mark.parametrize("log", ["folded in", "kept by a reader"])
+def test_a_session_on_media_without_writing_is_shown_and_examined(public, log, capsys):
+    study = study_of(public, judge("ann"), judge("bob", model_options={"says": "2"}), items=6)
+    go(public, study)
+    session = public / "a"
+    expected, tables = rated(public), session_tables(session)
+    voirdire.examine(session, reference=["bob"])  # loads what is loaded on use
+    _on_the_command_line(session, capsys)
+    if log == "kept by a reader":
+        _leave_log(session)
+    before = held(session)
+    with unwritable(session):
+        assert rated(public).equals(expected)
+        assert session_status(session, PLUGINS).raters[0].done == 12
+        assert replies_frame(session).height == (25 if log == "kept by a reader" else 24)
+        assert (
+            voirdire.examine(session, reference=["bob"]).ratings.height == tables["ratings"].height
+        )
+        assert "12/12" in _on_the_command_line(session, capsys)
+        with pytest.raises(SessionError, match="cannot be written"):
+            reparse(session, PLUGINS)
+    assert held(session) == before
+
+
+def _on_the_command_line(session, capsys):
+    from voirdire.cli.session import show, status
+
+    capsys.readouterr()
+    show(session, None, None, failed=False, most=3)
+    shown = capsys.readouterr().out
+    assert "stop, ok" in shown
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("voirdire.running._result.loaded_plugins", lambda: PLUGINS)
+        status(session, as_json=False)
+    return capsys.readouterr().out
+
+
+def _leave_log(session):
+    """One more attempt, which only the write-ahead log holds, as after a copy while read."""
+    path = session / "session.sqlite"
+    reader = sqlite3.connect(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM attempts").fetchone()
+    with closing(sqlite3.connect(path)) as writer, writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute(
+            "INSERT INTO attempts (call, at, error, message) VALUES (1, 1, 'server', '')"
+        )
+    log = Path(f"{path}-wal")
+    main, kept = path.read_bytes(), log.read_bytes()
+    reader.close()  # which folds the log in
+    assert kept
+    path.write_bytes(main)
+    log.write_bytes(kept)
+
+
+def test_a_reader_closes_its_connection_also_where_it_fails(tmp_path, old):
+    session = old / "session"
+    connection = read_session(session)
+    connection.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+class Rereads:
+    """A judge whose parser is made better while its prompt stays."""
+
+    task = "rating"
+    better = False
+
+    def __init__(self, rubric):
+        self.rubric = rubric
+
+    def requests(self, task):
+        from scripted import Digit
+
+        return Digit(self.rubric).requests(task)
+
+    def parse(self, replies):
+        from scripted import Digit
+
+        if not Rereads.better:
+            raise KeyError("score")
+        return Digit(self.rubric).parse(replies)
+
+
+def test_after_reparse_status_and_show_agree_with_the_tables(tmp_path, monkeypatch):
+    plugins = scripted_plugins()
+    plugins.add("judge", "tests", "rereads", f"{__name__}:Rereads")
+    panel = [judge(use="rereads"), judge("bob")]
+    study = study_of(tmp_path, *panel, items=2, run={"breaker": 99})
+    result = run(study, tmp_path / "a", plugins=plugins, quiet=True)
+    assert result.raters[0].statuses == {"unparsable": 4}
+    monkeypatch.setattr(Rereads, "better", True)
+    reparse(tmp_path / "a", plugins)
+    ratings = session_tables(tmp_path / "a")["ratings"]
+    assert ratings["status"].cast(pl.String).to_list() == ["ok"] * 8
+    status = session_status(tmp_path / "a", plugins)
+    assert [dict(rater.statuses) for rater in status.raters] == [{"ok": 4}, {"ok": 4}]
+    assert status.complete
+    assert replies_frame(tmp_path / "a")["status"].to_list() == ["ok"] * 8
+
+
+def test_status_is_json(tmp_path):
+    study = study_of(tmp_path, judge(), items=2)
+    go(tmp_path, study)
+    found = json.loads(session_status(tmp_path / "a", PLUGINS).to_json())
+    assert (found["schema_version"], found["complete"], found["exit_code"]) == (1, True, 0)
+    assert found["raters"][0]["statuses"] == {"ok": 4}
+    assert found["raters"][0]["open"] == 0

@@ -10,6 +10,7 @@ from voirdire.report._outputs import (
 )
 from voirdire.report._terminal import print_examination
 from voirdire.report._words import short_verdict
+from voirdire.report.sections import print_sections, write_sections
 
 __all__ = [
     "FORMATS",
@@ -17,7 +18,9 @@ __all__ = [
     "check_formats",
     "print_examination",
     "print_fitted",
+    "print_sections",
     "ready_folder",
     "short_verdict",
     "write_outputs",
+    "write_sections",
 ]

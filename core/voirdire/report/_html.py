@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.report.figures._style import Drawing
+    from voirdire.schema import Finding
+    from voirdire.tabular import Section
 
 
 def write_html(
@@ -36,8 +38,28 @@ def render_html(
     examination: Examination, drawings: Sequence[Drawing] = (), *, with_text: bool = False
 ) -> str:
     """The report as text. Whatever comes from data is escaped; only our own parts are not."""
-    script = _template("script.js")
-    figures = [
+    page = build_page(examination, _figures(drawings), with_text=with_text)
+    return _rendered("report.html.j2", page=page)
+
+
+def render_sections(
+    title: str,
+    sections: Sequence[Section],
+    findings: Sequence[Finding] = (),
+    drawings: Sequence[Drawing] = (),
+) -> str:
+    """Sections, findings and figures as a page of the same kind."""
+    return _rendered(
+        "sections.html.j2",
+        title=title,
+        sections=sections,
+        findings=findings,
+        figures=_figures(drawings),
+    )
+
+
+def _figures(drawings: Sequence[Drawing]) -> list[dict[str, Any]]:
+    return [
         {
             "name": drawing.name,
             "title": drawing.title,
@@ -46,6 +68,10 @@ def render_html(
         }
         for drawing in drawings
     ]
+
+
+def _rendered(template: str, **values: Any) -> str:
+    script = _template("script.js")
     environment = Environment(
         loader=FunctionLoader(_template),
         autoescape=True,
@@ -55,11 +81,11 @@ def render_html(
         lstrip_blocks=True,
     )
     environment.filters["brief"] = brief
-    html: str = environment.get_template("report.html.j2").render(
-        page=build_page(examination, figures, with_text=with_text),
+    html: str = environment.get_template(template).render(
         style=Markup(_template("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_hash=_hash(script),
+        **values,
     )
     return html
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from voirdire.examining.examination import Examination
     from voirdire.tabular import Section
 
-_HEAD = (
+HEAD = (
     "% Needs \\usepackage{booktabs,graphicx} and, for long tables, \\usepackage{longtable}.\n"
     "% A table wider than the line is shrunk to it, unless it is a long one.\n"
 )
@@ -49,7 +49,7 @@ def write_markdown(examination: Examination, folder: Path) -> list[Path]:
     """Write tables.md: all sections in one file."""
     path = folder / "tables.md"
     title = examination.study.title or examination.study.name
-    parts = [f"# {_cell(title)}", *map(markdown, evidence(examination).values())]
+    parts = [f"# {cell(title)}", *map(markdown, evidence(examination).values())]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return [path]
 
@@ -57,20 +57,21 @@ def write_markdown(examination: Examination, folder: Path) -> list[Path]:
 def markdown(section: Section) -> str:
     """Heading, text and tables, as GitHub prints them."""
     tables = (_markdown_table(table) for table in section.tables if table.rows)
-    return "\n\n".join((f"## {_cell(section.title)}", _cell(section.text), *tables))
+    return "\n\n".join((f"## {cell(section.title)}", cell(section.text), *tables))
 
 
 def _markdown_table(table: Table) -> str:
     rules = ["---:" if column.numeric else "---" for column in table.columns]
-    lines = [_line(map(_cell, table.names)), _line(rules)]
-    return "\n".join([*lines, *(_line(map(_cell, row)) for row in table.written())])
+    lines = [_line(map(cell, table.names)), _line(rules)]
+    return "\n".join([*lines, *(_line(map(cell, row)) for row in table.written())])
 
 
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Text that Markdown prints as it stands, on one line."""
     for sign in ("\\", "|", "<", "&", "*", "_", "~", "$", "`", "["):
         text = text.replace(sign, "\\" + sign)
     return visible(" ".join(text.split()))
@@ -80,7 +81,7 @@ def write_latex(examination: Examination, folder: Path) -> list[Path]:
     """Write tables.tex: all sections in one file."""
     path = folder / "tables.tex"
     parts = [latex(section, name) for name, section in evidence(examination).items()]
-    path.write_text(_HEAD + "\n\n".join(parts) + "\n", encoding="utf-8")
+    path.write_text(HEAD + "\n\n".join(parts) + "\n", encoding="utf-8")
     return [path]
 
 
@@ -147,9 +148,9 @@ def escape(text: str) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return " & ".join(_guard(escape(cell)) for cell in cells) + r" \\"
+    return " & ".join(_guard(escape(said)) for said in cells) + r" \\"
 
 
-def _guard(cell: str) -> str:
+def _guard(said: str) -> str:
     """A cell that begins with a bracket would be read as an argument of the row break."""
-    return "{}" + cell if cell.startswith("[") else cell
+    return "{}" + said if said.startswith("[") else said

@@ -15,6 +15,7 @@ from voirdire.report._display import for_display
 from voirdire.report._fitted import print_fitted
 from voirdire.report._tables import class_of, measures_section
 from voirdire.report._words import CLASSES, SEVERITIES, VERDICTS, brief, legible, plural
+from voirdire.report.sections import print_section
 from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.tabular import Table, count, interval, number, share, text
 
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.schema import Finding
-    from voirdire.tabular import Section
 
 _TOP_FINDINGS = 3
-_TOP_ROWS = 16
 #: Longer names and findings are cut in the terminal; the report and the files hold them whole.
 _NAME = 40
 #: A window of that width shows the bootstrap and the agreement too.
@@ -116,19 +115,6 @@ def print_sections(examination: Examination, console: Console) -> None:
         print_section(section, console, said=False)
     for note in examination.notes:
         console.print(Text(visible(f"\n{note}")))
-
-
-def print_section(section: Section, console: Console, *, said: bool = True) -> None:
-    """The table of a section, and what the section says of it."""
-    console.print(Text(visible(section.title), style="bold"))
-    for table in section.tables:
-        top = Table(table.columns, table.rows[:_TOP_ROWS])
-        print_fitted(console, top)
-        more = len(table.rows) - _TOP_ROWS
-        if more > 0:
-            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
-    if said and section.text:
-        console.print(Text(visible(section.text), style="dim"))
 
 
 def print_results(examination: Examination, console: Console) -> None:

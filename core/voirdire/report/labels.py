@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from voirdire._shown import terminal, visible
 from voirdire.files import write_csv
 from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import check_formats
-from voirdire.report._records import plain
+from voirdire.report.sections import write_sections
 from voirdire.stats._intervals import FEW_UNITS
 from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
 
@@ -111,31 +110,22 @@ def write_labels(
     check_formats(asked, FORMATS)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = [_write(found, folder / f"{_NAME}.{name}", level) for name in asked]
+    section, record = labels_section(found, level), found.to_dicts()
+    forms = [form for form in asked if form in ("md", "tex", "json")]
+    written = [
+        *write_sections(section.title, [section], folder, _NAME, formats=forms, record=record)
+    ]
+    if "csv" in asked:
+        write_csv(folder / f"{_NAME}.csv", found)
+        written.append(folder / f"{_NAME}.csv")
+    if "parquet" in asked:
+        found.write_parquet(folder / f"{_NAME}.parquet")
+        written.append(folder / f"{_NAME}.parquet")
     if figures:
         from voirdire.report.figures._labels import draw  # noqa: PLC0415 - loads matplotlib
 
         written += draw(found, level).save(folder)
     return tuple(written)
-
-
-def _write(found: pl.DataFrame, path: Path, level: float) -> Path:
-    from voirdire.report._markup import latex, markdown  # noqa: PLC0415 - only where asked for
-
-    section = labels_section(found, level)
-    match path.suffix:
-        case ".csv":
-            write_csv(path, found)
-        case ".parquet":
-            found.write_parquet(path)
-        case ".json":
-            text = json.dumps(plain(found.to_dicts()), indent=2, ensure_ascii=False)
-            path.write_text(text + "\n", encoding="utf-8")
-        case ".md":
-            path.write_text(markdown(section) + "\n", encoding="utf-8")
-        case _:
-            path.write_text(latex(section, _NAME) + "\n", encoding="utf-8")
-    return path
 
 
 def print_labels(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
+import zipfile
 
 import polars as pl
 import pytest
+import xlsxwriter
 
-from voirdire import TableError, examine
+from voirdire import StudyError, TableError, examine
 from voirdire._errors import QuestionError
-from voirdire.study import Source, build_study
+from voirdire.study import Source, build_study, load_study
 from voirdire.tables import read_file, read_tables
 
 # Forty invented items, human and judge mostly alike; the ICC below is that of these numbers.
@@ -318,3 +321,84 @@ def test_whole_numbers_name_annotators_where_items_come_again(tmp_path, header):
     rows = [(i, a, h) for i, h in enumerate(HUMAN) for a in (1, 2)]
     _, tables = read_file(long(tmp_path, rows, f"id,{header},rating"))
     assert tables.raters["rater"].to_list() == ["1", "2"]
+
+
+def sheet(path, cells, merged=()):
+    """A workbook of the cells (row, column, value), counted from 0."""
+    book = xlsxwriter.Workbook(str(path))
+    page = book.add_worksheet("A")
+    for row, column, value in cells:
+        page.write(row, column, value)
+    for top, left, bottom, right, value in merged:
+        page.merge_range(top, left, bottom, right, value)
+    book.close()
+    return path
+
+
+def rows_of(*rows):
+    return [(y, x, v) for y, row in enumerate(rows) for x, v in enumerate(row) if v is not None]
+
+
+RATED = [row for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
+         for row in ((f"p{at}", "human", h), (None, "judge", j))]  # fmt: skip
+
+
+def test_merged_ids_are_filled_down(tmp_path):
+    """N23: one id cell over the rows of all raters of an item."""
+    cells = rows_of(("item", "rater", "score"), *((None, *row[1:]) for row in RATED))
+    merged = [(1 + 2 * at, 0, 2 + 2 * at, 0, f"p{at}") for at in range(40)]
+    source = sheet(tmp_path / "r.xlsx", cells, merged)
+    study, tables = read_file(source)
+    assert tables.ratings.height == 80
+    assert [f.count for f in tables.findings if f.kind == "cells_merged"] == [40]
+    assert examine(source, resamples=0).results[0].n_pairs == 40
+    assert study.data.reference == ("human",)
+
+
+def test_a_merged_score_is_that_of_both_items(tmp_path):
+    cells = rows_of(("item", "human", "judge"), *((f"p{i}", None, 3) for i in range(4)))
+    source = sheet(tmp_path / "r.xlsx", cells, [(1, 1, 2, 1, 4), (3, 1, 4, 1, 2)])
+    _, tables = read_file(source)
+    human = tables.ratings.filter(pl.col("rater") == "human")
+    assert human["score"].to_list() == [4, 4, 2, 2]
+
+
+def test_ids_written_once_are_an_error_that_names_the_blanks(tmp_path):
+    source = sheet(tmp_path / "r.xlsx", rows_of(("item", "rater", "score"), *RATED))
+    with pytest.raises(
+        TableError, match=r"40 rows of 80 .* without an id in column 'item': row 3,"
+    ):
+        read_file(source)
+
+
+@pytest.mark.parametrize("far", [(1_048_574, 16_383), (199_999, 701)])
+def test_a_stray_cell_is_named_before_room_is_made_for_it(tmp_path, far):
+    cells = [*rows_of(("item", "human", "judge"), ("1", 2, 3), ("2", 3, 3)), (*far, "x")]
+    source = sheet(tmp_path / "r.xlsx", cells)
+    with pytest.raises(TableError, match="a stray cell lies far from the table"):
+        read_file(source)
+
+
+def test_a_workbook_that_unpacks_to_far_more_is_refused(tmp_path):
+    source = sheet(tmp_path / "r.xlsx", rows_of(("item", "human", "judge"), ("1", 2, 3)))
+    with zipfile.ZipFile(source, "a", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/padding.xml", b"<a>" + bytes(120_000_000))
+    with pytest.raises(TableError, match=r"unpacks from [\d,]+ to 120,"):
+        read_file(source)
+
+
+def test_a_study_nested_too_deeply_is_an_error_of_ours(tmp_path):
+    source = write(tmp_path / "s.toml", f"a = {'[' * 100_000}{']' * 100_000}")
+    with pytest.raises(StudyError, match="nested too deeply"):
+        load_study(source)
+
+
+def test_nested_annotations_of_label_studio_are_refused_by_name(tmp_path):
+    """N27: read as rows, a model's confidence of 0.9 stood among the ratings."""
+    result = [{"value": {"rating": 4}, "type": "rating", "from_name": "r", "to_name": "t"}]
+    task = {"id": 1, "data": {"text": "A walk in the park."},
+            "annotations": [{"completed_by": 1, "result": result}],
+            "predictions": [{"score": 0.9, "result": result}]}  # fmt: skip
+    source = write(tmp_path / "ls.json", json.dumps([task]))
+    with pytest.raises(TableError, match="this is Label Studio's JSON export"):
+        read_file(source)

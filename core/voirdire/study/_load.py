@@ -39,6 +39,8 @@ def load_study(path: str | Path) -> Study:
         raise StudyError(f"study {path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"study {path}: cannot be read ({error})") from None
+    except RecursionError:
+        raise StudyError(f"study {path}: its tables or lists are nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         escaped = "\\" in str(error) or "hex" in str(error)
         hint = "; in paths write '/', for a backslash begins an escape" if escaped else ""

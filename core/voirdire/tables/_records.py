@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from voirdire.tables._layout import Plan
 
 
+#: From this share of rows on blank ids are a way of writing, and no slip.
+_ONCE_WRITTEN, _A_FEW = 0.2, 3
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
     """Standard key columns, ``row`` and the value columns under their own names with ``=`` before.
@@ -147,10 +151,25 @@ def _with_ids(
         raise TableError(f"{raw.name}: column {plan.item!r} has no ids")
     if missing:
         rows = frame.filter(pl.col("item").is_null())["row"]
+        _refuse_once_written(raw, plan, frame)
         notes.append(_null_ids(raw, plan.item, rows))
         frame = frame.filter(pl.col("item").is_not_null())
     frame, sums = without_summaries(raw, frame)
     return frame, (*notes, *sums, *date_ids(raw, plan.item, frame["item"]))
+
+
+def _refuse_once_written(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> None:
+    """An id that is written once above the rows of its raters is lost for all but the first."""
+    values = [pl.col(f"={column}").is_not_null() for column in plan.values]
+    lost = frame.filter(pl.col("item").is_null() & pl.any_horizontal(values))["row"]
+    if plan.raters_are_columns or len(lost) < max(_A_FEW, _ONCE_WRITTEN * frame.height):
+        return
+    first = ", ".join(f"{raw.unit} {row}" for row in lost.head(PLACES))
+    raise TableError(
+        f"{raw.name}: {plural(len(lost), 'row')} of {frame.height:,} with a score and without an "
+        f"id in column {plan.item!r}: {first}{and_more(len(lost), 'such row')}; write the id in "
+        f"every row"
+    )
 
 
 def _digits(raw: RawTable, column: str, count: int) -> Finding:

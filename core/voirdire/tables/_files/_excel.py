@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import polars as pl
 from voirdire._errors import TableError, not_one_of
 from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._tables import finding
+from voirdire.tables._files._workbook import Sheet, check_size, scan_sheet
+from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,20 +36,26 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     """
     import fastexcel  # noqa: PLC0415  # 40 ms that other formats need not pay
 
+    zipped = zipfile.is_zipfile(path)
+    if zipped:
+        check_size(path)
     try:
         book = fastexcel.read_excel(path)
         sheets = list(book.sheet_names)
         if sheet is not None and sheet not in sheets:
             raise not_one_of("sheet", sheet, sheets, path.name, TableError)
+        # Even to ask whether a sheet is visible makes room for all its cells.
+        looked_at = sheets if sheet is None else [sheet]
+        scanned = {name: scan_sheet(path, name) for name in looked_at} if zipped else {}
         names = _visible_first(book, sheets) if sheet is None else [sheet]
         lacks = {}
         for name in names:
-            found = _sheet(path.name, book, name)
+            found = _sheet(path.name, book, name, scanned.get(name, Sheet()))
             if isinstance(found, RawTable):
                 notes = _chosen(path.name, name, sheets) if sheet is None else ()
                 return replace(found, findings=(*found.findings, *notes))
             lacks[name] = found
-    except fastexcel.FastExcelError as error:
+    except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
     said = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
@@ -77,13 +85,14 @@ def _chosen(file: str, sheet: str, sheets: list[str]) -> tuple[Finding, ...]:
     return (note,)
 
 
-def _sheet(file: str, book: Any, sheet: str) -> RawTable | str:
+def _sheet(file: str, book: Any, sheet: str, scanned: Sheet) -> RawTable | str:
     """The sheet, or what it lacks."""
     head = [[_text(value) for value in row] for row in _load(book, sheet, n_rows=HEAD).rows()]
     header = find_header(file, head)
     if header is None:
         return "is empty"
     body = _load(book, sheet, skip_rows=header.below, schema_sample_rows=None)
+    body, notes = _filled(file, body, header.below, scanned)
     blank = body.select(pl.all_horizontal(pl.all().is_null())).to_series()
     first = header.below + 1
     numbers = pl.int_range(first, first + body.height, eager=True).alias("row")
@@ -91,7 +100,39 @@ def _sheet(file: str, book: Any, sheet: str) -> RawTable | str:
         return "has a header but no rows"
     columns = [_whole(column) for column in body.filter(~blank).get_columns()]
     lines = numbers.filter(~blank)
-    return build(file, header.names, columns, lines=lines, findings=header.findings)
+    return build(file, header.names, columns, lines=lines, findings=(*header.findings, *notes))
+
+
+def _filled(
+    file: str, body: pl.DataFrame, below: int, scanned: Sheet
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """Merged cells below the header: each of their cells holds what the first one does."""
+    columns, places = body.get_columns(), []
+    for top, left, bottom, right in scanned.merged:
+        first, last = top - 1 - below, bottom - 1 - below
+        if (
+            first < 0
+            or last >= body.height
+            or right > len(columns)
+            or columns[left - 1][first] is None
+        ):
+            continue
+        value = columns[left - 1][first]
+        for at in range(left - 1, right):
+            if at == left - 1 or columns[at].dtype == columns[left - 1].dtype:
+                columns[at] = columns[at].scatter(list(range(first, last + 1)), value)
+        places.append(f"rows {top} to {bottom}" if bottom > top else f"row {top}")
+    if not places:
+        return body, ()
+    note = finding(
+        "cells_merged",
+        "note",
+        file,
+        places,
+        f"{plural(len(places), 'merged cell')} below the header.",
+        "Each row that it spans was given its value.",
+    )
+    return pl.DataFrame(columns), (note,)
 
 
 def _whole(column: pl.Series) -> pl.Series:

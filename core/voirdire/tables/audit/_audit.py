@@ -57,7 +57,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``attribute_undeclared``  scores on an attribute that the rubric does not name
     ``reply_flags``           what is odd in replies that were read
     ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
-    ``encoding``, ``control_characters``, ``cells_cut``
+    ``encoding``, ``cells_merged``, ``control_characters``, ``cells_cut``
                               how a file was written
     ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
     ``duplicate_rows``, ``summary_rows``, ``rows_withdrawn``

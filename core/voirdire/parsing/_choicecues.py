@@ -15,10 +15,13 @@ from voirdire.parsing._words import (
     rank_of,
 )
 
+# What may wrap a letter: "(B", "**B", "$\text{B", "\boxed{B".
 _WRAP = (
     r"(?:[\s(\[{<*_`\"'“‘$]|\\[(\[]|\\(?:text|textbf|textrm|mathrm|mathbf|boxed|fbox)\s?\{){0,6}"
 )
+# What closes it again: "B)", "B**", "B}$".
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
+# What the letter is called: "answer", "Antwort", "my pick", "the correct response".
 _NOUN = (
     r"(?:answers?|ans\.?|solution|choices?|options?|selections?|selected|picks?|letters?"
     r"|(?:correct|best|right)(?:\s+(?:one|response|reply|statement))?"
@@ -28,16 +31,20 @@ _NOUN = (
 )
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
+# "The answer is, I think, B": words between the noun and its letter.
 _THINKS = r"i\s+(?:think|believe|choose|pick|select|would\s+say)|it\s+is|it['’]s"
 _SURELY = r"likely|probably|clearly|definitely|most|therefore|thus|simply|the|la|correct|right|best"
+# "The answer to this question is B", "the option I would choose is B".
 _ABOUT = (
     r"(?:\s+(?:to|for)\s+(?:the|this)\s+question|\s+here|\s+(?:correcta|correcte|corretta)"
     r"|\s+i\s+(?:choose|chose|pick|select|would\s+(?:choose|pick|give)))?"
 )
+# "is", "must be", "lautet", "seems to be most likely".
 _IS = (
     r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be|ist|lautet|est|es|è|é)\b"
     rf"(?:\s+(?:{_THINKS}|{_SURELY}|be)\b){{0,4}}"
 )
+# A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces.
 _STRONG = (
     rf"(?:(?<![^\W_]){_NOUN}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}"
     rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
@@ -45,6 +52,7 @@ _STRONG = (
     rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
     rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
 )
+# "I'd go with C", "pick (B)", "not A but C": only a capital may follow "not".
 _VERB = (
     r"\b(?:choose|select|pick|vote(?:\s+for)?|(?:(?<=\bi\s)|(?<=\bwould\s))answer|go\s+with|chose|selected|picked|going\s+with"
     r"|would\s+say|i['’]d\s+say|it\s+is|it['’]s|it\s+(?:must|should|has\s+to)\s+be|not\s+[A-Z]\s*,?\s+but)\s+"
@@ -55,7 +63,9 @@ _HENCE = (
     r"\b(?:so|thus|hence|therefore|definitely|probably|clearly)\b,?\s+"
     r"(?:(?:the\s+)?(?:option|choice)\s+)?"
 )
+# "Option B" is spoken of, and chosen only where nothing else is.
 _WEAK = r"\b(?:options?|choice|letter|answer)\s*"
+# "B is clearly correct", "A it is."
 _RIGHT = (
     r"\s+(?:is|are|seems?(?:\s+to\s+be)?|would\s+be|fits|it\s+is\b(?=\s*[.!\n]|\s*$))"
     r"(?:(?<=it\sis)|\s+(?:the\s+|my\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b)"
@@ -65,6 +75,7 @@ _NAMES = re.compile(
     r"\b(?:person|speaker|patient|client|student|vitamin|type|plan|group|step|hepatitis|grade|part|case)\s+$",
     re.IGNORECASE,
 )
+# "The answer is not A", "if A", "the second best is A": the words before a cue deny it.
 _DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
     r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
@@ -73,6 +84,7 @@ _DENIED = re.compile(
     r"|\w+['’]s)\s+(?:best\s+)?$",
     re.IGNORECASE,
 )
+# "A is tempting", "A isn't right": the words behind a letter set it aside.
 _FAULTED = re.compile(
     r"[\s,]+(?:is|are|was|seems?|looks?|would\s+be|can|could|does|which\s+is)\b\s*"
     r"(?:not\b|n['’]t|wrong|incorrect|less|false|un\w+|tempting|also|too|be\b)",
@@ -98,6 +110,7 @@ _HEADED = re.compile(
     r"(?:\n[ \t(*]*[A-Z][).:][^\n]*)*",
     re.IGNORECASE | re.MULTILINE,
 )
+# "Letters: A-D": a range is no choice.
 _RANGE = re.compile(r"\s?(?:[-=]>|[-–—→])\s?[A-Z]\b")
 # "A is cruel, B is kind": the first of several options spoken of.
 _COMPARED = re.compile(
@@ -105,6 +118,7 @@ _COMPARED = re.compile(
     r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
+# "B, not A": what is set against the choice may end its line.
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
 # After "A" or "I" these words show that a letter was meant, not an article or a pronoun.

@@ -12,13 +12,17 @@ from voirdire.parsing._strict import decode, decode_loose, pairs_of
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
 _OPEN = re.compile(r"[{\[]")
+# "[1]" may be a list, "[sic]" is prose: a list begins with a value.
 _LIST_OPENS = re.compile(r"\[\s*+[{\[\"“\d-]")
+# An object that came as an escaped string: {\"Empathy\": 4}.
 _ESCAPED_KEY = re.compile(r"\{(?:\s|\\n)*+\\+\"")
 # A reply to a prefilled brace begins inside the object.
 _HEADLESS = re.compile(
     r"(?P<head>\s*+(?:```[a-z]{0,10}\s++)?)\[?\s*+(?P<key>[\"“][^\"“”\n{}]{1,80}[\"”]\s*+[:：])"
 )
+# Behind an object a closing fence alone is no other text.
 _CLEAN_TAIL = re.compile(r"\s*+(?:```\s*+)?")
+# Before it an opening fence with its language alone is none: "```json".
 _CLEAN_HEAD = re.compile(r"\s*+(?:```[^\n`{\[]{0,40}+)?\s*+")
 MAX_VALUES = 1_000
 

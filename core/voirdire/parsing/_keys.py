@@ -28,6 +28,7 @@ _ANSWER_KEYS = frozenset(
     {"scores", "score", "ratings", "rating", "final", "finalscores", "finalratings", "finalanswer"}
     | {"answer", "output", "result", "results", "evaluation"}
 )
+# "1. Empathy (1-5)", "- Empathy": a key with its number, mark and scale.
 _DECORATED = re.compile(r"\W{0,3}(?:\d{1,2}[.):]?\s)?(?P<bare>[^()\[\]]+)(?:[(\[].*)?", re.DOTALL)
 _LONGEST_KEY = 120
 _MAX_NODES = 20_000

@@ -12,11 +12,15 @@ from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_f
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+# "- Anger", "2) Anger", "(b) Anger", also several: "1. - Anger".
 _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][.)]\s+)+")
+# "Label: Anger": a head of at most 80 signs, so that a sentence with a colon is none.
 _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
+# What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bas well as\b", re.IGNORECASE)
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
+# "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
 _AFTER_LEAD = re.compile(r"\s*(?:[:：(–—.]|-\s|\b(?:because|since|as|is|was)\b)", re.IGNORECASE)
 # "Anger, not Fear", "Anger rather than Fear": what stands behind is denied, what before is not.
 _TURNED = re.compile(
@@ -24,17 +28,24 @@ _TURNED = re.compile(
     r".*",
     re.IGNORECASE,
 )
+# "Not only Anger" denies nothing.
 _NOT_ONLY = re.compile(r"\bnot\s+(?:only|just)\b", re.IGNORECASE)
+# Where a denial ends: "It is not Fear, but Anger".
 _CLAUSE = re.compile(r"(?<=[.!?])\s+|;\s*|,?\s+\bbut\s+(?!also|not)", re.IGNORECASE)
+# "Which label fits? Anger": the question is an echo of the prompt.
 _ECHO = re.compile(r"\?[\s\"*]++(?=[^\W\d_])")
+# "Anger and Fear occur; the label is Fear": the last clause decides.
 _SETTLES = re.compile(
     r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+",
     re.IGNORECASE,
 )
+# "Anger (0.9)", "Anger - 90%": a confidence is no word of an entry.
 _CONFIDENCE = re.compile(
     r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|(?<![:=])(?<![:=]\s)\b\d+\.\d+\b"
 )
+# "Free of anger" denies it.
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
+# "Secondary: None" speaks of a second place.
 _FURTHER = re.compile(
     r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
     re.IGNORECASE,
@@ -48,6 +59,7 @@ _NO_ANSWER = re.compile(
     r"|candidates?|without|unlikely)(?:\s+[^\W\d]+){0,2}\W*",
     re.IGNORECASE,
 )
+# "The text shows none of these": no label, whatever is listed behind.
 _SHOWS_NONE = re.compile(
     r"\b(?:shows?|contains?|feels?|has|have|finds?|found|sees?|exhibits?|displays?)\s+none\b|^\W*none\s+of\b",
     re.IGNORECASE,
@@ -57,6 +69,7 @@ _DEFINES = re.compile(
     r"\s+(?:is\s+(?:an?|when|defined)|means|refers|involves|describes|occurs|applies\s+(?:when|if))\b",
     re.IGNORECASE,
 )
+# "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
 _SUPPOSES = re.compile(
     r"\b(?:if|unless|whether|could|might|may|at\s+first|considered|choose\s+(?:from|among|between)|either"
     r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
@@ -65,9 +78,13 @@ _SUPPOSES = re.compile(
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
+# "Anger (he shouts), and Fear (he hides)": where a further label may begin.
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
+# "Second label: Fear" in the middle of a line.
 _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
+# What makes a label at the start of a segment one that is named.
 _EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
+# "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty.
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 # "~~Anger~~", "Anger ✗, Fear ✓"
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
 _SEPARATOR = re.compile(r"[,;|\n]")
+# "-isation", "-ising", "labelling": British spellings of one word.
 _SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 _MAX_GAP = 3
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}

@@ -18,33 +18,42 @@ MAX_STEPS = 60_000
 
 _DOUBLE = '"“”„‟″«»'
 _SINGLE = "'‘’‚`´"
+# Comments and escaped line breaks between members: {"a": 4, // warm}.
 _ASIDE = r"\\[nrt]|//[^\n]*+|#[^\n]*+|/\*[^*]*+\*/"
 _SKIP = re.compile(rf"(?:\s++|{_ASIDE})*+")
 _BETWEEN = re.compile(rf"(?:[\s,;]++|{_ASIDE})*+")
+# "Empathy": with any kind of quotes, or none.
 _KEY = re.compile(
     rf"[{_DOUBLE}](?P<double>[^{_DOUBLE}\n]{{0,200}})[{_DOUBLE}]\s*+(?:[:：]|=>?)"
     rf"|[{_SINGLE}](?P<single>[^{_SINGLE}\n]{{0,200}})[{_SINGLE}]\s*+(?:[:：]|=>?)"
     r"|(?P<bare>\w[\w .\-/()]{0,80})[:：=]"
 )
+# What may begin a value, by which a key is told from quoted text.
 _VALUE_STARTS = rf"(?:[{_DOUBLE}{_SINGLE}{{\[+\-.\d]|null|none|nan|n/a|true|false|\Z)"
 _ANY = _DOUBLE + _SINGLE
+# A quote inside a text ends it only where another key follows.
 _NEXT_KEY = rf"[{_ANY}][^{_DOUBLE}\n:]{{1,100}}[{_ANY}]\s*+[:：=]\s*+{_VALUE_STARTS}"
 # A quote ends a string only where what follows continues the structure; else it is quoted text.
 _ENDS_IN_OBJECT = re.compile(
     rf"\s*+(?:\Z|```|\}}|{_NEXT_KEY}|[,;]\s*+(?:\Z|\}}|{_NEXT_KEY}))", re.IGNORECASE
 )
+# The same for a text in a list.
 _ENDS_IN_LIST = re.compile(
     rf"\s*+(?:\Z|```|[\]}}]|,\s*+(?:[\]{{\[{_DOUBLE}{_SINGLE}\d-]|null|true|false|\Z))",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,5})?")
+# "4 out of 5" is a text, "4," and "4 # was 3" are numbers.
 _CLOSES_NUMBER = re.compile(rf"[^\S\n]*+(?:\Z|[\n,}}\];#{_DOUBLE}]|\\[nrt]|//|/\*|```)")
+# {"Empathy": 4,5}: one number, unless a key of digits follows.
 _DECIMAL_COMMA = re.compile(r",\d++(?!\s*+[:：=])")
+# "None", "True" and "null" as words of their own.
 _LITERAL = re.compile(
     r"(null|none|undefined|nan|true|false)\b(?=[^\S\n]*+(?:\Z|[\n,}\];]|//|```))", re.IGNORECASE
 )
 _BARE = re.compile(r"[^,}\]\n]*")
 _JUNK = re.compile(rf"[^,;}}\]{{\n{_DOUBLE}]*")
+# JSON escapes, surrogate pairs first.
 _ESCAPE = re.compile(
     r"\\u(d[89ab]\w\w)\\u(d[c-f]\w\w)|\\u([0-9a-f]{4})|\\(.)", re.IGNORECASE | re.DOTALL
 )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 
+# What a model declines to do; "I cannot help noticing" is no refusal of a rating.
 _ACTS = (
     r"(?:rate|score|evaluate|assess|judge|grade|provide|give|answer|respond|comply|complete|assist|"
     r"help|engage|classify|label|annotate|diagnose|do|determine|offer|fulfil+|process|continue|"
     r"make|discuss|participate|generate|analy[sz]e|review|perform|compare|choose|create|share)"
 )
+# How it declines.
 _CANNOT = (
     r"(?:cannot|can['’]?t|can not|could not|couldn['’]t|won['’]?t|will not|would not|"
     r"(?:am|['’]m|are|['’]re)\s+(?:un(?:able|willing)|not\s+(?:able|comfortable|willing|"
     r"qualified|permitted|allowed))(?:\s+(?:to|with))?|"
     r"must\s+decline|have\s+to\s+decline|decline|refuse)"
 )
+# "I can't rate this", "As an AI I do not ...", "it is not possible to assess".
 _REFUSAL = re.compile(
     rf"\b(?:i|we)\s*{_CANNOT}(?:\s+\w+){{0,3}}?\s+{_ACTS}"
     r"|\b(?:i|we)\s+(?:must|have\s+to|respectfully)?\s*(?:decline|refuse)\b"

@@ -26,6 +26,7 @@ _ON_SCALE = re.compile(
     r"(?P<number>\d{1,4}(?:[.,]\d{1,3})?)(?![\w/]|[.,-]\d|\s?[-–]\s?\d|\s+(?:or|to|and)\b)",
     re.IGNORECASE,
 )
+# A fraction anywhere; not the day in "3/5/2024" nor the end of "1.3/5".
 _SOMEWHERE = re.compile(
     rf"(?<![\w.,/-])(?P<number>{_DIGITS}\s?(?:points?|stars?|[★⭐])?"
     rf"\s*(?:/|\bout\s+of\b|\bof\b)\s*{_DIGITS})(?![\w/])",
@@ -38,6 +39,7 @@ _LEADS = re.compile(
     r"|say|assign|solid|strong|good|weak|and)\W+)*",
     re.IGNORECASE,
 )
+# Behind the fraction its clause ends: "so it gets 4/5 because ...".
 _CLOSES = re.compile(
     r"[\s*_\"'”]*(?:$|[.,;:!)\n–—-]|\b(?:because|since|as|for|overall|and|but)\b)", re.IGNORECASE
 )

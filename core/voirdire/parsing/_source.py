@@ -34,6 +34,7 @@ VERDICT_KEYS = (
     *(f"{lead}{word}" for lead in ("final", "revised", "") for word in map(plain_key, VERDICTS)),
     *("final", "correctanswer", "present", "yesno"),
 )
+# What stands at the very end may be half a word or number.
 _LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
 
 

@@ -9,11 +9,13 @@ it, and a statement that falls to a cut leaves the reply missing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._keys import plain_key
+from voirdire.parsing._tablerows import table_cells, verdict_cells
 from voirdire.parsing._words import (
     DRAFT_NOUNS,
     FINAL_NOUNS,
@@ -35,12 +37,14 @@ T_co = TypeVar("T_co", covariant=True)
 
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
+# "Empathy 4/5": a fraction needs no sign before it.
 _NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
 # What is a value on the line below its key: a number, perhaps with a remark, a yes, a preference.
 _BELOW = (
     r"(?:score\s)?\d(?:[.,]\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
     r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
 )
+# What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break.
 _SIGN = (
     r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores)\b(?:\s*[:：])?(?:\s+an?\b)?"
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
@@ -50,6 +54,7 @@ _SIGN = (
 _ENDS = re.compile(
     r"\n|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
 )
+# What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
@@ -67,7 +72,7 @@ _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGN
 # Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
 _APART = re.compile(
     r"(?:\[RESULT\][ \t]*:?[ \t]*(?P<result>[^\n]{0,120})"
-    r"|\\?\b(?:f?box(?:ed)?)(?P<brace>[{\[])\s*(?P<box>(?:[^{}\[\]\n]|\\?\w+\s?\{[^{}\n]{0,60}\}){0,120})(?P<unbox>[}\]])?"
+    r"|\\?\b(?:f?box(?:ed)?)(?P<brace>[{\[])\s*(?P<box>(?:\\\w{1,10}\s?\{[^{}\n]{0,60}\}|[^{}\[\]\n]){0,120})(?P<unbox>[}\]])?"
     r"|<(?P<tag>answer|output|score|rating|verdict|winner|result|grade|label|choice|decision|judge?ment)>"
     r"\s*(?P<tagged>[^<\n]{0,120})(?P<untag>\s*</(?P=tag)>)?"
     r"|\[\[(?P<double>[^\[\]\n]{0,60})(?P<undouble>\]\])?)",
@@ -122,14 +127,21 @@ class Settled(Generic[T_co]):
 
 
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
-    """Everything that the text states of the given keys, in order."""
-    names = tuple(keys)
+    """Everything that the text states of the given keys, in its tables and in its lines."""
+    cells = table_cells(text, keys)
+    for cell in cells:  # a table's words are no cues; the places of all others stay
+        text = f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
+    rows = [Statement(each.key, each.text, each.at, each.end, closed=True) for each in cells]
+    return rows + _in_lines(text, tuple(keys))
+
+
+def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     cue = _cue(names)
     if cue is None:
         return []
     found = list(cue.finditer(text))[-_MOST:]
     ends = [*(each.start() for each in found), len(text)][1:]
-    forms = {plain_key(key): key for key in keys}
+    forms = {plain_key(key): key for key in names}
     made = []
     for each, end in zip(found, ends, strict=True):
         field = _field(text[each.end() : end], below="\n" in each.group())
@@ -153,7 +165,7 @@ def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -
     """
     found = [
         each
-        for each in statements(text, (*words, *_MARKED_NOUNS))
+        for each in _in_lines(text, (*words, *_MARKED_NOUNS))
         if each.rank != "said" or each.before in _OPENERS
     ]
     return [replace(each, key="") for each in found]
@@ -165,7 +177,10 @@ def set_apart(text: str) -> list[Statement]:
     >>> [(each.text, each.rank) for each in set_apart("Draft: [[2]]. Final: \\boxed{4}")]
     [('2', 'draft'), ('4', 'final')]
     """
-    made = []
+    made = [
+        Statement("", each.text, each.at, each.end, "apart", closed=True)
+        for each in verdict_cells(text, VERDICTS)
+    ]
     for each in list(_APART.finditer(text))[-_MOST:]:
         if _TOLD.match(text, each.end()):
             continue
@@ -208,11 +223,12 @@ def settled(
         return Settled(None, "cut")
     if not values:
         return None
-    ends = [*(each.at for each, _ in values[1:]), len(text)]
+    starts = [*sorted({each.at for each, _ in values}), len(text)]
     live = [
         (each, value)
-        for (each, value), end in zip(values, ends, strict=True)
-        if each.rank != "draft" and not _is_withdrawn(text, each, end)
+        for each, value in values
+        if each.rank != "draft"
+        and not _is_withdrawn(text, each, starts[bisect_right(starts, each.at)])
     ]
     if not live:
         return Settled(None, "ambiguous")

@@ -55,7 +55,8 @@ _FINAL_BEHIND = re.compile(
 # Second thoughts: what stands before them does not count any more. The first kind may begin a
 # clause, the second begins a sentence, for it also occurs in what a text is about.
 _SECOND_THOUGHTS = (
-    r"(?:wait|hmm+|oops|actually|correction|never\s*mind"
+    r"(?:wait|hmm+|oops|correction|never\s*mind"
+    r"|actually(?=\s*[,:.…–—-]|\s+(?:i|no|not|my|let|make|\d|(?-i:[A-Z]))\b)"
     r"|(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it)"
     r"|on\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
     r"|inspection|reading)"

@@ -49,9 +49,11 @@ _KEYS = (
     *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
     *("prediction", "response", *VERDICT_KEYS),
 )
+# A line that gives an answer in words: "Answer: a plan".
 _ANSWER_LINE = re.compile(
     rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：]\s*(?P<rest>[^\n]{{1,300}})", re.IGNORECASE
 )
+# Marks of lists and fences at the start of a line: "- B", "=> B".
 _MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
@@ -60,6 +62,7 @@ _OTHER_LETTER = re.compile(
     rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：][^\w\n]{{0,6}}[A-Za-z][^\w\n]{{0,6}}$",
     re.IGNORECASE | re.MULTILINE,
 )
+# "The answer is a plan": an option by its text.
 _CHOOSES = re.compile(
     r"\b(?:(?:answer|choice)\s+is|i\s+(?:would\s+)?(?:choose|pick|select))\s+(?P<rest>[^\n]{1,300})",
     re.IGNORECASE,
@@ -143,7 +146,8 @@ def _bare(text: str, letters: tuple[str, ...]) -> str:
 
 def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
     """The letters chosen, or the reason why there are none."""
-    if source.has_object or any(_is_list_of_text(tree) for tree in source.reading.values):
+    listed = any(_is_list_of_text(tree) for tree in source.reading.values)
+    if source.has_object or (listed and not set_apart(source.text)):  # [[A]] is no list
         return _from_object(source, asked)
     if (letter := _by_text(source.text, asked.texts)) is not None:
         return Settled((letter,))

@@ -34,6 +34,7 @@ _ASIDE = frozenset(
     {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
     | {"evidence", "comment", "note", "notes", "confidence", "analysis", "text", "quote"}
 )
+# "None of the above apply", "The answer is: no label applies".
 _NONE_OF = re.compile(
     r"\W*(?:(?:the\s+)?(?:answer|label)\s+is\W+)?(?:no\s+labels?\s+(?:apply|applies|fits?)"
     r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2})\W*",
@@ -196,6 +197,8 @@ def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
         entries = list(_leaves(tree, labels))
         if None in entries:
             return None
+        if not entries and not source.keep_cut and source.reading.cut:
+            return None  # the last object fell to the cut: an older one does not come back
         if entries or (_says_no(tree, labels) and not (tree == [] and source.reading.mixed)):
             return _of_entries([entry for entry in entries if entry is not None], labels)
     return None

@@ -41,9 +41,11 @@ _WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’$#"
 _DIGITS = r"(?>\d{1,40}(?:[.,]\d{1,40})*+|\.\d{1,40})"
 _NUMBER = rf"[+-]?{_DIGITS}(?:e[+-]?\d{{1,3}}(?!\w))?"
 _PERCENT = r"(?:%|per\s?cent\b|pct\b)"
+# "Final score: 4": the words that a model repeats before its number.
 _PREFIX = (
     r"(?:(?:final\s+|overall\s+)?(?:score|rating|level|grade|rated)\s*(?:is|of|as)?\s*[:=]?\s*)?"
 )
+# "on a scale of 1 to 5", "(1-5)": the ends of the scale.
 _LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*"
 # "/5", "out of 5", "of a maximum of 5", "(on a scale of 1 to 5)", "(1-5)"; "von 5", "sur 5".
 _OUT_OF = (
@@ -67,6 +69,7 @@ _TAIL = (
     rf"|\s+(?:because|since|due)\b.*)|(?P<comment>(?:\s*[-–—:,;|]\s*(?!{_HEDGE}|(?:if|unless)\b|no[,.:;])[^\W\d]"
     rf"|\s+as\b).*))"
 )
+# The whole grammar: prefix, number, per cent, unit, scale, and what may follow.
 _WHOLE = re.compile(
     rf"{_PREFIX}(?P<number>{_NUMBER})(?P<percent>\s?{_PERCENT})?{_UNIT}"
     rf"(?:{_OUT_OF}{_UNIT}[)\]]?)?{_TAIL}",
@@ -84,6 +87,7 @@ _NAMED = re.compile(
 _STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
 _GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
+# "1. It validates. 2. It is warm.": a list, no score of 1.
 _SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
@@ -95,7 +99,9 @@ _RANGE = re.compile(r"\d\s*(?:-|to|\.\.)\s*\d")
 _DIGIT = re.compile(r"\d")
 # "1,234": one thousand, or a little over one; "1,234,567.5" and "1.234.567,5" are clear.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+# "1,234,567.5".
 _BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+# "1.234.567,5".
 _BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+|[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _LONGEST = 2_000

@@ -40,6 +40,7 @@ _KEYS = (
     *VERDICT_KEYS,
 )
 
+# "the response A", "Assistant (A": what may stand before the letter.
 _SIDE = r"(?:(?:the\s+)?(?:response|answer|reply|assistant|option|model|text|output)[\s_]+\(?)?"
 _OF = r"(?:['’]s\s+(?:response|answer|reply)|\))?"
 _ONE, _TWO = rf"{_SIDE}(?P<left>[AB]){_OF}", rf"{_SIDE}(?P<right>[AB])"
@@ -48,6 +49,7 @@ _SIGNS = re.compile(
     rf"(?<![<>=≈~])(?<![<>=≈~]\s)\b{_ONE}\s*(?P<sign>>>+|≫|<<+|≪|>|<|=+|≈|~)\s*{_TWO}\b(?!\s*[<>=≈~])",
     re.IGNORECASE,
 )
+# "A is slightly better than B", "B much worse": not "a better response".
 _WORDS = re.compile(
     rf"\b{_ONE}(?:\s+(?:is|was|seems)|(?-i:(?<=[AB]))(?=\s+(?:much|far|slightly|somewhat)\s))\s+(?P<degree>(?:much|far|significantly|considerably|clearly|strongly"
     r"|slightly|somewhat|marginally|a\s+(?:bit|little|lot))\s+)?(?P<way>better|worse|stronger|weaker|superior|inferior|preferred|preferable)"
@@ -55,6 +57,7 @@ _WORDS = re.compile(
     rf"(?:\s+(?:than|to|over)\s+{_TWO}\b)?",
     re.IGNORECASE,
 )
+# "A and B are equally good", "no clear winner", a line that is "tie".
 _SAME = re.compile(
     r"\bA\s+and\s+B\s+are\s+(?:about\s+|roughly\s+|equally\s+|both\s+)?(?:the\s+)?(?:same|equal|good|tied)\b"
     r"|\bboth\s+(?:\w+\s+)?are\s+(?:about\s+|equally\s+|the\s+)?(?:same|equal|tied)\b"
@@ -72,6 +75,7 @@ _PICKS = re.compile(
     rf"|\b{_ONE.replace('left', 'won')}\s+(?:wins|is\s+the\s+(?:better|best|winner|winning))\b",
     re.IGNORECASE,
 )
+# "not A is better", "at first A is better", "plan A": no verdict on A.
 _DENIED = re.compile(
     r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$"
     r"|\b(?:if|unless|thought|initially|at\s+first)\b[^.!?\n]*$"
@@ -84,10 +88,12 @@ _QUALIFIED = re.compile(
     r"(?!\s+(?:my|this|general|all|total|balance|overall|me|the\s+whole|every\w*|each)\b)",
     re.IGNORECASE,
 )
+# "Which is better: A?" asks.
 _ASKED = re.compile(r"[^.!\n]{0,20}\?")
 _WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
+# A reply that is a letter, perhaps with "wins".
 _ALONE = re.compile(
     rf"\W*{_SIDE}(?P<left>[AB])\)?"
     r"(?:\s+(?:is\s+better|better|wins(?:\s+by\s+[\w\s]{1,20})?))?\W*",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _WORD = r"(?:q|question|item|symptom|statement|number|no|nr|s)"
 _KEY_WORD = rf"(?:{_WORD}|(?:phq[- ]?9|gad[- ]?7)[_.])"
+# "Q3", "item_03", "PHQ-9_3", "3. Tension": a serial number and what follows it.
 _SERIAL = re.compile(
     rf"\s*{_KEY_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-](?P<rest>.*))?",
     re.IGNORECASE | re.DOTALL,

@@ -9,7 +9,9 @@ from voirdire.parsing._keys import Found, key_forms, plain_key
 from voirdire.parsing._parsed import answered_from, missing
 from voirdire.parsing._sentences import rated_out_of
 from voirdire.parsing._source import (
+    VERDICT_KEYS,
     Source,
+    by_verdict_key,
     nothing_there,
     other_fields,
     read_source,
@@ -25,7 +27,6 @@ from voirdire.parsing._statements import (
     verdicts,
     with_last_words,
 )
-from voirdire.parsing._tablerows import table_statements
 from voirdire.parsing.numbers import Number, read_number
 from voirdire.schema import Flag
 
@@ -36,12 +37,23 @@ if TYPE_CHECKING:
     from voirdire.schema import FinishReason, Parsed, Scale
 
 _GENERIC = ("score", "rating", "grade")
+# Keys of an object under which a single score may stand; a winner or a choice is none.
+_KEYS = tuple(
+    key
+    for key in VERDICT_KEYS
+    if not key.endswith(("choice", "label", "preference", "winner", "present", "yesno"))
+)
 _NOTHING = ("absent", "not_numeric")
+# A reply that begins with its number: "4 - warm and clear".
 _STARTS = re.compile(
     r"[\W_]*+(?:(?:final\s+|overall\s+)?(?:score|rating|grade|level)\W+)?\d", re.IGNORECASE
 )
-_BARE = re.compile(r"[^\w+-]*+[+-]?\d{1,4}(?:[.]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*")
+# A line that is a number: "**4**", "4/5", "⭐⭐⭐⭐".
+_BARE = re.compile(
+    r"[^\w+-]*+[+-]?\d{1,4}(?:[.,]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*|\s*[★⭐🌟\ufe0f]+[☆✩]*\s*"
+)
 _LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
+# "1. It validates." begins a list.
 _FIRST_ITEM = re.compile(r"[\W_]*1[.)][ \t]+[^\W\d]")
 
 
@@ -112,8 +124,7 @@ def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
                 each for form in beside for each in values_by_key(source, {form: name})[name]
             ] or found[name]
     if len(attributes) == 1 and not any(found.values()):
-        for key in _GENERIC:
-            found = found if any(found.values()) else values_by_key(source, {key: attributes[0]})
+        _, found = by_verdict_key(source, attributes[0], _KEYS)
         if (value := _listed(source)) is not None and not any(found.values()):
             found = {attributes[0]: [Found(value)]}
     return found
@@ -176,8 +187,7 @@ def _from_statements(
     words: Mapping[str, float] | None,
 ) -> dict[str, Settled[Number]]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4``, a box or a bare number."""
-    rows, text = table_statements(source.text, attributes)
-    said = rows + statements(text, attributes)
+    text, said = source.text, statements(source.text, attributes)
     by_name = {name: [each for each in said if each.key == name] for name in attributes}
     read = _reader(scale, words)
     if len(attributes) == 1:
@@ -221,11 +231,16 @@ def _stated(
     here: list[Statement], text: str, read: Callable[[str], Number | None], *, cut: bool
 ) -> Settled[Number]:
     """The number on which the statements on a key settle, or one in the section below it."""
-    below = [one for each in here if each.section for one in verdicts(each.section, _GENERIC[:2])]
     if found := settled(here, text, read, cut=cut):
         return found
-    if below and (found := settled(below, "", read, cut=False)):
-        return found
+    below = [
+        found
+        for each in here
+        if (found := settled(verdicts(each.section, _GENERIC[:2]), each.section, read, cut=False))
+    ]
+    if below:
+        agree = all(each == below[0] for each in below)
+        return below[0] if agree else Settled(None, "ambiguous", conflict=True)
     return Settled(None, "not_numeric" if any(each.text for each in here) else "absent")
 
 

@@ -40,10 +40,13 @@ _FOUND = re.compile(
     re.IGNORECASE,
 )
 _HOWEVER = re.compile(r"\b(?:yes|but|so|although|yet)\b", re.IGNORECASE)
+# The first word and what stands behind it: "**Yes**, it does".
 _FIRST = re.compile(
     r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
 )
+# What may follow a yes: its end, a remark, another sentence; not "yes or no".
 _REMARK = re.compile(r"[\W_]*$|[.,;:–—(-]\s*[^\W\d]|[.!](?![^\S\n]?\d)\s*\S|\n\s*\S")
+# "Yes, but", "No, maybe", "Yes. Actually": then it is neither.
 _HEDGE = re.compile(
     r"\W*(?:(?:and\s+)?(?P<again>yes|no)\b|(?:i\s+)?(?:or|but|if|unless|maybe|actually|wait|cannot|can['’]t)\b|i\s+(?:can\s+help|understand|will)\b"
     r"|[^.!?\n]*\b(?:maybe|possibly|perhaps|unsure|not\s+sure|unclear)\b)",

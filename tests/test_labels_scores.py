@@ -24,6 +24,7 @@ from voirdire.examining.labels import (
     matrix_of_values,
     with_texts,
 )
+from voirdire.tabular import Spread
 
 NAMES = ["item", "rater", "run", "attribute", "score", "status"]
 LABELS = ("warm", "cold", "dry")
@@ -218,6 +219,23 @@ def test_sections_show_the_baselines_as_rows():
     assert [name for name, _ in by_label.figures[0].series] == ["model", "Always named"]
     assert by_label.figures[0].series[0][1] == tuple(row[2] for row in by_label.table.rows)
     assert label_sections([]) == ()
+
+
+def test_a_rater_of_several_runs_is_one_row_with_its_deviation():
+    truth, one = drawn(6)
+    _, other = drawn(7)
+    runs = np.concatenate([one.values, other.values])
+    both = matrix_of_values(runs, LABELS, items=truth.items, rater="model")
+    found = label_scores(truth, both, resamples=20)
+    weighted, _, full = label_sections([found])
+    row = weighted.table.records()[0]
+    assert row["F1"] == Spread(found.f1.value, found.f1.details["sd"])
+    assert (row["n"], row["Missing"]) == (200, 0)
+    assert "means over runs (model 2)" in weighted.text
+    assert full.table.records()[0]["Named"] == found.labels[0].named
+    errors = label_errors(truth, both)
+    assert errors["run"].unique().sort().to_list() == [1, 2]
+    assert "means over runs" not in label_sections([label_scores(truth, one)])[0].text
 
 
 def test_error_cases_stand_beside_their_replies():

@@ -6,7 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.stats import kappa_f1
-from voirdire.tabular import Marked, Section, SectionFigure, Table, count, interval, number, text
+from voirdire.tabular import (
+    Marked,
+    Section,
+    SectionFigure,
+    Spread,
+    Table,
+    count,
+    interval,
+    number,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,9 +184,20 @@ def _weighted(
         f"{constant_sentence(f1s, floor, human)} Precision, recall and F1 are weighted by support. "
         "kappa_F1 is 0 at chance and 1 at perfection; beyond constant is the same scale from the "
         "best constant predictor, so that 0 or less means: no better than naming the same labels "
-        "for every item.",
+        f"for every item.{_over_runs(found)}",
         (Table(_WEIGHTED, tuple(rows)),),
         leading=True,
+    )
+
+
+def _over_runs(found: Sequence[LabelScores]) -> str:
+    """What the numbers of raters with several runs are; nothing where all have one."""
+    several = [f"{part.rater} {part.runs}" for part in found if part.runs > 1]
+    if not several:
+        return ""
+    return (
+        f" Numbers are means over runs ({', '.join(several)}), F1 with its standard deviation over "
+        "them; its interval is over items, which are the same in all runs."
     )
 
 
@@ -187,7 +208,7 @@ def _weighted_row(part: LabelScores) -> tuple[Cell, ...]:
         part.missing,
         part.mean("precision_weighted"),
         part.mean("recall_weighted"),
-        part.f1.value,
+        Spread(part.f1.value, part.f1.details["sd"]) if part.runs > 1 else part.f1.value,
         part.f1.interval(),
         part.kappa.value,
         part.beyond_constant.value,
@@ -254,7 +275,7 @@ def _full(found: Sequence[LabelScores], title: str) -> Section:
     )
     return Section(
         f"{title}: every label",
-        "Precision and recall with Wilson intervals, F1 with the percentile interval over items; "
-        "a dash where a share is 0/0.",
+        "Precision and recall with Wilson intervals where there is one run, F1 with the percentile "
+        "interval over items; a dash where a share is 0/0.",
         (Table(_EVERY_LABEL, rows),),
     )

@@ -289,6 +289,12 @@ class _Data:
     def labelled(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.labels)
 
+    def groups(self, rows: NDArray[np.bool_]) -> int:
+        """How many clusters some rows are of; rows themselves without clusters."""
+        if not self.clustered:
+            return int(np.count_nonzero(rows))
+        return len(np.unique(self.cluster[rows]))
+
     @property
     def at_an_end(self) -> bool:
         """Whether nearly all labels lie at one end of the scale, where their spread says little."""
@@ -301,8 +307,11 @@ class _Data:
         """The same of some rows, stand-ins being the mean of these."""
         judge, judged = self.judge[rows], self.judged[rows]
         judge = np.where(judged, judge, judge[judged].mean() if judged.any() else 0.0)
+        cluster = np.arange(len(judge))
+        if self.clustered:
+            cluster = np.unique(self.cluster[rows], return_inverse=True)[1]
         return _Data(
-            self.labels[rows], judge, judged, np.unique(self.cluster[rows], return_inverse=True)[1],
+            self.labels[rows], judge, judged, cluster,
             None if self.weights is None else self.weights[rows], self.scale, self.clustered,
         )  # fmt: skip
 
@@ -497,7 +506,7 @@ def _unlabelled_variance(data: _Data, method: Method) -> float:
     if len(others) == 0:
         return 0.0
     sums = np.bincount(cluster, weights=others - others.mean())
-    groups = len(np.unique(cluster))
+    groups = data.groups(~data.labelled)
     small = 0 if method == "normal" else 1
     return groups / max(groups - small, 1) * float(sums @ sums) / len(others) ** 2
 
@@ -514,7 +523,7 @@ def _with_ends(data: _Data, weight: float) -> float:
     counts = np.concatenate([np.ones(n), [0.5, 0.5]])
     mean = float(counts @ values) / (n + 1)
     spread = float(counts @ (values - mean) ** 2) / n
-    return spread / (n + 1) * n / len(np.unique(data.cluster[known]))
+    return spread / (n + 1) * n / data.groups(known)
 
 
 def _pooled(parts: dict[Any, _Data], fits: dict[Any, _Fit]) -> tuple[float, float]:
@@ -522,7 +531,7 @@ def _pooled(parts: dict[Any, _Data], fits: dict[Any, _Fit]) -> tuple[float, floa
     rest = human = total = 0.0
     for name, part in parts.items():
         fit, n = fits[name], int(part.labelled.sum())
-        df = len(np.unique(part.cluster[part.labelled])) - 1
+        df = part.groups(part.labelled) - 1
         if n > 1 and df > 0 and math.isfinite(fit.rest):
             rest += df * fit.rest * n
             human += df * fit.human_variance * n
@@ -533,7 +542,7 @@ def _pooled(parts: dict[Any, _Data], fits: dict[Any, _Fit]) -> tuple[float, floa
 def _corrected(data: _Data, fit: _Fit, level: float, method: Method) -> Corrected:
     known = data.labelled
     n, rest = int(known.sum()), int((~known).sum())
-    clusters = len(np.unique(data.cluster[known]))
+    clusters = data.groups(known)
     human = _mean_estimate("human mean", fit.human, fit.human_variance, clusters - 1, n, level)
     judge = _judge_alone(data, level)
     reason = "no_data" if n == 0 else "too_few_items" if fit.df < 1 else None
@@ -556,7 +565,7 @@ def _judge_alone(data: _Data, level: float) -> Estimate:
     if len(f) == 0:
         return Estimate("judge mean", math.nan, reason="no_data")
     sums = _by_cluster(cluster, (f - f.mean()) / len(f), data.cluster)
-    groups = len(np.unique(cluster))
+    groups = data.groups(data.judged)
     variance = groups / (groups - 1) * float(sums @ sums) if groups > 1 else math.nan
     return _mean_estimate("judge mean", float(f.mean()), variance, groups - 1, len(f), level)
 

@@ -1,0 +1,271 @@
+"""Corrected means: coverage on public sets, width beside labels alone, speed beside ppi_py.
+
+    python benchmarks/correct.py            # prints the tables and writes results/correct.md
+
+Needs the published data (VOIRDIRE_SHARED or ../shared) and, for the peer, ppi-python. Items are
+drawn with replacement from a set whose mean is known; a part is labelled, all are judged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+from _timing import machine, median_seconds, table, versions
+
+import voirdire
+from voirdire.stats import (
+    automated_share,
+    labels_needed,
+    prediction_powered_mean,
+    prediction_powered_means,
+)
+
+RESULTS = Path(__file__).resolve().parent / "results" / "correct.md"
+SHARED = Path(os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+SETS = ("summeval", "10k_prompts", "lgbteen", "framing")
+JUDGES = ("gpt-4o", "gemini_pro", "mistral-v03")
+WORDS = {"yes": 1.0, "no": 0.0, "partially": 0.5}
+REPS, JUDGED = 5000, 1000
+
+
+def value(label):
+    return float(label) if isinstance(label, int | float) else WORDS.get(str(label).lower())
+
+
+def load(name, judge):
+    """Mean human label and the judge's score of each item that has both."""
+    folder = SHARED / "data" / "alttest" / name
+    humans = json.loads((folder / "human_annotations.json").read_text())
+    judged = json.loads((folder / "llm_annotations.json").read_text())[judge]
+    pairs = []
+    for item, score in judged.items():
+        labels = [value(own[item]) for own in humans.values() if item in own]
+        labels = [label for label in labels if label is not None]
+        if labels and value(score) is not None:
+            pairs.append((np.mean(labels), value(score)))
+    return np.array(pairs).T
+
+
+def coverage(y, f, n, reps=REPS):
+    """Shares of 95 % intervals that hold the mean: corrected, labels, judge; and widths' ratio."""
+    chance, truth = np.random.default_rng(n), y.mean()
+    ends = min(y.min(), f.min()), max(y.max(), f.max())
+    hits, widths = np.zeros(4), np.zeros(2)
+    for _ in range(reps):
+        rows = chance.integers(0, len(y), JUDGED)
+        labels = np.where(np.arange(JUDGED) < n, y[rows], np.nan)
+        found = prediction_powered_mean(labels, f[rows], scale=ends)
+        normal = prediction_powered_mean(labels, f[rows], method="normal").interval
+        intervals = (found.interval, found.human.interval(), found.judge.interval(), normal)
+        hits += [one.low <= truth <= one.high for one in intervals]
+        widths += [found.interval.width, found.human.interval().width]
+    return *(hits / reps), widths[0] / widths[1]
+
+
+def sets_table():
+    rows = []
+    for name in SETS:
+        for judge in JUDGES:
+            y, f = load(name, judge)
+            for n in (20, 50, 100, 200):
+                reps = REPS if judge == JUDGES[0] else 1000
+                ours, human, alone, normal, ratio = coverage(y, f, n, reps)
+                rows.append(
+                    (
+                        name,
+                        judge,
+                        n,
+                        reps,
+                        *(f"{x:.3f}" for x in (ours, normal, human, alone, ratio)),
+                    )
+                )
+                print(rows[-1], flush=True)
+    heads = ("set", "judge", "labels", "runs", "corrected", "normal quantiles", "labels alone",
+             "judge alone", "width / labels alone")  # fmt: skip
+    return table(heads, rows)
+
+
+def clusters_table(reps=2000):
+    rows = []
+    for clusters in (12, 40):
+        chance, hits = np.random.default_rng(clusters), np.zeros(2)
+        for _ in range(reps):
+            group = np.repeat(np.arange(clusters * 6), 5)
+            truth = chance.normal(0, 1, clusters * 6)[group] + chance.normal(0, 0.5, len(group))
+            judge = truth + chance.normal(0, 0.7, len(group))
+            labels = np.where(group < clusters, truth, np.nan)
+            for at, own in enumerate((group, None)):
+                one = prediction_powered_mean(labels, judge, clusters=own).interval
+                hits[at] += one.low <= 0 <= one.high
+        rows.append((clusters, reps, *(f"{x:.3f}" for x in hits / reps)))
+    return table(("labelled clusters", "runs", "with clusters", "without"), rows)
+
+
+def mentalalign():
+    """Judge -> (systems, items) of both, for one attribute after another."""
+    data = SHARED / "data" / "mentalalign70k"
+    found = voirdire.examine("mentalalign", data=data, resamples=0)
+    from voirdire.examining.ratings.cube import build_cube
+
+    names = found.ratings["rater"].cast(str).unique(maintain_order=True).to_list()
+    attributes = found.ratings["attribute"].cast(str).unique(maintain_order=True).to_list()
+    return build_cube(found.ratings, names, attributes)
+
+
+def ceiling_table(cube, reps=500, n=50):
+    rows = []
+    items = len(cube.items)
+    place = np.full((len(cube.systems), items), -1)
+    place[cube.system, cube.item] = np.arange(len(cube.item))
+    human = cube.of("Human", "Safety")[place]
+    truth = np.nanmean(human, 1)
+    for judge in cube.raters[1:] if cube.raters[0] == "Human" else cube.raters:
+        if judge == "Human":
+            continue
+        scores = cube.of(judge, "Safety")[place]
+        chance, hits, total, widths = np.random.default_rng(1), np.zeros(2), 0, np.zeros(2)
+        group = np.repeat(np.arange(len(truth)), items)
+        for _ in range(reps):
+            drawn = chance.integers(0, items, items)
+            labels = np.where(np.arange(items) < n, human[:, drawn], np.nan)
+            found = prediction_powered_means(
+                labels.ravel(), scores[:, drawn].ravel(), group, scale=(1, 5)
+            )
+            for system, one in found.items():
+                own = one.interval, one.human.interval()
+                hits += [part.low <= truth[system] <= part.high for part in own]
+                widths += [part.width for part in own]
+                total += 1
+        rows.append(
+            (judge, total, *(f"{x:.3f}" for x in hits / total), f"{widths[0] / widths[1]:.3f}")
+        )
+        print(rows[-1], flush=True)
+    return table(("judge, Safety", "intervals", "corrected", "labels alone", "width ratio"), rows)
+
+
+def speed_row(cube):
+    labels = cube.of("Human", "Safety").copy()
+    labels[cube.item >= 50] = np.nan
+    judges = [name for name in cube.raters if name != "Human"]
+
+    def ours():
+        for judge in judges:
+            for attribute in cube.attributes:
+                prediction_powered_means(
+                    labels, cube.of(judge, attribute), cube.system, scale=(1, 5)
+                )
+
+    return f"28 pairs x {len(cube.systems)} systems: {median_seconds(ours, 5):.3f} s"
+
+
+def peer_row():
+    try:
+        from ppi_py import ppi_mean_ci
+    except ImportError:
+        return "ppi_py is not installed: not compared."
+    chance, worst = np.random.default_rng(0), 0.0
+    for _ in range(200):
+        y = chance.normal(size=40)
+        f, u = y + chance.normal(size=40), chance.normal(size=400)
+        one = prediction_powered_mean(np.r_[y, np.full(400, np.nan)], np.r_[f, u], method="normal")
+        low, high = ppi_mean_ci(y, f, u, alpha=0.05, lam=one.weight)
+        worst = max(worst, abs(one.interval.low - float(np.ravel(low)[0])),
+                    abs(one.interval.high - float(np.ravel(high)[0])))  # fmt: skip
+    return f"Largest difference from ppi_py with our weight, 200 samples: {worst:.1e}."
+
+
+def plan_table(reps=1000):
+    rows = []
+    for name in SETS:
+        y, f = load(name, "gpt-4o")
+        chance, within, holds, width = np.random.default_rng(3), 0, 0, 0.03 * np.ptp(y)
+        for _ in range(reps):
+            drawn = chance.integers(0, len(y), 3000)
+            pilot = np.where(np.arange(3000) < 50, y[drawn], np.nan)
+            plan = labels_needed(pilot, f[drawn], width)[0]
+            halves = []
+            for n in (plan.with_judge, plan.upper):
+                labels = np.where(np.arange(3000) < min(n, 2990), y[drawn], np.nan)
+                halves.append(prediction_powered_mean(labels, f[drawn]).interval.width / 2)
+            within += abs(halves[0] / width - 1) <= 0.2
+            holds += halves[1] <= width
+        rows.append((name, reps, f"{within / reps:.3f}", f"{holds / reps:.3f}"))
+        print(rows[-1], flush=True)
+    return table(("set", "pilots of 50", "within 20 % of the plan", "upper bound holds"), rows)
+
+
+def escalation_table(reps=1000, n=400):
+    """Agreement with the humans' commonest label; confidence from the other judges' agreement."""
+    from collections import Counter
+
+    from sklearn.linear_model import LogisticRegression
+
+    rows = []
+    for name, target in (("lgbteen", 0.75), ("framing", 0.80), ("summeval", 0.50)):
+        folder = SHARED / "data" / "alttest" / name
+        humans = json.loads((folder / "human_annotations.json").read_text())
+        judged = json.loads((folder / "llm_annotations.json").read_text())
+        agree, features = [], []
+        levels = sorted({str(x) for x in judged["gpt-4o"].values()})
+        for item, score in judged["gpt-4o"].items():
+            said = [str(own[item]) for own in humans.values() if item in own]
+            said = [label for label in said if label != "No response"]
+            if not said:
+                continue
+            same = [str(judged[o].get(item)) == str(score) for o in judged if o != "gpt-4o"]
+            agree.append(
+                float(
+                    str(score) == min(Counter(said).most_common(), key=lambda x: (-x[1], x[0]))[0]
+                )
+            )
+            features.append([np.mean(same), *same, *(str(score) == one for one in levels)])
+        agree, features = np.array(agree), np.array(features, float)
+        chance, missed, naive, shares = np.random.default_rng(5), 0, 0, []
+        for _ in range(reps):
+            drawn = chance.integers(0, len(agree), 2000)
+            a, x = agree[drawn], features[drawn]
+            model = LogisticRegression(C=0.3, max_iter=300).fit(x[: n // 2], a[: n // 2])
+            sure, everywhere = model.predict_proba(x)[:, 1], model.predict_proba(features)[:, 1]
+            found = automated_share(a[n // 2 : n], sure[n // 2 : n], sure, target=target)
+            shares.append(found.share)
+            missed += found.share > 0 and agree[everywhere >= found.threshold].mean() < target
+            cuts = np.unique(sure[:n])
+            fine = [cut for cut in cuts if a[:n][sure[:n] >= cut].mean() >= target]
+            naive += bool(fine) and agree[everywhere >= min(fine)].mean() < target
+        rows.append(
+            (
+                name,
+                target,
+                reps,
+                f"{np.mean(shares):.3f}",
+                f"{missed / reps:.3f}",
+                f"{naive / reps:.3f}",
+            )
+        )
+        print(rows[-1], flush=True)
+    return table(
+        ("set", "agreement asked", "runs", "share automated", "missed", "naive threshold missed"),
+        rows,
+    )
+
+
+def main():
+    cube = mentalalign()
+    parts = [
+        "# Corrected means, plans and escalation", machine(), versions("numpy", "scipy"),
+        "## Coverage of 95 % intervals on public sets", sets_table(),
+        "## Clusters", clusters_table(),
+        "## Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)", ceiling_table(cube),
+        "## Plans", plan_table(), "## Escalation at risk 0.10, 400 labels", escalation_table(),
+        "## Speed and peer", speed_row(cube), peer_row(),
+    ]  # fmt: skip
+    text = "\n\n".join(parts) + "\n"
+    RESULTS.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

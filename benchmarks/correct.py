@@ -258,7 +258,8 @@ def main():
         "# Corrected means, plans and escalation", machine(), versions("numpy", "scipy"),
         "## Coverage of 95 % intervals on public sets", sets_table(),
         "## Clusters", clusters_table(),
-        "## Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)", ceiling_table(cube),
+        "## Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
+        ceiling_table(cube),
         "## Plans", plan_table(), "## Escalation at risk 0.10, 400 labels", escalation_table(),
         "## Speed and peer", speed_row(cube), peer_row(),
     ]  # fmt: skip

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FORMATS = ("html", "md", "tex", "csv", "json")
 #: Rows of a table that a terminal shows; files hold all.
 MOST_ROWS = 16
+SCHEMA_VERSION = 1
 
 
 def print_sections(
@@ -73,6 +74,14 @@ def print_section(section: Section, console: Console, *, said: bool = True) -> N
             console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
     if said and section.text:
         console.print(Text(visible(section.text), style="dim"))
+
+
+def json_text(record: Any) -> str:
+    """Frozen results as JSON; what is undefined is null, so no bare NaN is ever written."""
+    content = plain(record)
+    if isinstance(content, dict):
+        content = {"schema_version": SCHEMA_VERSION, **content}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def write_sections(
@@ -131,7 +140,7 @@ def write_sections(
                 said = _latex(sections)
             case _:
                 shown = {"title": title, "sections": sections} if record is None else record
-                said = json.dumps(plain(shown), indent=1, ensure_ascii=False, allow_nan=False)
+                said = json_text(shown)
         write_text(path, said.rstrip("\n") + "\n")
         written.append(path)
     return (*written, *(path for drawing in drawings for path in drawing.save(folder)))

@@ -1,6 +1,7 @@
 from voirdire.examining.correcting.corrected import CorrectedScore as CorrectedScore
 from voirdire.examining.correcting.corrected import Correction as Correction
 from voirdire.examining.correcting.corrected import correct as correct
+from voirdire.examining.correcting.corrected import correction_values as correction_values
 from voirdire.examining.correcting.escalating import Escalation as Escalation
 from voirdire.examining.correcting.escalating import escalate as escalate
 from voirdire.examining.correcting.planning import LabelPlan as LabelPlan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from voirdire._errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.gates import GateValue
 from voirdire.stats import (
     combined_judge,
     prediction_powered_difference,
@@ -268,3 +270,26 @@ def _shares(
                     int((~truth & ~passed).sum()), int((~truth).sum()), level=level,
                 )  # fmt: skip
                 yield CorrectedShare(attribute, name, group, found)
+
+
+def correction_values(found: Correction) -> tuple[GateValue, ...]:
+    """What gates may name: ``corrected_mean``, its bounds ``_low`` and ``_high``, and ``worth``.
+
+    A gate holds for all responses of each attribute; one that names a system is about that system.
+    """
+    values = []
+    for score in found.scores:
+        one = score.found
+        low, high = (math.nan, math.nan) if one.interval is None else (
+            one.interval.low, one.interval.high,
+        )  # fmt: skip
+        own = (score.group,) if score.group else (score.attribute, score.judge)
+        where = ", ".join(filter(None, (score.attribute, score.judge, score.group)))
+        values += [
+            GateValue(name, own, value, where, apart=bool(score.group))
+            for name, value in (
+                ("corrected_mean", one.value), ("corrected_mean_low", low),
+                ("corrected_mean_high", high), ("worth", one.worth.value),
+            )
+        ]  # fmt: skip
+    return tuple(values)

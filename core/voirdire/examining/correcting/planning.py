@@ -70,12 +70,15 @@ class LabelPlan:
         Where differences are to be detected.
     cost : float or None
         Of one label.
+    unit : {"labels", "items", "clusters"}
+        What is counted: an item with the labels of all its systems where they are taken together.
     """
 
     rows: tuple[PlannedLabels, ...]
     means: tuple[MeanOfSeveral, ...]
     power: float | None
     cost: float | None
+    unit: str
     findings: tuple[Finding, ...]
 
 
@@ -133,7 +136,12 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
                     clusters=None if clusters is None else clusters[own], level=level, power=power,
                 )  # fmt: skip
                 rows.append(PlannedLabels(attribute, judge, str(group), found))
-    return LabelPlan(tuple(rows), tuple(_means(data)), power, cost, data.findings)
+    unit = "labels"
+    if data.cluster is not None:
+        unit = "clusters"
+    elif not by and data.overall_cluster is not None:
+        unit = "items"
+    return LabelPlan(tuple(rows), tuple(_means(data)), power, cost, unit, data.findings)
 
 
 def _means(data: Labelled) -> Iterator[MeanOfSeveral]:

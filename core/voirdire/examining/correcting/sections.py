@@ -75,26 +75,36 @@ def _overall(found: Correction) -> Section:
     sentences = " ".join(
         f"{score.attribute}, {worth_sentence(score.found, score.judge)}" for score in rows[:6]
     )
-    columns = (
-        text("Attribute"), text("Judge"), count("Labels"), count("Judged only"),
-        number("Corrected"), interval(f"{100 * found.level:g} % interval"),
-        number("Labels alone"), interval("Labels' interval"),
-        number("Judge alone"), number("Weight", 2), number("Worth", 0),
-        interval("Worth, interval", 0),
+    level = f"{100 * found.level:g} % interval"
+    means = Table(
+        (
+            text("Attribute"), text("Judge"), number("Corrected"), interval(level),
+            number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
+        ),
+        tuple(
+            (
+                score.attribute, score.judge, score.found.value, score.found.interval,
+                score.found.human.value, score.found.human.interval(), score.found.judge.value,
+            )
+            for score in rows
+        ),
     )  # fmt: skip
-    table = Table(columns, tuple(_overall_row(score) for score in rows))
+    worth = Table(
+        (
+            text("Attribute"), text("Judge"), count("Labels"), count("Judged only"),
+            number("Weight", 2), number("Worth", 0), interval("Worth, interval", 0),
+        ),
+        tuple(
+            (
+                score.attribute, score.judge, score.found.n_labelled, score.found.n_unlabelled,
+                score.found.weight, score.found.worth.value, score.found.worth.interval(),
+            )
+            for score in rows
+        ),
+    )  # fmt: skip
     return Section(
-        "What humans would have said", f"{sentences} {_HOW}", (table,), _figures(found, rows),
-        leading=True,
-    )  # fmt: skip
-
-
-def _overall_row(score: CorrectedScore) -> tuple[object, ...]:
-    one = score.found
-    return (
-        score.attribute, score.judge, one.n_labelled, one.n_unlabelled, one.value, one.interval,
-        one.human.value, one.human.interval(), one.judge.value, one.weight, one.worth.value,
-        one.worth.interval(),
+        "What humans would have said", f"{sentences} {_HOW}", (means, worth),
+        _figures(found, rows), leading=True,
     )  # fmt: skip
 
 
@@ -131,15 +141,13 @@ def _by_group(found: Correction) -> Section:
                 (
                     text("Attribute"), text("Judge"), text(name), count("Labels"),
                     number("Corrected"), interval(f"{100 * found.level:g} % interval"),
-                    number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
-                    interval("Judge's interval"), number("Worth", 0),
+                    number("Labels alone"), number("Judge alone"), number("Worth", 0),
                 ),
                 tuple(
                     (
                         score.attribute, score.judge, score.group, score.found.n_labelled,
                         score.found.value, score.found.interval, score.found.human.value,
-                        score.found.human.interval(), score.found.judge.value,
-                        score.found.judge.interval(), score.found.worth.value,
+                        score.found.judge.value, score.found.worth.value,
                     )
                     for score in rows
                 ),
@@ -207,7 +215,6 @@ def _detail(found: Estimate, name: str) -> float:
 def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
     """Budget against half width, and how many humans or runs a mean needs."""
     asked = "Difference" if found.power is not None else "Half width"
-    unit = found.rows[0].plans[0].unit if found.rows and found.rows[0].plans else "labels"
     columns: list[Column] = [
         text("Attribute"), text("Judge"), number(asked, 2), number("With the judge", 0),
         number("at most (80 %)", 0), number("Without it", 0), number("Saved", 0),
@@ -235,8 +242,8 @@ def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
         else "have an interval of that half width"
     )
     said = (
-        f"How many {unit} it takes to {what}. The pilot is small itself: four plans in five need "
-        "no more than the number under “at most”. A dash says that no number is enough."
+        f"How many {found.unit} it takes to {what}. The pilot is small itself: four plans in five "
+        "need no more than the number under “at most”. A dash says that no number is enough."
     )
     parts = [Section("Labels needed", said, (Table(tuple(columns), tuple(rows)),), leading=True)]
     if found.means:

@@ -1,0 +1,319 @@
+"""`voirdire correct`, `plan` and `escalate`: human labels and a judge's scores together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli._formats import formats_of
+from voirdire.cli._options import ReferenceOption, SourceArgument
+from voirdire.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.tabular import Section
+
+CORRECT = """
+Examples:
+
+  voirdire correct ratings.csv --reference human --out out
+
+  voirdire correct ratings.csv --reference human --compare old,new
+
+  voirdire correct judged.csv --reference human --errors-from validation.csv --gate 4
+
+  voirdire correct ratings.csv --reference human --require "corrected_mean_low@Safety>=4.0"
+
+Labels must be a random part of the judged responses. Where each was drawn with a known probability,
+a column label_probability says so.
+"""
+PLAN = """
+Examples:
+
+  voirdire plan pilot.csv --reference human --half-width 0.1
+
+  voirdire plan pilot.csv --reference human --detect 0.2 --power 0.8 --by system
+
+  voirdire plan pilot.csv --reference human --half-width 0.1,0.2,0.3 --cost 1.50
+"""
+ESCALATE = """
+Examples:
+
+  voirdire escalate ratings.csv --reference human --agree 0.90 --out queue.csv
+
+  voirdire humans serve study.toml --queue queue.csv --out work
+
+The queue names every response that the judge scored, least confident first, and whether it may go
+out without a human.
+"""
+OutFolder = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Folder for tables and figure.", show_default=False),
+]
+JudgeOption = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="Use this judge only; may be repeated.", show_default=False),
+]
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        help="Column of the items that says which belong together (a dialogue).",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="By commas: html, md, tex, csv, json. [dim]\\[default: all][/dim]",
+        show_default=False,
+    ),
+]  # fmt: skip
+LevelOption = Annotated[float, typer.Option("--level", help="Coverage of intervals.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("correct", epilog=CORRECT)(correct)
+    app.command("plan", epilog=PLAN)(plan)
+    app.command("escalate", epilog=ESCALATE)(escalate)
+
+
+def correct(
+    source: SourceArgument,
+    reference: ReferenceOption = None,
+    judge: JudgeOption = None,
+    by: Annotated[
+        str, typer.Option("--by", help="Give numbers by system, or by a column of the items.")
+    ] = "system",
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compare",
+            help="Two systems, as A,B: how much higher is A? May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: ClusterOption = "",
+    errors_from: Annotated[
+        str | None,
+        typer.Option(
+            "--errors-from",
+            help="Other responses, labelled and judged, whose sensitivity and specificity correct "
+            "the pass rates here.",
+            show_default=False,
+        ),
+    ] = None,
+    gate: Annotated[
+        float | None,
+        typer.Option("--gate", help="Scores at or above it pass.", show_default=False),
+    ] = None,
+    level: LevelOption = 0.95,
+    out: OutFolder = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help='A gate: "corrected_mean_low@Safety>=4.0" (of an attribute, judge or system); '
+            "may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    formats: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what humans would have scored, from many judged responses and few human labels."""
+    from voirdire.examining import correcting
+    from voirdire.examining.gates import check_gates, read_gates
+
+    wanted = read_gates(require or [])
+    found = correcting.correct(
+        source,
+        reference=reference or (),
+        judges=judge or (),
+        by=by,
+        compare=[_pair(text) for text in compare or ()],
+        cluster=cluster,
+        errors_from=errors_from,
+        gate=gate,
+        level=level,
+    )
+    sections = correcting.correction_sections(found)
+    _show("Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json)
+    for line in check_gates(wanted, correcting.correction_values(found)):
+        typer.echo(line, err=as_json)
+
+
+def plan(
+    source: SourceArgument,
+    half_width: Annotated[
+        str,
+        typer.Option(
+            "--half-width",
+            help="Of the interval wanted, in points; several by commas.",
+            show_default=False,
+        ),
+    ] = "",
+    detect: Annotated[
+        str,
+        typer.Option(
+            "--detect",
+            help="Differences to detect instead, in points; several by commas.",
+            show_default=False,
+        ),
+    ] = "",
+    power: Annotated[
+        float, typer.Option("--power", help="Probability to detect it, with --detect.")
+    ] = 0.8,
+    reference: ReferenceOption = None,
+    judge: JudgeOption = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            help="A plan for each system, or each value of a column of the items.",
+            show_default=False,
+        ),
+    ] = "",
+    cluster: ClusterOption = "",
+    judged: Annotated[
+        int | None,
+        typer.Option(
+            "--judged",
+            min=1,
+            help="Responses that will have a judge score. "
+            "[dim]\\[default: those of the pilot][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    cost: Annotated[
+        float | None, typer.Option("--cost", help="Of one label.", show_default=False)
+    ] = None,
+    level: LevelOption = 0.95,
+    out: OutFolder = None,
+    formats: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how many human labels are needed, with the judge's scores and without them."""
+    from voirdire._errors import InputError
+    from voirdire.examining import correcting
+
+    if bool(half_width) == bool(detect):
+        raise InputError("plan: give --half-width, or --detect, and not both")
+    found = correcting.plan_labels(
+        source,
+        _numbers("--detect" if detect else "--half-width", detect or half_width),
+        power=power if detect else None,
+        reference=reference or (),
+        judges=judge or (),
+        by=by,
+        cluster=cluster,
+        judged=judged,
+        cost=cost,
+        level=level,
+    )
+    sections = correcting.plan_sections(found)
+    _show("Labels needed", "plan", sections, found, out, formats, as_json=as_json)
+
+
+def escalate(
+    source: SourceArgument,
+    agree: Annotated[
+        float, typer.Option("--agree", help="Agreement with humans wanted.", show_default=False)
+    ],
+    risk: Annotated[
+        float, typer.Option("--risk", help="How often the labels may miss that.")
+    ] = 0.1,
+    reference: ReferenceOption = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            help="Whose verdicts go out. [dim]\\[default: the one that agrees most][/dim]",
+            show_default=False,
+        ),
+    ] = "",
+    attribute: Annotated[
+        str,
+        typer.Option("--attribute", help="Which, where there are several.", show_default=False),
+    ] = "",
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", help="Points by which agreeing scores may differ.")
+    ] = 0.0,
+    gate: Annotated[
+        float | None,
+        typer.Option(
+            "--gate", help="Agree means: on the same side of this score.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the split of the labels.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The queue as a CSV file.", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which single verdicts may go out without a human, and which go to one."""
+    from voirdire.examining import correcting
+
+    found = correcting.escalate(
+        source, agree=agree, risk=risk, reference=reference or (), judge=judge,
+        attribute=attribute, tolerance=tolerance, gate=gate, seed=seed,
+    )  # fmt: skip
+    if out is not None:
+        from voirdire.files import write_csv
+
+        write_csv(out, found.queue)
+    _show(
+        "Escalation", "escalation", correcting.escalation_sections(found), found, None, None,
+        as_json=as_json,
+    )  # fmt: skip
+    if out is not None and not as_json:
+        typer.echo(f"Queue: {out}")
+
+
+def _show(
+    title: str,
+    name: str,
+    sections: Sequence[Section],
+    found: object,
+    out: Path | None,
+    formats: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print and write what a command found."""
+    from voirdire.report.sections import FORMATS, json_text, print_sections, write_sections
+
+    findings: Sequence[Finding] = found.findings  # type: ignore[attr-defined]
+    asked = formats_of(formats, out, FORMATS, FORMATS)
+    if out is not None:
+        write_sections(title, sections, out, name, formats=asked, record=found, findings=findings)
+    if as_json:
+        typer.echo(json_text(found))
+        return
+    print_sections(title, sections, findings)
+    if out is not None:
+        typer.echo(f"Written to {out}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from voirdire._errors import InputError
+
+    first, comma, second = (part.strip() for part in text.partition(","))
+    if not (first and comma and second):
+        raise InputError(f"--compare {text!r}: name two systems with a comma between them")
+    return first, second
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    from voirdire._errors import InputError
+
+    try:
+        return [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise InputError(f"{option} {text!r}: give numbers, with commas between them") from None

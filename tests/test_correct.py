@@ -1,0 +1,234 @@
+"""`voirdire correct`, `plan` and `escalate`, run as a user runs them, and what they refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from voirdire import InputError
+from voirdire.examining.correcting import correct, escalate, plan_labels
+
+
+def voirdire(*args, cwd):
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", *map(str, args)],
+        capture_output=True, text=True, cwd=cwd, env=env, check=False,
+    )  # fmt: skip
+
+
+def ratings(items=300, labelled=60, *, shift=0.4, noise=0.7, chosen=False, seed=0, origin=None):
+    """Two releases, two judges on all of it, one human on a part; B is 0.4 points better."""
+    chance = np.random.default_rng(seed)
+    rows = []
+    for system, level in (("A", 3.0), ("B", 3.4)):
+        truth = np.clip(np.rint(chance.normal(level, 1, items)), 1, 5)
+        order = np.argsort(-truth) if chosen else np.arange(items)
+        known = set(order[:labelled].tolist())
+        for i, score in enumerate(truth):
+            judged = np.clip(np.rint(score + shift + chance.normal(0, noise)), 1, 5)
+            rows.append((f"q{i}", system, "judge", float(judged), None))
+            rows.append((f"q{i}", system, "coin", float(chance.integers(1, 6)), None))
+            if i in known:
+                rows.append((f"q{i}", system, "human", float(score), origin))
+    names = ["item", "system", "rater", "score", "origin"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return frame if origin else frame.drop("origin")
+
+
+def test_corrected_means_hold_the_truth_that_the_judge_misses():
+    frame = ratings()
+    truth = ratings(labelled=300).filter(pl.col("rater") == "human").group_by("system").agg(
+        pl.col("score").mean()
+    )  # fmt: skip
+    found = correct(frame, reference=["human"], judges=["judge"])
+    for system, mean in truth.iter_rows():
+        one = next(s.found for s in found.scores if s.group == system)
+        assert one.interval.low <= mean <= one.interval.high
+        claimed = one.judge.interval()
+        assert not claimed.low <= mean <= claimed.high
+        assert one.interval.width < one.human.interval().width
+
+
+def test_a_coin_is_worth_nothing_and_both_together_as_much_as_the_judge():
+    found = correct(ratings(), reference=["human"])
+    worth = {s.judge: s.found.worth.value for s in found.scores if not s.group}
+    assert worth["coin"] < 1.05 * 120
+    assert worth["judge"] > 1.5 * 120
+    assert worth["all judges together"] == pytest.approx(worth["judge"], rel=0.15)
+
+
+def test_the_difference_of_two_releases():
+    found = correct(ratings(), reference=["human"], judges=["judge"], compare=[("B", "A")])
+    (one,) = found.differences
+    assert one.found.interval.low <= 0.4 <= one.found.interval.high
+    with pytest.raises(InputError, match="no system 'C'"):
+        correct(ratings(), reference=["human"], compare=[("A", "C")])
+
+
+def test_chosen_labels_are_refused_and_their_probabilities_taken():
+    with pytest.raises(InputError, match="origin 'chosen'"):
+        correct(ratings(origin="chosen"), reference=["human"])
+    drawn = correct(ratings(origin="random"), reference=["human"])
+    assert "label_origin_unknown" not in {finding.kind for finding in drawn.findings}
+    unknown = correct(ratings(), reference=["human"])
+    assert "label_origin_unknown" in {finding.kind for finding in unknown.findings}
+
+
+def test_labels_that_the_judge_sees_otherwise_than_the_rest_are_refused():
+    with pytest.raises(InputError, match=r"higher than the others on score.*not drawn at random"):
+        correct(ratings(chosen=True), reference=["human"])
+
+
+def test_known_probabilities_take_the_place_of_a_random_draw():
+    chance = np.random.default_rng(3)
+    truth = np.clip(np.rint(chance.normal(3, 1, 3000)), 1, 5)
+    probability = np.where(truth >= 4, 0.2, 0.05)
+    known = chance.random(3000) < probability
+    judged = np.clip(np.rint(truth + chance.normal(0, 0.7, 3000)), 1, 5)
+    items = [f"i{i}" for i in range(3000)]
+    frame = pl.concat(
+        [
+            pl.DataFrame({"item": items, "rater": "judge", "score": judged})
+            .with_columns(label_probability=pl.lit(None, pl.Float64)),
+            pl.DataFrame({"item": items, "rater": "human", "score": truth,
+                          "label_probability": probability}).filter(known),
+        ]
+    )  # fmt: skip
+    one = correct(frame, reference=["human"]).scores[0].found
+    assert one.interval.low <= truth.mean() <= one.interval.high
+    assert abs(truth[known].mean() - truth.mean()) > 0.3
+
+
+def test_errors_measured_elsewhere_correct_a_pass_rate():
+    chance = np.random.default_rng(5)
+
+    def judged(n, labelled, seed):
+        truth = chance.random(n) < 0.3
+        passes = np.where(truth, chance.random(n) < 0.9, chance.random(n) < 0.2)
+        rows = [(f"{seed}{i}", "judge", float(p)) for i, p in enumerate(passes)]
+        rows += [(f"{seed}{i}", "human", float(t)) for i, t in enumerate(truth[:labelled])]
+        return pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+
+    found = correct(
+        judged(1000, 20, "a"), reference=["human"], errors_from=judged(400, 400, "b"), gate=1
+    )
+    (one,) = [share for share in found.shares if not share.group][:1]
+    assert one.found.interval().low <= 0.3 <= one.found.interval().high
+    assert one.found.details["judged"] > 0.38
+
+
+@pytest.mark.parametrize("scores", [[3.0] * 40, [None] * 40, [float(1 + i % 5) for i in range(40)]])
+def test_a_judge_that_is_constant_silent_or_right_gives_an_answer(scores):
+    truth = [float(1 + i % 5) for i in range(40)]
+    frame = pl.DataFrame(
+        {
+            "item": [str(i) for i in range(40)] * 2,
+            "rater": ["judge"] * 40 + ["human"] * 40,
+            "score": [*scores, *(t if i < 20 else None for i, t in enumerate(truth))],
+        }
+    )
+    one = correct(frame, reference=["human"]).scores[0].found
+    assert one.value == pytest.approx(3)
+    assert one.interval.low < 3 < one.interval.high
+
+
+def test_a_plan_counts_labels_items_or_clusters():
+    frame = ratings()
+    together = plan_labels(frame, [0.2], reference=["human"], judges=["judge"])
+    assert together.unit == "items"
+    one = plan_labels(frame, [0.3, 0.2], reference=["human"], judges=["judge"], by="system")
+    assert one.unit == "labels"
+    assert [row.group for row in one.rows] == ["A", "B"]
+    cost = one.rows[0].plans
+    assert cost[0].with_judge < cost[1].with_judge < cost[1].without_judge
+    with pytest.raises(InputError, match="between 0 and 1"):
+        plan_labels(frame, [0.2], power=2, reference=["human"])
+
+
+def test_escalation_gives_out_what_agrees_and_queues_the_rest():
+    frame = ratings(items=600, labelled=200, shift=0, noise=0.35)
+    found = escalate(frame, agree=0.7, reference=["human"], judge="judge")
+    assert found.share.share > 0.3
+    assert found.share.low >= 0.7
+    counts = dict(found.queue["decision"].value_counts().iter_rows())
+    assert counts["labelled"] == 400
+    assert found.queue["confidence"].is_sorted()
+    rest = found.queue.filter(pl.col("decision") != "labelled")
+    sure = rest.filter(pl.col("decision") == "automatic")["confidence"]
+    assert sure.min() >= found.share.threshold
+    none = escalate(frame, agree=0.95, reference=["human"], judge="coin")
+    assert none.share.share == 0
+    with pytest.raises(InputError, match="too few"):
+        escalate(ratings(labelled=8), agree=0.8, reference=["human"], judge="judge")
+
+
+def test_the_commands_print_write_and_gate(tmp_path):
+    ratings().write_csv(tmp_path / "r.csv")
+    done = voirdire(
+        "correct", "r.csv", "--reference", "human", "--compare", "B,A", "--out", "out",
+        "--require", "corrected_mean_low>=2", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "judgements are worth" in " ".join(done.stdout.split())
+    assert "requirement met: corrected_mean_low>=2" in done.stdout
+    found = json.loads((tmp_path / "out" / "corrected.json").read_text())
+    assert found["schema_version"] == 1
+    assert found["scores"][0]["found"]["n_labelled"] == 120
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"corrected.html", "corrected.md", "corrected.tex", "corrected.csv"} <= names
+    with (tmp_path / "out" / "corrected.csv").open() as file:
+        row = next(csv.DictReader(file))
+    one = found["scores"][0]["found"]
+    assert float(row["Corrected"]) == pytest.approx(one["value"])
+    unmet = voirdire(
+        "correct", "r.csv", "--reference", "human", "--require", "corrected_mean_low@A>=4",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert unmet.returncode == 4
+    assert "corrected_mean_low of score, judge, A" in unmet.stderr
+
+
+def test_plan_and_escalate_as_commands(tmp_path):
+    ratings().write_csv(tmp_path / "r.csv")
+    plan = voirdire(
+        "plan", "r.csv", "--reference", "human", "--half-width", "0.1,0.2", "--cost", "2",
+        "--json", cwd=tmp_path,
+    )  # fmt: skip
+    found = json.loads(plan.stdout)
+    assert [one["half_width"] for one in found["rows"][0]["plans"]] == [0.1, 0.2]
+    neither = voirdire("plan", "r.csv", "--reference", "human", cwd=tmp_path)
+    assert (neither.returncode, "--half-width" in neither.stderr) == (1, True)
+    queue = voirdire(
+        "escalate", "r.csv", "--reference", "human", "--judge", "judge", "--agree", "0.5",
+        "--out", "queue.csv", cwd=tmp_path,
+    )  # fmt: skip
+    assert queue.returncode == 0, queue.stderr
+    written = pl.read_csv(tmp_path / "queue.csv")
+    assert written.columns == ["item", "system", "score", "confidence", "decision"]
+    assert written.height == 600
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--reference", "nobody"), "nobody"),
+        (("--reference", "human", "--judge", "none"), "no judge 'none'"),
+        (("--reference", "human", "--by", "colour"), "colour"),
+        (("--reference", "human", "--compare", "A"), "two systems"),
+        (("--reference", "human", "--errors-from", "r.csv"), "--gate"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path, options, message):
+    ratings(items=40, labelled=20).write_csv(tmp_path / "r.csv")
+    done = voirdire("correct", "r.csv", *options, cwd=tmp_path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import voirdire
@@ -46,17 +46,22 @@ def test_help_loads_nothing_slow():
     assert loaded_after(code) & set(SLOW) == set()
 
 
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_help_answers_at_once():
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = processor_seconds()
         done = subprocess.run(
             [sys.executable, "-m", "voirdire", "--help"], capture_output=True, text=True, check=True
         )
-        times.append(time.perf_counter() - start)
+        times.append(processor_seconds() - start)
     assert "examine" in done.stdout
     assert "Exit codes" in done.stdout
-    assert min(times) < 1.0  # 0.25 s where nothing else runs; the bound is for loaded machines
+    assert min(times) < 0.6  # of the processor: other work on the machine does not count
 
 
 def test_visible_names_are_those_of_all():

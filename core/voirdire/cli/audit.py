@@ -7,8 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from voirdire._errors import RequirementUnmetError
 from voirdire._shown import visible
-from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument
+from voirdire.cli._columns import answered, column_keys
+from voirdire.cli._options import (
+    AssumeOption,
+    AttributeOption,
+    ClusterOption,
+    DataOption,
+    IgnoreOption,
+    ItemOption,
+    RaterOption,
+    ReferenceOption,
+    RunOption,
+    ScoreOption,
+    SourcesArgument,
+    StatusOption,
+    SystemOption,
+    WordsOption,
+)
+from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,21 +49,59 @@ def register(app: typer.Typer) -> None:
 
 
 def audit(
-    source: SourceArgument,
+    source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    item: ItemOption = None,
+    system: SystemOption = None,
+    rater: RaterOption = None,
+    score: ScoreOption = None,
+    attribute: AttributeOption = None,
+    cluster: ClusterOption = None,
+    status: StatusOption = None,
+    run: RunOption = None,
+    words: WordsOption = None,
+    ignore: IgnoreOption = None,
+    assume: AssumeOption = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 4 where a finding is blocking.")
+    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List what is odd in the data: severity, count, places and consequence."""
     from dataclasses import asdict
 
     from voirdire.examining import audit_source
 
-    findings = audit_source(source, data=data, reference=tuple(reference or ()))
+    keys = column_keys(
+        item=item,
+        system=system,
+        rater=rater,
+        score=score,
+        attribute=attribute,
+        cluster=cluster,
+        status=status,
+        run=run,
+        words=words,
+        ignore=ignore,
+        assume=assume,
+    )
+    findings = answered(
+        lambda known: audit_source(
+            source, data=data, reference=tuple(reference or ()), columns=known
+        ),
+        keys,
+    )
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
-        return
-    _print(findings)
+    else:
+        _print(findings)
+    blocking = [finding for finding in findings if finding.severity == "blocking"]
+    if strict and blocking:
+        raise RequirementUnmetError(
+            f"--strict: {len(blocking)} blocking "
+            f"{'finding' if len(blocking) == 1 else 'findings'}: {blocking[0].message}"
+        )
 
 
 def _print(findings: Sequence[Finding]) -> None:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from voirdire.cli._columns import answered, column_keys
 from voirdire.cli._formats import formats_of, parts
-from voirdire.cli._options import DataOption, OffScaleOption, ReferenceOption, SourceArgument
+from voirdire.cli._options import (
+    AssumeOption,
+    AttributeOption,
+    ClusterOption,
+    DataOption,
+    IgnoreOption,
+    ItemOption,
+    OffScaleOption,
+    RaterOption,
+    ReferenceOption,
+    RunOption,
+    ScoreOption,
+    SourcesArgument,
+    StatusOption,
+    SystemOption,
+    WordsOption,
+)
+from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from voirdire.study import Gate
@@ -19,6 +38,8 @@ Examples:
   voirdire examine ratings.csv --reference human --out out
 
   voirdire examine labels.csv --reference human --gate 4,0.9,0.8
+
+  voirdire examine ada.xlsx ben.xlsx judge.xlsx --reference ada --reference ben
 
   voirdire examine study.toml --out out --require "verdict.order@Guidance=yes"
 
@@ -53,7 +74,7 @@ def register(app: typer.Typer) -> None:
 
 
 def examine(
-    source: SourceArgument,
+    source: SourcesArgument,
     data: DataOption = None,
     out: Annotated[
         Path | None,
@@ -65,6 +86,17 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
+    item: ItemOption = None,
+    system: SystemOption = None,
+    rater: RaterOption = None,
+    score: ScoreOption = None,
+    attribute: AttributeOption = None,
+    cluster: ClusterOption = None,
+    status: StatusOption = None,
+    run: RunOption = None,
+    words: WordsOption = None,
+    ignore: IgnoreOption = None,
+    assume: AssumeOption = False,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
         Literal["pairwise", "listwise"] | None,
@@ -141,6 +173,7 @@ def examine(
     with_text: Annotated[
         bool, typer.Option("--with-text", help="Show texts in the report, cut and escaped.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Examine judges against a reference: what each can be trusted with, and why."""
     from contextlib import nullcontext
@@ -150,19 +183,36 @@ def examine(
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
+    keys = column_keys(
+        item=item,
+        system=system,
+        rater=rater,
+        score=score,
+        attribute=attribute,
+        cluster=cluster,
+        status=status,
+        run=run,
+        words=words,
+        ignore=ignore,
+        assume=assume,
+    )
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
-        found = run_examination(
-            source,
-            data=data,
-            reference=tuple(reference or ()),
-            off_scale=off_scale,
-            pairs=pairs,
-            resamples=resamples,
-            seed=seed,
-            measures=parts(measure),
-            compat=compat,
-            gate=gate_asked(gate),
+        found = answered(
+            lambda known: run_examination(
+                source,
+                data=data,
+                reference=tuple(reference or ()),
+                columns=known,
+                off_scale=off_scale,
+                pairs=pairs,
+                resamples=resamples,
+                seed=seed,
+                measures=parts(measure),
+                compat=compat,
+                gate=gate_asked(gate),
+            ),
+            keys,
         )
     if out is not None:
         write_outputs(
@@ -172,6 +222,12 @@ def examine(
             figures=not no_figures,
             with_text=with_text,
         )
-    print_examination(found, out)
+    if as_json:
+        from voirdire.report._records import examination_record, finding_records
+
+        record = {**examination_record(found), "findings": finding_records(found)}
+        typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        print_examination(found, out)
     for met in check_requirements(found, require or []):
-        typer.echo(met)
+        typer.echo(met, err=as_json)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire._errors import InputError, listed
-from voirdire.cli._options import ReferenceOption
+from voirdire._errors import InputError, QuestionError, TableError, listed
+from voirdire.cli._columns import answer, answered, column_keys
+from voirdire.cli._options import (
+    AssumeOption,
+    AttributeOption,
+    ClusterOption,
+    IgnoreOption,
+    ItemOption,
+    RaterOption,
+    ReferenceOption,
+    RunOption,
+    ScoreOption,
+    StatusOption,
+    SystemOption,
+    WordsOption,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.study import Study
 
 EPILOG = """
@@ -28,11 +46,24 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    ratings: Annotated[Path, typer.Argument(help="A file of ratings.", show_default=False)],
+    ratings: Annotated[
+        list[Path], typer.Argument(help="One or more files of ratings.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The study to write.")] = Path(
         "study.toml"
     ),
     reference: ReferenceOption = None,
+    item: ItemOption = None,
+    system: SystemOption = None,
+    rater: RaterOption = None,
+    score: ScoreOption = None,
+    attribute: AttributeOption = None,
+    cluster: ClusterOption = None,
+    status: StatusOption = None,
+    run: RunOption = None,
+    words: WordsOption = None,
+    ignore: IgnoreOption = None,
+    assume: AssumeOption = False,
     sheet: Annotated[
         str | None,
         typer.Option(
@@ -41,14 +72,34 @@ def init(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.")] = False,
 ) -> None:
-    """Draft a study.toml from the columns of a file of ratings; read it, then edit it."""
-    from voirdire.study import study_to_toml
-    from voirdire.tables import draft_study
+    """Draft a study.toml from the columns of files of ratings; read it, then edit it.
 
-    study = draft_study(ratings, sheet=sheet, reference=tuple(reference or ()), folder=out.parent)
+    What cannot be decided stands in it as a remark with the choices.
+    """
+    from voirdire.study import study_to_toml
+
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
-    taken = [] if reference else taken_for_granted(study)
+    keys = column_keys(
+        item=item,
+        system=system,
+        rater=rater,
+        score=score,
+        attribute=attribute,
+        cluster=cluster,
+        status=status,
+        run=run,
+        words=words,
+        ignore=ignore,
+        assume=assume,
+    )
+    asked = {"sheet": sheet, "reference": tuple(reference or ()), "folder": out.parent}
+    try:
+        study, questions = _drafted(ratings, asked, keys)
+    except TableError as error:
+        _skeleton(ratings, sheet, out, str(error))
+        return
+    taken = questions + ([] if reference else taken_for_granted(study))
     remarks = "".join(f"# {line}\n" for line in taken)
     out.write_text(remarks + study_to_toml(study), encoding="utf-8")
     who = ", ".join(study.data.reference)
@@ -57,6 +108,41 @@ def init(
     typer.echo(f"  voirdire examine {out} --out out")
     for line in taken:
         typer.echo(line)
+    if not who:
+        typer.echo("voirdire examine refuses a study without a reference.")
+
+
+def _drafted(
+    ratings: Sequence[Path], asked: dict[str, Any], keys: dict[str, Any]
+) -> tuple[Study, list[str]]:
+    """The study, and a line for each question that nobody answered: its first choice stands."""
+    from voirdire.tables import draft_study
+
+    lines: list[str] = []
+    while True:
+        try:
+            return answered(lambda known: draft_study(ratings, keys=known, **asked), keys), lines
+        except QuestionError as question:
+            choices = " or ".join(question.choices)
+            lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
+            keys = keys | answer(question.key, question.choices[0])
+
+
+def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:
+    """A study that names the files and lists their columns, where nothing more is known."""
+    from voirdire.tables import read_raw
+
+    lines = [f"# voirdire examine refuses this study until the lines below are filled in: {why}"]
+    lines += [f"name = {json.dumps(out.stem)}", "", "[data]", '# reference = ["a human rater"]']
+    for path in ratings:
+        columns = read_raw(path, sheet=sheet).frame.columns
+        at = Path(os.path.relpath(path, out.parent)).as_posix()
+        lines += ["", "[[data.sources]]", f"path = {json.dumps(at)}"]
+        lines += [f"sheet = {json.dumps(sheet)}"] if sheet else []
+        lines += [f"# {key} = one of {listed(columns, 40)}" for key in ("item", "score", "rater")]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    typer.echo(f"Wrote {out}, which is not complete: {why}")
+    typer.echo("Fill in the lines that begin with #, or name columns: --item, --score, --rater.")
 
 
 def taken_for_granted(study: Study) -> list[str]:
@@ -66,6 +152,6 @@ def taken_for_granted(study: Study) -> list[str]:
     return [
         f"Taken as people, by their names: {listed(people) if people else 'nobody'}.",
         f"Taken as judges: {listed(judges) if judges else 'nobody'}.",
-        "Names are no proof. If this is wrong, mend `kind` and `reference` in the study, or draft",
-        "it again with --reference NAME, once for each person.",
+        "Names are no proof. If this is wrong, change `kind` and `reference` in the study, or",
+        "draft it again with --reference NAME, once for each person.",
     ]

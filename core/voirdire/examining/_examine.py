@@ -25,7 +25,7 @@ from voirdire.study import Gate
 from voirdire.tables import RATERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from voirdire.examining.examination import Verdict
@@ -41,10 +41,11 @@ PACKAGES = ("numpy", "numba", "scipy", "polars")
 
 
 def examine(  # noqa: PLR0913 - the options are those of the command
-    source: str | Path | Study | pl.DataFrame,
+    source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     off_scale: str | None = None,
     pairs: str | None = None,
     resamples: int | None = None,
@@ -58,13 +59,18 @@ def examine(  # noqa: PLR0913 - the options are those of the command
 
     Parameters
     ----------
-    source : str, Path, Study or polars.DataFrame
-        A benchmark's name, a study.toml, a file of ratings, a session folder, a Study, or a frame
+    source : str, Path, Study, polars.DataFrame or sequence of paths
+        Several files of ratings, each of one rater (who is called as the file) or of several; or a
+        benchmark's name, a study.toml, a file of ratings, a session folder, a Study, or a frame
         with the columns item, rater, score and, where there are any, system, attribute, run.
     data : path, optional
         The folder of a benchmark's data.
     reference : sequence of str
         Raters that the others are held against; by default the study's, else all of kind human.
+    columns : mapping, optional
+        For files and frames without a study: keys of ``[[data.sources]]``, such as
+        ``{"item": "post", "score": "stars"}``; ``{"assume": True}`` accepts the likelier reading
+        where there are two, with a serious finding.
     off_scale : {"missing", "keep", "error"}, optional
         What to do with values off the declared scale.
     pairs : {"pairwise", "listwise"}, optional
@@ -107,6 +113,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         source,
         data=data,
         reference=reference,
+        columns=columns,
         changes={
             "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
             "analysis": {
@@ -197,10 +204,11 @@ def _preferences(inputs: Inputs) -> Preferences | None:
 
 
 def audit_source(
-    source: str | Path | Study | pl.DataFrame,
+    source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -210,7 +218,8 @@ def audit_source(
         As `examine`.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    return audit_of(open_source(source, data=data, reference=reference, changes=changes))
+    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    return audit_of(opened)
 
 
 def _joined(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,13 +19,13 @@ from voirdire.schema import SEVERITIES, Finding, Scale
 from voirdire.study import Rater, Study, load_study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.preferences.source import Compared
     from voirdire.tables import Tables
 
-    Source = str | Path | Study | pl.DataFrame
+    Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
 
 
 class Benchmark(Protocol):
@@ -182,13 +183,14 @@ def open_source(
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Opened:
     """Read a source whole.
 
     Parameters
     ----------
-    source, data, reference
+    source, data, reference, columns
         As in `voirdire.examine`.
     changes : mapping, optional
         Keys of the study's parts to exchange, as `adjust` takes them.
@@ -199,7 +201,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    found = _resolved(source, data, reference)
+    found = _resolved(source, data, reference, columns or {})
     study = found.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
@@ -388,8 +390,14 @@ def _in_the_name_of(name: str) -> Iterator[None]:
         ) from error
 
 
-def _resolved(source: Source, data: str | Path | None, reference: Sequence[str]) -> Opened:
+def _resolved(
+    source: Source, data: str | Path | None, reference: Sequence[str], columns: Mapping[str, Any]
+) -> Opened:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        if len(source) != 1:
+            return Opened(*tables.read_file(source, reference=reference, keys=columns))
+        source = source[0]
     # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
     named = data is not None and str(source) in plugins().names("benchmark")
     alone = None if named else preferences_alone(source)
@@ -397,10 +405,15 @@ def _resolved(source: Source, data: str | Path | None, reference: Sequence[str])
         study, compared = alone
         return Opened(study, preferences=compared)
     if isinstance(source, pl.DataFrame):
-        return Opened(*tables.from_frame(source, reference=reference))
+        return Opened(*tables.from_frame(source, reference=reference, keys=columns))
     path = None if named or isinstance(source, Study) else Path(source)
     if path is not None and path.is_file() and path.suffix != ".toml":
-        return Opened(*tables.read_file(path, reference=reference))
+        return Opened(*tables.read_file(path, reference=reference, keys=columns))
+    if columns:
+        raise InputError(
+            f"{_names(columns)} names columns of a file of ratings; for a study write it under "
+            f"[[data.sources]]"
+        )
     study, benchmark = _studied(source, path, data)
     study, compared = split_preferences(study)
     session = path if path is not None and path.is_dir() else None
@@ -409,6 +422,10 @@ def _resolved(source: Source, data: str | Path | None, reference: Sequence[str])
 
         session = Path(data) if is_session(data) else None
     return Opened(study, None, compared, benchmark, session)
+
+
+def _names(columns: Mapping[str, Any]) -> str:
+    return ", ".join(f"--{name}" for name in columns)
 
 
 def _studied(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,63 +40,88 @@ _LAYOUTS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A file as it was found, read without a scale."""
+
+    raw: RawTable
+    source: Source
+    how: Plan
+    ratings: pl.DataFrame
+
+
 def draft_study(
-    path: str | Path,
+    paths: str | Path | Sequence[str | Path],
     *,
     sheet: str | None = None,
     reference: Sequence[str] = (),
     folder: str | Path | None = None,
+    keys: Mapping[str, Any] | None = None,
 ) -> Study:
-    """A study for one file: layout, columns, raters, attributes, systems and scale as found.
+    """A study for files: layout, columns, raters, attributes, systems and scale as found.
 
     Parameters
     ----------
-    path : str or Path
-        A file of ratings in any layout.
+    paths : path or sequence of paths
+        Files of ratings in any layout; a file that names no rater is of one who is called as it.
     reference : sequence of str
         The reference, where it is known; else the raters whose names speak of people.
     folder : str or Path, optional
-        Where the study will lie; the file's path is written relative to it. The file's own folder
-        by default.
+        Where the study will lie; paths are written relative to it. The first file's own folder by
+        default.
+    keys : mapping, optional
+        Keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``.
 
     Raises
     ------
     TableError
-        The file cannot be read, or no ids or scores can be found in it.
+        A file cannot be read, or no ids or scores can be found in it.
+    QuestionError
+        A file can be read in two ways that give different numbers.
     """
-    path = Path(path)
-    raw = read_raw(path, sheet=sheet)
-    study, _ = _draft(raw, _source(path, sheet, folder), reference, path.stem)
-    return study.model_copy(update={"folder": str(path.parent if folder is None else folder)})
+    files = _paths(paths)
+    at = Path(files[0].parent if folder is None else folder)
+    study, _ = _draft(_looked_at(files, sheet, at, reference, keys), reference, files[0].stem)
+    return study.model_copy(update={"folder": str(at)})
 
 
 def read_file(
-    path: str | Path,
+    paths: str | Path | Sequence[str | Path],
     *,
     sheet: str | None = None,
     reference: Sequence[str] = (),
     keys: Mapping[str, Any] | None = None,
 ) -> tuple[Study, Tables]:
-    """A file without a study: the drafted study, and the tables read by it.
+    """Files without a study: the drafted study, and the tables read by it.
 
-    What was taken for granted (layout, raters, reference, scale) is said in the findings. `keys`
-    are keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``.
+    What was taken for granted (layout, raters, reference, scale) is said in the findings.
+
+    Parameters
+    ----------
+    paths, sheet, reference, keys
+        As in `draft_study`.
 
     Raises
     ------
     TableError
         As `draft_study` and `read_tables`.
     """
-    path = Path(path)
-    raw = read_raw(path, sheet=sheet)
-    source = _source(path, sheet, None, keys)
-    study, notes = _draft(raw, source, reference, path.stem)
-    study = study.model_copy(update={"folder": str(path.parent)})
-    return study, _tables(study, raw, notes, {source.path: file_hash(path)})
+    files = _paths(paths)
+    folder = files[0].parent
+    looked = _looked_at(files, sheet, folder, reference, keys)
+    study, notes = _draft(looked, reference, files[0].stem)
+    study = study.model_copy(update={"folder": str(folder)})
+    hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
+    raws = [(s, each.raw) for s, each in zip(study.data.sources, looked, strict=True)]
+    return study, tables_from(study, raws, hashes, notes=notes)
 
 
 def from_frame(
-    frame: pl.DataFrame, *, reference: Sequence[str] = (), name: str = "frame"
+    frame: pl.DataFrame,
+    *,
+    reference: Sequence[str] = (),
+    name: str = "frame",
+    keys: Mapping[str, Any] | None = None,
 ) -> tuple[Study, Tables]:
     """A frame in any of the layouts: the drafted study, and the tables read by it.
 
@@ -110,67 +136,94 @@ def from_frame(
     if frame.height == 0:
         raise TableError(f"{name}: there are no rows")
     raw = build(name, frame.columns, frame.get_columns(), first=0)
-    study, notes = _draft(raw, Source(path=name), reference, name)
-    return study, _tables(study, raw, notes, {})
+    looked = [_looked(raw, Source(path=name, **(keys or {})), reference)]
+    study, notes = _draft(looked, reference, name)
+    return study, tables_from(study, [(study.data.sources[0], raw)], {}, notes=notes)
 
 
-def _tables(
-    study: Study, raw: RawTable, notes: tuple[Finding, ...], hashes: dict[str, str]
-) -> Tables:
-    return tables_from(study, [(study.data.sources[0], raw)], hashes, notes=notes)
+def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+    one = isinstance(paths, str | Path)
+    return [Path(path) for path in ([paths] if one else paths)]  # type: ignore[union-attr,arg-type]
 
 
-def _source(
-    path: Path, sheet: str | None, folder: str | Path | None, keys: Mapping[str, Any] | None = None
-) -> Source:
-    at = path.name if folder is None else os.path.relpath(path, folder)
-    return Source(path=str(at), sheet=sheet, **(keys or {}))
+def _looked_at(
+    files: Sequence[Path],
+    sheet: str | None,
+    folder: Path,
+    reference: Sequence[str],
+    keys: Mapping[str, Any] | None,
+) -> list[_Looked]:
+    raws = [read_raw(path, sheet=sheet) for path in files]
+    sources = [
+        Source(path=Path(os.path.relpath(path, folder)).as_posix(), sheet=sheet, **(keys or {}))
+        for path in files
+    ]
+    return [_looked(raw, source, reference) for raw, source in zip(raws, sources, strict=True)]
+
+
+def _looked(raw: RawTable, source: Source, reference: Sequence[str]) -> _Looked:
+    names = Known(tuple(reference), attributes=(), systems=())
+    ready = prepared(raw, source, names)
+    names = with_raters(ready, source, names)
+    ratings = read_part(ready, source, names, _ANY).ratings
+    return _Looked(raw, source, plan(ready, source, names), ratings)
 
 
 def _draft(
-    raw: RawTable, source: Source, reference: Sequence[str], name: str
+    looked: Sequence[_Looked], reference: Sequence[str], name: str
 ) -> tuple[Study, tuple[Finding, ...]]:
-    names = Known(tuple(reference), attributes=(), systems=())
-    raw = prepared(raw, source, names)
-    names = with_raters(raw, source, names)
-    how = plan(raw, source, names)
-    ratings = read_part(raw, source, names, _ANY).ratings
+    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
-    humans = [r for r in raters if r in reference or is_human(r, how.rater)]
-    people = set(reference or humans)
-    sides = ratings["rater"] if len(people) in (0, len(raters)) else ratings["rater"].is_in(people)
-    codes = coded_levels(ratings["score"], sides.cast(pl.String))
-    scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
-    if _in_per_cent(raw, how):
-        scale = Scale(0, 100, scale.step)
-    if scale.width > 2 * LARGEST:
-        raise TableError(
-            f"{raw.name}: values run from {scale.low:g} to {scale.high:g}, which is no rating "
-            f"scale (columns: {listed(list(how.values))}); declare columns and scale in a study"
-        )
+    column = {r: each.how.rater for each in looked for r in each.ratings["rater"].unique()}
+    humans = [r for r in raters if r in reference or is_human(r, column[r])]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
         raise TableError(
-            f"{raw.name}: the reference {listed(absent)} has no ratings (raters: {listed(raters)})"
+            f"{looked[0].raw.name}: the reference {listed(absent)} has no ratings "
+            f"(raters: {listed(raters)})"
         )
+    scale, codes = _scale(looked, ratings, reference or humans, raters)
     chosen = list(reference) or (humans if len(humans) < len(raters) else [])
     study = build_study(
         {
             "name": name,
-            "data": {"sources": [_declared(source, how)], "reference": chosen},
+            "data": {
+                "sources": [_declared(each.source, each.how) for each in looked],
+                "reference": chosen,
+            },
             "rubric": _rubric(ratings, scale),
             "systems": [{"name": s} for s in ratings["system"].unique(maintain_order=True) if s],
             "panel": [{"name": r, "kind": "human" if r in humans else "judge"} for r in raters],
         },
-        raw.name,
+        looked[0].raw.name,
     )
-    assumed = [note for note in how.findings if note.kind == "reading_assumed"]
-    return study, (
-        *assumed,
-        *_unread(raw, how),
-        _said(raw, how, study),
-        _scale_note(raw.name, scale, codes),
-    )
+    notes = [note for each in looked for note in _taken(each, study)]
+    return study, (*notes, _scale_note(looked[0].raw.name, scale, codes))
+
+
+def _scale(
+    looked: Sequence[_Looked], ratings: pl.DataFrame, people: Sequence[str], raters: Sequence[str]
+) -> tuple[Scale, tuple[float, ...]]:
+    """The scale of all files, and levels that are codes for a missing score."""
+    split = 0 < len(people) < len(raters)
+    sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
+    codes = coded_levels(ratings["score"], sides.cast(pl.String))
+    scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
+    if any(_in_per_cent(each.raw, each.how) for each in looked):
+        scale = Scale(0, 100, scale.step)
+    if scale.width > 2 * LARGEST:
+        columns = [column for each in looked for column in each.how.values]
+        raise TableError(
+            f"{looked[0].raw.name}: values run from {scale.low:g} to {scale.high:g}, which is no "
+            f"rating scale (columns: {listed(columns)}); declare columns and scale in a study"
+        )
+    return scale, codes
+
+
+def _taken(each: _Looked, study: Study) -> list[Finding]:
+    """What was taken for granted in one file."""
+    assumed = [note for note in each.how.findings if note.kind == "reading_assumed"]
+    return [*assumed, *_unread(each.raw, each.how), _said(each.raw, each.how, study)]
 
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:

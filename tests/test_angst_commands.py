@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli._app import build_app
-from voirdire.cli.options import model_options
+from voirdire.cli.options import model_options, sections_text
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
-from voirdire_plugins.angst._command_bodies import scales_of, shown
+from voirdire_plugins.angst._command_bodies import scales_of
 from voirdire_plugins.angst.benchmark import BENCHMARK
 
 
@@ -195,7 +195,7 @@ def test_nothing_found_is_a_sentence():
     empty = Section(
         "Few-shot examples", "Nothing odd was found in them.", (Table((text("Finding"),)),)
     )
-    assert shown([empty], as_json=False) == "Few-shot examples\nNothing odd was found in them."
+    assert sections_text([empty]) == "Few-shot examples\nNothing odd was found in them."
 
 
 def test_wrong_options_are_sentences(tmp_path):

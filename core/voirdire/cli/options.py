@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire._errors import InputError
+from voirdire.tabular import Marked, Spread, bounds, is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.tabular import Section
 
 ModelArgument = Annotated[
     list[str],
@@ -59,6 +63,42 @@ def model_options(given: Sequence[str] | None) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             found[name] = value
     return found
+
+
+def sections_text(sections: Sequence[Section], *, as_json: bool = False) -> str:
+    """The first table of each section as aligned text with its caption, or as JSON."""
+    if as_json:
+        plain = [
+            {"title": s.title, "text": s.text,
+             "rows": [_plain(row) for row in s.table.records()]}
+            for s in sections
+        ]  # fmt: skip
+        return json.dumps(plain, indent=2, ensure_ascii=False)
+    return "\n\n".join("\n".join(_aligned(section)) for section in sections)
+
+
+def _aligned(section: Section) -> list[str]:
+    if not section.has_rows:
+        return [section.title, section.text or "There is nothing to show."]
+    cells = [section.table.names, *section.table.written()]
+    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells
+    ]
+    return [section.title, *lines, *([section.text] if section.text else [])]
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(cell) for name, cell in row.items()}
+
+
+def _value(cell: Any) -> Any:
+    """A cell as JSON holds it: an interval as its bounds, a mark and a deviation left out."""
+    if isinstance(cell, Marked | Spread):
+        return _value(cell.value)
+    if is_missing(cell):
+        return None
+    return list(bounds(cell)) if hasattr(cell, "low") or isinstance(cell, tuple) else cell
 
 
 def print_next(study: Path, benchmark: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from voirdire.store import ratings_frame
 from voirdire.study import annotator_panel, load_study
 from voirdire.study import write_study as write_files
 from voirdire.tables import read_labelled, read_raw
-from voirdire.tabular import Section, Table, count, frame_table, is_missing, number, text
+from voirdire.tabular import Section, Table, count, frame_table, interval, number, text
 from voirdire_judges.few_shot import few_shots, leaks_of
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
 from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
@@ -65,6 +64,7 @@ def write_study(
     """Write gold.csv and study.toml; with silver posts also silver.csv and finetune.toml."""
     also = {name: theirs for name, theirs in columns.items() if name == _AUTHOR}
     posts = read_posts(gold, columns)
+    kept = [name for name in ("evidence",) if name in posts.columns]
     pool = None if silver is None else read_posts(silver, also)
     unclear = 0 if pool is None else pool["class"].null_count()
     pool = None if pool is None else pool.drop_nulls("class")
@@ -72,9 +72,9 @@ def write_study(
     if pool is not None:
         examples = {**shots, "pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
     study = angst_study(
-        models, examples=examples, scales=scales, author=next(iter(also), ""), **panel
+        models, examples=examples, scales=scales, author=next(iter(also), ""), extra=kept, **panel
     )
-    tables = {"gold.csv": posts.select(*_OWN, *also)}
+    tables = {"gold.csv": posts.select(*_OWN, *also, *kept)}
     if pool is not None:
         tables["silver.csv"] = pool.select(*_OWN, *also)
     path = write_files(out, study, tables)
@@ -244,13 +244,16 @@ def compare_annotators(
     if out is not None and rule == "secondary" and not secondary:
         raise InputError("--out writes final labels: name --secondary, or another --rule")
     annotations = read_annotations(file, LABELS)
-    coefficients = annotator_agreement(annotations, primary, LABELS)
+    coefficients = annotator_agreement(annotations, primary, LABELS, ci="percentile")
     rows = tuple(
-        (label, name, one.value, one.n, one.reason or "")
+        (label, name, one.value, one.interval(), one.n, one.reason or "")
         for label, found in coefficients.items()
         for name, one in found.items()
     )
-    columns = (text("Label"), text("Coefficient"), number("Value"), count("Posts"), text("Reason"))
+    columns = (
+        text("Label"), text("Coefficient"), number("Value"), interval("Interval"), count("Posts"),
+        text("Reason"),
+    )  # fmt: skip
     sections = [Section("Agreement of annotators", tables=(Table(columns, rows),))]
     if rule == "secondary" and not secondary:
         return sections
@@ -368,30 +371,3 @@ def look_for_leaks(path: Path) -> list[Section]:
         ]
     )
     return [Section("Few-shot examples", said, (Table(columns, rows),))]
-
-
-def shown(sections: Sequence[Section], *, as_json: bool) -> str:
-    """Sections as aligned text, or as JSON."""
-    if as_json:
-        plain = [
-            {"title": s.title, "text": s.text,
-             "rows": [_plain(row) for row in s.table.records()]}
-            for s in sections
-        ]  # fmt: skip
-        return json.dumps(plain, indent=2, ensure_ascii=False)
-    return "\n\n".join("\n".join(_aligned(section)) for section in sections)
-
-
-def _aligned(section: Section) -> list[str]:
-    if not section.has_rows:
-        return [section.title, section.text or "There is nothing to show."]
-    cells = [section.table.names, *section.table.written()]
-    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells
-    ]
-    return [section.title, *lines, *([section.text] if section.text else [])]
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: None if is_missing(cell) else cell for name, cell in row.items()}

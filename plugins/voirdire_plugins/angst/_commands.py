@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.options import JsonOption, ModelArgument, ModelOptions, StudyFolder, model_options
+from voirdire.cli.options import (
+    JsonOption,
+    ModelArgument,
+    ModelOptions,
+    StudyFolder,
+    model_options,
+    sections_text,
+)
 
 STUDY = """
 Examples:
@@ -197,7 +204,7 @@ def silver(
     kept = {"at_least": at_least, "keep_controls": keep_controls, "seed": seed, "gold": gold}
     how = {"resume": resume, "max_cost": max_cost, "quiet": quiet}
     found, code = bodies.label_silver(posts, model, out, columns, asked, kept, how)
-    typer.echo(bodies.shown(found, as_json=as_json))
+    typer.echo(sections_text(found, as_json=as_json))
     raise typer.Exit(code)
 
 
@@ -271,7 +278,7 @@ def annotators(
     from voirdire_plugins.angst import _command_bodies as bodies
 
     found = bodies.compare_annotators(file, primary, secondary, rule, posts, out)
-    typer.echo(bodies.shown(found, as_json=as_json))
+    typer.echo(sections_text(found, as_json=as_json))
 
 
 def analyse(
@@ -300,7 +307,7 @@ def analyse(
     from voirdire_plugins.angst import _command_bodies as bodies
 
     found = bodies.analyse(posts, label, embedder, against or [], seed, text_column)
-    typer.echo(bodies.shown(found, as_json=as_json))
+    typer.echo(sections_text(found, as_json=as_json))
 
 
 def examples(
@@ -310,4 +317,4 @@ def examples(
     """Choose the few-shot examples of a study and count leaks, before anything is paid for."""
     from voirdire_plugins.angst import _command_bodies as bodies
 
-    typer.echo(bodies.shown(bodies.look_for_leaks(study), as_json=as_json))
+    typer.echo(sections_text(bodies.look_for_leaks(study), as_json=as_json))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.tabular import Section, Table, count, number, text
-from voirdire_plugins.angst.errors import by_length, differences, side_by_side
+from voirdire.stats import fleiss_kappa, joint_agreement
+from voirdire.tabular import Section, Table, count, interval, number, text
+from voirdire_plugins.angst.errors import by_length, differences, settled, side_by_side
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.scores import best
 
@@ -117,12 +118,46 @@ def length_section(
     ]
 
 
+def agreement_section(ratings: pl.DataFrame, gold: str, types: Mapping[str, str]) -> list[Section]:
+    """How far the methods agree with one another (A.6), all of them and by kind."""
+    answers = settled(ratings).filter(pl.col("rater") != gold)
+    rows = []
+    for label in LABELS:
+        own = answers.filter(pl.col("attribute") == label)
+        asked = own["rater"].unique(maintain_order=True).to_list()
+        groups = {"all methods": asked}
+        for rater in asked:
+            groups.setdefault(types.get(rater, ""), []).append(rater)
+        for kind, raters in groups.items():
+            if len(raters) < 2 or (kind != "all methods" and len(raters) == len(asked)):
+                continue
+            wide = own.filter(pl.col("rater").is_in(raters)).pivot(
+                on="rater", index="item", values="score"
+            )
+            matrix = wide.select(pl.col(raters).cast(pl.Float64)).to_numpy()
+            found = joint_agreement(matrix, levels=[0, 1], ci="percentile")
+            kappa = fleiss_kappa(matrix, levels=[0, 1]).value
+            rows.append((label, kind, len(raters), found.value, found.interval(), kappa, found.n))
+    columns = (
+        text("Label"), text("Methods"), count("Number"), number("Agreement"),
+        interval("Interval"), number("Fleiss' kappa"), count("Posts"),
+    )  # fmt: skip
+    return [
+        Section(
+            "Agreement of the methods with one another (as A.6)",
+            "Over the majority of each method's runs. Methods that agree may be wrong together.",
+            (Table(columns, tuple(rows)),),
+        )
+    ]
+
+
 def excerpt_sections(
     ratings: pl.DataFrame,
     gold: str,
     pairs: Sequence[Compared],
     texts: Mapping[str, str],
     excerpt: int,
+    evidence: Mapping[str, str] | None = None,
 ) -> list[Section]:
     """The first posts on which two methods differ, by id; with an excerpt where one is allowed."""
     rows: list[tuple[str, ...]] = []
@@ -130,7 +165,11 @@ def excerpt_sections(
         found = side_by_side(ratings, gold, pair.a, pair.b, pair.label)
         for item, truth, a, b in found.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
             cells = (pair.label, pair.a, _word(a), pair.b, _word(b), item, _word(truth))
-            rows.append((*cells, shortened(texts.get(item, ""), excerpt)) if excerpt else cells)
+            rows.append(
+                (*cells, shortened(texts.get(item, ""), excerpt, (evidence or {}).get(item, "")))
+                if excerpt
+                else cells
+            )
     if not rows:
         return []
     heads = ("Label", "First", "First says", "Second", "Second says", "Post", "Gold")
@@ -146,14 +185,29 @@ def excerpt_sections(
     ]
 
 
-def shortened(text: str, most: int) -> str:
-    """The beginning of a text on one line, never longer than `most`.
+def shortened(text: str, most: int, around: str = "") -> str:
+    """The beginning of a text on one line, never longer than `most`; or what stands `around` it.
+
+    `around` holds spans of evidence, separated by ``|``: the first that stands in the text is in
+    the middle of the excerpt.
 
     >>> shortened("One quiet   day.", 10), len(shortened("a" * 50, 10))
     ('One quiet…', 10)
+    >>> shortened("It was a long day and I felt so low about it", 12, "so low")
+    '…elt so low…'
     """
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    if len(line) <= most:
+        return line
+    spans = (" ".join(span.split()) for span in around.split("|"))
+    places = [(line.find(span), span) for span in spans if span and span in line]
+    start = 0
+    if places:
+        place, span = places[0]
+        start = max(0, min(place + len(span) // 2 - most // 2, len(line) - most))
+    head, tail = "…" if start else "", "…" if start + most < len(line) else ""
+    kept = line[start + len(head) : start + most - len(tail)]
+    return head + (kept.rstrip() if tail else kept) + tail
 
 
 def _word(value: float) -> str:

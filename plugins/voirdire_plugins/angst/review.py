@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from voirdire.store import kept_findings
+import polars as pl
+
+from voirdire.store import iterate_items, kept_findings, read_session
 from voirdire_judges.few_shot import leaks_of
 from voirdire_plugins.angst.disagreements import (
+    agreement_section,
     difference_section,
     excerpt_sections,
     length_section,
     pairs_to_compare,
 )
-from voirdire_plugins.angst.scales import scale_sections
+from voirdire_plugins.angst.scales import scale_sections, sweep_sections
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.tables import score_sections
 
@@ -47,18 +51,24 @@ def review(examination: Examination) -> Examination:
     pairs = pairs_to_compare(study, summary, types)
     texts = _texts(examination)
     findings, notes = _leaks(examination)
+    own = ratings.filter(pl.col("rater") == gold).with_columns(pl.col("attribute").cast(pl.String))
+    truth = own.pivot(on="attribute", index="item", values="score", aggregate_function="first")
+    session = examination.session
+    sweeps = sweep_sections(study, session, truth) if session else []
     sections = [
         *score_sections(summary, types, panel),
         *difference_section(ratings, gold, pairs),
         *length_section(ratings, gold, pairs, texts),
         *(scale_sections(study, examination.session) if examination.session else ()),
-        *excerpt_sections(ratings, gold, pairs, texts, study.data.excerpt),
+        *sweeps,
+        *agreement_section(ratings, gold, types),
+        *excerpt_sections(ratings, gold, pairs, texts, study.data.excerpt, _evidence(examination)),
     ]
     single = (_SINGLE,) if (summary["runs"] == 1).any() else ()
     return examination.replace(
         findings=(*examination.findings, *findings),
         notes=(*examination.notes, _CLINICAL, _CRITERIA, *single, *notes),
-        sections=(*examination.sections, *sections),
+        sections=(*examination.sections, *(part for part in sections if part.has_rows)),
     )
 
 
@@ -68,6 +78,16 @@ def _leaks(examination: Examination) -> tuple[tuple[Finding, ...], tuple[str, ..
     if session is None or kept_findings(session) is not None:
         return (), ()
     return leaks_of(examination.study)
+
+
+def _evidence(examination: Examination) -> dict[str, str]:
+    """Spans that annotators gave as evidence, by post, where the session's items hold them."""
+    if examination.session is None:
+        return {}
+    with closing(read_session(examination.session)) as connection:
+        return {
+            item.id: str(item.extra.get("evidence") or "") for item in iterate_items(connection)
+        }
 
 
 def kind_of(rater: Rater) -> str:

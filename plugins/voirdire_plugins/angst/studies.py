@@ -32,6 +32,7 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     temperature: float = 1.0,
     model_options: Mapping[str, Any] | None = None,
     author: str = "",
+    extra: Sequence[str] = (),
     folder: str = ".",
 ) -> Study:
     """A study of the benchmark: gold labels, zero- and few-shot panels, questionnaires.
@@ -53,6 +54,8 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     author : str, optional
         Column of authors in the gold and silver posts: no post of an author is an example for
         another of theirs.
+    extra : sequence of str, optional
+        Further columns of the gold posts that the items keep, such as ``evidence``.
 
     Raises
     ------
@@ -105,7 +108,7 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
                 "path": gold,
                 "id": "id",
                 "text": "text",
-                "extra": [author] if author else [],
+                "extra": [*([author] if author else []), *extra],
             },
             "panel": panel,
         },

@@ -64,6 +64,14 @@ def labels(
     definitions: Annotated[
         bool, typer.Option("--definitions", help="Define the labels in the prompt (Tables 9, 10).")
     ] = False,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            "--people",
+            help="Answers of people: item, rater, attribute (a label) and score (1 or 0).",
+            show_default=False,
+        ),
+    ] = None,
     model_option: ModelOptions = None,
 ) -> None:
     """Level II: distortions (cd), primary (pc) or fine-grained core beliefs (fc)."""
@@ -71,7 +79,7 @@ def labels(
 
     study = write_label_study(
         out, task, data, model, k=k, examples=examples, embedder=embedder, definitions=definitions,
-        model_options=model_options(model_option),
+        people=people, model_options=model_options(model_option),
     )  # fmt: skip
     print_next(study, "cbt_bench")
 

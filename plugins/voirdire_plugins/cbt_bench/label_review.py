@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from voirdire.examining.annotating import annotator_agreement
 from voirdire.examining.labels import (
     accuracy_section,
     baselines,
@@ -20,6 +21,7 @@ from voirdire.examining.labels import (
 )
 from voirdire.schema import Finding
 from voirdire.store import iterate_parsed, replies_frame
+from voirdire.tabular import Section, Table, count, interval, number, text
 from voirdire_plugins.cbt_bench import published
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def review_labels(
         )
         for one in given
     ]
+    errors = [label_errors(truth, one) for one in given]
     f1s = {one.rater: one.f1.value for one in scores}
     whole = len(truth.items) == published.TABLE_3[task.key][0]
     human = published.printed_scores(task.key)[published.HUMAN]
@@ -59,8 +62,11 @@ def review_labels(
     said = constant_sentence({**f1s, **printed}, floor, published.HUMAN)
     sections = (
         *label_sections(scores, task.name, published.HUMAN, printed, floor),
-        error_section([label_errors(truth, one) for one in given], f"{task.name}: error cases"),
+        error_section(errors, f"{task.name}: error cases"),
+        replaced(errors, f"{task.name}: which label replaces which"),
+        *_people(examination, task.labels, task.name),
     )
+    sections = tuple(section for section in sections if section.has_rows)
     return _with_texts(examination, session, items).replace(
         sections=(*sections, *examination.sections),
         findings=(*_excess(examination, session, task), *examination.findings),
@@ -86,14 +92,66 @@ def review_questions(examination: Examination, session: Path, items: Sequence[It
     )
 
 
+def replaced(errors: Sequence[pl.DataFrame], title: str) -> Section:
+    """Which label is given in place of which: of the items that miss one, what they name wrongly.
+
+    An item that misses several labels, or names several wrongly, counts for each pair.
+    """
+    pairs: Counter[tuple[str, str, str]] = Counter()
+    for frame in errors:
+        for rater, missed, wrong in frame.select("rater", "missed", "wrong").iter_rows():
+            for lost in missed or ():
+                pairs.update((rater, lost, said) for said in wrong or ("(nothing in its place)",))
+    rows = tuple((*pair, number) for pair, number in pairs.most_common())
+    columns = (text("Rater"), text("Expected"), text("Given in its place"), count("Items"))
+    return Section(
+        title,
+        "From the items that are not exactly right, over all runs; the commonest first.",
+        (Table(columns, rows),),
+    )
+
+
 def _matrices(
     examination: Examination, use: str, labels: Sequence[str]
 ) -> tuple[LabelMatrix, list[LabelMatrix]]:
     truth = matrix_of_ratings(examination.ratings, KEY, labels).each_run()[0]
-    raters = [rater.name for rater in examination.study.panel if rater.use == use]
+    there = set(examination.ratings["rater"].cast(pl.String))
+    panel = examination.study.panel
+    raters = [rater.name for rater in panel if rater.use == use]
+    raters += [rater.name for rater in panel if _is_person(rater.name, rater.kind, there)]
     return truth, [
         matrix_of_ratings(examination.ratings, rater, labels, items=truth.items) for rater in raters
     ]
+
+
+def _is_person(name: str, kind: str, there: set[str]) -> bool:
+    """Whether a member of the panel is someone whose own answers stand beside the key."""
+    return kind == "human" and name != KEY and name in there
+
+
+def _people(examination: Examination, labels: Sequence[str], title: str) -> list[Section]:
+    """How far people agree with one another, where several have answered."""
+    there = set(examination.ratings["rater"].cast(pl.String))
+    people = [r.name for r in examination.study.panel if _is_person(r.name, r.kind, there)]
+    if len(people) < 2:
+        return []
+    said = examination.ratings.filter(
+        pl.col("rater").cast(pl.String).is_in(people), pl.col("run") == 1
+    ).with_columns(pl.col("attribute", "rater").cast(pl.String))
+    wide = said.pivot(on="attribute", index=["item", "rater"], values="score").rename(
+        {"rater": "annotator"}
+    )
+    found = annotator_agreement(wide, people, labels, ci="percentile")
+    rows = tuple(
+        (label, one["agreement"].value, one["alpha"].value, one["alpha"].interval(), one["alpha"].n)
+        for label, one in found.items()
+    )
+    columns = (
+        text("Label"), number("Agreement"), number("Krippendorff's alpha"), interval("Interval"),
+        count("Items"),
+    )  # fmt: skip
+    said_of = f"{len(people)} people: {', '.join(people)}. They are the ceiling for any model."
+    return [Section(f"{title}: agreement of people", said_of, (Table(columns, rows),))]
 
 
 def _excess(examination: Examination, session: Path, task: LabelTask) -> tuple[Finding, ...]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError
+from voirdire._errors import check_columns
 from voirdire.study import annotator_panel, key_table, keyed, named_models, write_study
-from voirdire.tables import read_questions
+from voirdire.tables import read_questions, read_raw
 from voirdire_plugins.cbt_bench.comparison_review import REFERENCE
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from voirdire.tables import Question, QuestionColumns
 
 _ITEMS, _KEY_FILE, _RESPONSES = "items.jsonl", "key.csv", "responses.csv"
+_PEOPLE, _ANSWERS = "people.csv", ("item", "rater", "attribute", "score")
 
 
 def write_label_study(  # noqa: PLR0913 - each is an option of the command
@@ -36,6 +38,7 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
     examples: str = "fixed",
     embedder: str = "all-mpnet-base-v2",
     definitions: bool = False,
+    people: str | Path | None = None,
     model_options: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -53,6 +56,9 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
     k, examples, embedder, definitions
         Few-shot examples, and whether labels are defined in the prompt; see
         `voirdire_plugins.cbt_bench.annotators.make_task`.
+    people : path, optional
+        Answers of people, who stand beside the models: ``item, rater, attribute, score``, a row a
+        label, 1 where the person gives it. What the paper prints as Human is such a row.
     model_options : mapping, optional
         Of every model.
     more : mapping, optional
@@ -73,6 +79,10 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
     options: dict[str, Any] = {"data": str(folder), "k": k, "examples": examples} if k else {}
     options |= {"embedder": embedder} if k and examples == "nearest" else {}
     options |= {"definitions": True} if definitions else {}
+    names, answers = _people(people)
+    study = keyed(found.labels, KEY, _KEY_FILE)
+    if names:
+        study["data"]["sources"].append({"path": _PEOPLE, "layout": "long"})
     return write_study(
         out,
         {
@@ -83,11 +93,14 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
                 "text": "thoughts",
                 "extra": ["situation"],
             },
-            "panel": _panel(models, f"cbt-{found.key}", options, model_options),
-            **keyed(found.labels, KEY, _KEY_FILE),
+            "panel": [
+                *_panel(models, f"cbt-{found.key}", options, model_options),
+                *({"name": name, "kind": "human"} for name in names),
+            ],
+            **study,
             **(more or {}),
         },
-        {_KEY_FILE: key_table(((e.id, e.labels) for e in read), found.labels, KEY)},
+        {_KEY_FILE: key_table(((e.id, e.labels) for e in read), found.labels, KEY), **answers},
     )
 
 
@@ -223,6 +236,18 @@ def _panel(
 ) -> list[dict[str, Any]]:
     shared = {"temperature": 0.0, "model_options": dict(model_options or {})}
     return [{"name": KEY, "kind": "human"}, *annotator_panel(models, use, options, **shared)]
+
+
+def _people(path: str | Path | None) -> tuple[list[str], dict[str, pl.DataFrame]]:
+    """Who has answered, and the table of their answers."""
+    if path is None:
+        return [], {}
+    frame = read_raw(path).frame
+    check_columns(path, _ANSWERS, frame.columns)
+    names = frame["rater"].cast(pl.String).unique(maintain_order=True).to_list()
+    if KEY in names:
+        raise InputError(f"{path}: a person cannot be called {KEY!r}, which is the key's name")
+    return names, {_PEOPLE: frame.select(_ANSWERS)}
 
 
 def _question(question: Question) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.options import (
+    JsonOption,
     ModelArgument,
     ModelOptions,
     StudyFolder,
     model_options,
     print_next,
+    sections_text,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +37,11 @@ Examples:
 
   voirdire paper distortions datasets session --out datasets
 """
+ITEM = """
+Examples:
+
+  voirdire paper distortions item session 17
+"""
 
 
 def register(app: Any) -> None:
@@ -46,6 +53,7 @@ def register(app: Any) -> None:
     )
     group.command("study", epilog=STUDY)(study)
     group.command("datasets", epilog=DATASETS)(datasets)
+    group.command("item", epilog=ITEM)(item)
     app.papers.add_typer(group)
 
 
@@ -122,6 +130,20 @@ def datasets(
         each.frame.write_parquet(path)
         sizes = ", ".join(f"{part} {size}" for part, size in each.sizes().items())
         typer.echo(f"{path}: {sizes}; left out {sum(each.removed.values())}")
+
+
+def item(
+    session: Annotated[Path, typer.Argument(help="The session folder.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="The id of an item.", metavar="ITEM")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show one item: what every run of every configuration named, side by side."""
+    from voirdire_plugins.distortions.session import read_annotations
+    from voirdire_plugins.distortions.tables import item_table
+
+    known = read_annotations(session)
+    found = item_table(known.runs, known.final, known.found, name)
+    typer.echo(sections_text([found], as_json=as_json))
 
 
 def file_names(configurations: Sequence[str]) -> list[str]:

@@ -14,8 +14,8 @@ from voirdire.cli._app import build_app
 from voirdire.cli.options import model_options, sections_text
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
-from voirdire_plugins.angst._command_bodies import scales_of
 from voirdire_plugins.angst.benchmark import BENCHMARK
+from voirdire_plugins.angst.prepare import scales_of
 
 
 def call(*arguments):
@@ -151,6 +151,12 @@ def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
     assert {row["mmd2"] for row in classes["rows"]} == {None}
     assert others["rows"][0]["ROC-AUC"] > 0.95
     assert others["rows"][0]["Repeated"] == 0
+    both = json.loads(
+        voirdire("analyse", tmp_path / "one.csv", f"b={tmp_path / 'two.csv'}", "--json")
+    )
+    assert [row["Corpus"] for row in both[0]["rows"]] == ["one"] * 6 + ["b"] * 6
+    found = call("analyse", tmp_path / "one.csv", tmp_path / "one.csv")
+    assert "two corpora have one name" in str(found.exception)
 
 
 def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):

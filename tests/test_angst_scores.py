@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from sklearn import metrics
 
+from voirdire.examining.differing import by_length, differences, settled, side_by_side
 from voirdire_plugins.angst.disagreements import shortened
-from voirdire_plugins.angst.errors import by_length, differences, settled, side_by_side
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.tables import score_sections
 
@@ -143,7 +143,7 @@ def test_right_and_wrong_by_length_with_counts():
 
 def test_the_majority_of_runs_counts_and_a_tie_is_missing():
     runs = frame_of(*(rated("m", "anxiety", v, r) for r, v in enumerate([[1, 1, None], [1, 0, 1]])))
-    assert settled(runs)["score"].to_list() == [1.0, None, 1.0]
+    assert settled(runs, ["anxiety"])["score"].to_list() == [1.0, None, 1.0]
 
 
 def test_excerpts_are_never_longer_than_allowed():

@@ -14,6 +14,7 @@ from voirdire_judges.questionnaires._load import (
     load_questionnaire,
 )
 from voirdire_judges.questionnaires._scoring import Scored, score_answers
+from voirdire_judges.questionnaires._sections import scale_sections, sweep_sections
 
 __all__ = [
     "Band",
@@ -24,5 +25,7 @@ __all__ = [
     "built_in_questionnaires",
     "load_questionnaire",
     "make",
+    "scale_sections",
     "score_answers",
+    "sweep_sections",
 ]

@@ -26,6 +26,6 @@ def voirdire_register_benchmarks(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """Add `voirdire paper angst`."""
-    from voirdire_plugins.angst._commands import register  # noqa: PLC0415 - brings typer
+    from voirdire_plugins.angst.command import register  # noqa: PLC0415 - brings typer
 
     register(app)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.examining.differing import by_length, differences, settled, side_by_side
 from voirdire.stats import fleiss_kappa, joint_agreement
 from voirdire.tabular import Section, Table, count, interval, number, text
-from voirdire_plugins.angst.errors import by_length, differences, settled, side_by_side
 from voirdire_plugins.angst.labels import LABELS
 from voirdire_plugins.angst.scores import best
 
@@ -120,7 +120,7 @@ def length_section(
 
 def agreement_section(ratings: pl.DataFrame, gold: str, types: Mapping[str, str]) -> list[Section]:
     """How far the methods agree with one another (A.6), all of them and by kind."""
-    answers = settled(ratings).filter(pl.col("rater") != gold)
+    answers = settled(ratings, LABELS).filter(pl.col("rater") != gold)
     rows = []
     for label in LABELS:
         own = answers.filter(pl.col("attribute") == label)

@@ -9,6 +9,7 @@ import polars as pl
 
 from voirdire.store import iterate_items, kept_findings, read_session
 from voirdire_judges.few_shot import leaks_of
+from voirdire_judges.questionnaires import scale_sections, sweep_sections
 from voirdire_plugins.angst.disagreements import (
     agreement_section,
     difference_section,
@@ -16,7 +17,6 @@ from voirdire_plugins.angst.disagreements import (
     length_section,
     pairs_to_compare,
 )
-from voirdire_plugins.angst.scales import scale_sections, sweep_sections
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 from voirdire_plugins.angst.tables import score_sections
 

@@ -58,6 +58,8 @@ Examples:
 
   voirdire paper angst analyse gold.csv
 
+  voirdire paper angst analyse gold=gold.csv other=other.csv
+
   voirdire paper angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv
   --json
 """
@@ -134,7 +136,7 @@ def study(
 
     With silver posts also finetune.toml, the grid of A.3 for `voirdire classify fit`.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
     columns |= {"author": author} if author else {}
@@ -193,7 +195,7 @@ def silver(
     Several models and runs label by what enough of them say. Writes OUT/silver.jsonl and prints
     what became of every post.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
     columns = {"id": id_column, "text": text_column}
     asked = {
@@ -236,7 +238,7 @@ def corpus(
 
     Writes OUT/sample.csv (to annotate) and OUT/rest.csv (for silver labels).
     """
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
     columns = {"id": id_column, "text": text_column, "author": author}
     sizes = {"min_words": min_words, "min_posts": min_posts, "top": top, "sample": sample}
@@ -275,14 +277,21 @@ def annotators(
     as_json: JsonOption = False,
 ) -> None:
     """Agreement of annotators by label; conflicts settled; flagged posts removed."""
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
     found = bodies.compare_annotators(file, primary, secondary, rule, posts, out)
     typer.echo(sections_text(found, as_json=as_json))
 
 
 def analyse(
-    posts: Annotated[str, typer.Argument(help="Labelled posts.", show_default=False)],
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            help="Labelled posts: files, or NAME=FILE; several stand in one table.",
+            metavar="CORPUS...",
+            show_default=False,
+        ),
+    ],
     label: Annotated[str, typer.Option("--label", help="Column of classes.")] = "class",
     embedder: Annotated[
         str | None,
@@ -292,7 +301,7 @@ def analyse(
         list[str] | None,
         typer.Option(
             "--against",
-            help="NAME=FILE of another corpus for adversarial validation; repeat.",
+            help="NAME=FILE of another corpus, told from the first by its words; repeat.",
             show_default=False,
         ),
     ] = None,
@@ -304,9 +313,9 @@ def analyse(
 
     Without a column called class the classes are those of the labels depression and anxiety.
     """
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
-    found = bodies.analyse(posts, label, embedder, against or [], seed, text_column)
+    found = bodies.analyse(corpora, label, embedder, against or [], seed, text_column)
     typer.echo(sections_text(found, as_json=as_json))
 
 
@@ -315,6 +324,6 @@ def examples(
     as_json: JsonOption = False,
 ) -> None:
     """Choose the few-shot examples of a study and count leaks, before anything is paid for."""
-    from voirdire_plugins.angst import _command_bodies as bodies
+    from voirdire_plugins.angst import prepare as bodies
 
     typer.echo(sections_text(bodies.look_for_leaks(study), as_json=as_json))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -30,7 +31,6 @@ from voirdire_plugins.angst.studies import angst_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from voirdire.examining.annotating import Rule, SettledLabels
 
@@ -294,27 +294,44 @@ def _settled(final: SettledLabels) -> Section:
 
 
 def analyse(
-    posts: str,
+    corpora: Sequence[str],
     label: str,
     embedder: str | None,
     against: Sequence[str],
     seed: int,
-    text: str,
+    column_of_texts: str,
 ) -> list[Section]:
-    """Divergence of classes, and validation against other corpora."""
-    frame, column = _classed(posts, label, text)
-    vectors = None if embedder is None else _vectors(embedder, frame[column].to_list())
-    table = class_divergences(frame, text=column, label=label, vectors=vectors, seed=seed)
+    """Divergence of classes in each corpus, and validation of the first against others."""
+    read = {_corpus_name(one): _classed(one.partition("=")[2] or one, label, column_of_texts)
+            for one in corpora}  # fmt: skip
+    if len(read) < len(corpora):
+        raise InputError(
+            f"two corpora have one name: write NAME=FILE (given: {', '.join(corpora)})"
+        )
+    parts = []
+    for name, (frame, column) in read.items():
+        vectors = None if embedder is None else _vectors(embedder, frame[column].to_list())
+        one = class_divergences(frame, text=column, label=label, vectors=vectors, seed=seed)
+        parts.append(one.select(pl.lit(name).alias("corpus"), pl.all()))
+    several = {"corpus": text("Corpus")} if len(read) > 1 else {}
     caption = (
         "JSD to base 2 of add-one smoothed n-grams (the divergence, not its root); MMD^2 unbiased, "
         "Gaussian kernel, one bandwidth by the median heuristic; pairings are our reading of the "
         "paper's 1,000 random pairs. Lower: harder to tell apart. Values compare only between "
         "corpora of like size."
     )
-    found = [Section("Classes (as Table 2)", caption, (frame_table(table, _CLASSES),))]
+    table = frame_table(pl.concat(parts), {**several, **_CLASSES})
+    found = [Section("Classes (as Table 2)", caption, (table,))]
     if against:
-        found.append(_validation(frame[column].to_list(), against, seed, text))
+        frame, column = next(iter(read.values()))
+        found.append(_validation(frame[column].to_list(), against, seed, column_of_texts))
     return found
+
+
+def _corpus_name(given: str) -> str:
+    """The name in ``NAME=FILE``, else the file's."""
+    name, equals, _ = given.partition("=")
+    return name if equals else Path(given).stem
 
 
 def _classed(posts: str, label: str, text: str) -> tuple[pl.DataFrame, str]:
@@ -328,7 +345,7 @@ def _classed(posts: str, label: str, text: str) -> tuple[pl.DataFrame, str]:
 
 
 def _vectors(name: str, texts: list[str]) -> Any:
-    from voirdire_retrieval import embed_texts, open_embedder
+    from voirdire_retrieval import embed_texts, open_embedder  # noqa: PLC0415 - heavy
 
     return embed_texts(open_embedder(name), texts).vectors
 

@@ -1,4 +1,4 @@
-"""Where two methods differ and who was right (section 7); right and wrong by length (Table 16)."""
+"""Two raters of yes-or-no labels: where they differ, who was right, and how long the items are."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire_plugins.angst.labels import LABELS
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
-def settled(ratings: pl.DataFrame) -> pl.DataFrame:
+def settled(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """One answer a rater, item and label over its runs: the majority of those that answered.
 
     Returns
@@ -22,7 +20,7 @@ def settled(ratings: pl.DataFrame) -> pl.DataFrame:
     """
     mean = pl.col("score").mean()
     return (
-        ratings.filter(pl.col("attribute").cast(pl.String).is_in(LABELS))
+        ratings.filter(pl.col("attribute").cast(pl.String).is_in(list(labels)))
         .with_columns(pl.col("attribute").cast(pl.String))
         .group_by("item", "rater", "attribute", maintain_order=True)
         .agg(pl.when(mean != 0.5).then((mean > 0.5).cast(pl.Float64)).alias("score"))
@@ -31,7 +29,7 @@ def settled(ratings: pl.DataFrame) -> pl.DataFrame:
 
 def side_by_side(ratings: pl.DataFrame, gold: str, a: str, b: str, label: str) -> pl.DataFrame:
     """``item, truth, a, b`` of the posts that gold and both raters have labelled."""
-    answers = settled(ratings).filter(pl.col("attribute") == label).drop_nulls("score")
+    answers = settled(ratings, [label]).drop_nulls("score")
     columns = [
         answers.filter(pl.col("rater") == rater).select("item", pl.col("score").alias(name))
         for name, rater in (("truth", gold), ("a", a), ("b", b))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.tabular import Marked, Section, Table, count, number, text
-from voirdire_judges.questionnaires import load_questionnaire
+from voirdire_judges.questionnaires._load import load_questionnaire
 
 if TYPE_CHECKING:
     from voirdire.schema import Scale
     from voirdire.study import Rater, Study
-    from voirdire_judges.questionnaires import Questionnaire
+    from voirdire_judges.questionnaires._load import Questionnaire
 
 _TEXT = (
     "A total stands only where every item is answered; a partial sum would look like a low score. "
@@ -51,7 +51,7 @@ def scale_sections(study: Study, session: Path) -> list[Section]:
         )
     )
     said = _TEXT.format(notes=notes).strip()
-    return [Section("Questionnaires (A.5)", said, (Table(_COLUMNS, rows),))]
+    return [Section("Questionnaires", said, (Table(_COLUMNS, rows),))]
 
 
 def sweep_sections(study: Study, session: Path, gold: pl.DataFrame) -> list[Section]:

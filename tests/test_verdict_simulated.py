@@ -1,137 +1,201 @@
-"""The planted truth: 300 fixed seeds of the demo's panel, from single scores to verdicts."""
+"""Judges of known truth: rates of the verdict beside the reference's, and on panels of our own."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from examinations import bias_interval, pair_result
+from verdict_work import USE_NAMES, expected, reference_module, simulated_case
 
-from voirdire.examining._demo_panel import BUILT_FOR, DEMO
-from voirdire.examining.ladder._known import Known
-from voirdire.examining.ladder.verdict import judge_verdicts
-from voirdire.examining.simulate import Design, simulate_ratings, simulate_scores, truths
-from voirdire.stats import Estimate, Interval
-from voirdire.study import build_study
+from voirdire.examining.simulate import KINDS, deserved, simulate_panel
+from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.study import Margins
 
-SEEDS = 300
-STUDY = build_study(
-    {
-        "name": "t",
-        "rubric": {
-            "attributes": ["Guidance", "Empathy", {"name": "Safety", "safety_critical": True}]
-        },
+MARGINS = Margins()
+USES = ("order", "score", "single", "gate")
+
+
+def case_of(panel, name, gate=4.0):
+    raters, systems, items = panel.humans.shape
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    family = {str(k): bool(own) for k, own in enumerate(panel.family)} if systems > 1 else {}
+    return Case(
+        name, "quality", tuple(map(str, range(raters))), panel.judges[name].reshape(1, -1),
+        panel.humans.reshape(raters, -1), item, 4.0, systems=system,
+        subgroups=np.where(panel.special, "special", "common")[item], family=family,
+        gate=GateRule(gate),
+    )  # fmt: skip
+
+
+def states(case):
+    found = judge_cases([case], MARGINS).verdicts
+    return {v.use: v.state for v in found if v.target == "these systems"}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("design", "panels"), [("S=10 I=200 R=3", 12), ("S=3 I=200 R=3", 12)])
+def test_rates_lie_inside_their_bands(shared, design, panels):
+    """A part of the reference's seeds: a rate of few panels against the band widened for them.
+
+    All of them run in benchmarks/verdict.py.
+    """
+    wanted = expected(shared)["rates"][design]["states"]
+    generate = reference_module(shared, "generators").panel
+    systems, items, raters = (int(part.split("=")[1]) for part in design.split())
+    counts = Counter()
+    for seed in range(panels):
+        humans, judges, truth = generate(systems, items, seed, raters)
+        for name, scores in judges.items():
+            found = judge_cases([simulated_case(humans, scores, truth)], MARGINS).verdicts
+            for verdict in found:
+                counts[name, verdict.use, verdict.target, verdict.state] += 1
+    far = []
+    for key, rates in wanted.items():
+        name, use = key.split("|")
+        for state, (_, _, (low, high)) in rates.items():
+            share = counts[(name, *USE_NAMES[use], state)] / panels
+            slack = 3.3 * np.sqrt(max(high * (1 - high), low * (1 - low), 0.02) / panels)
+            if not low - slack <= share <= high + slack:
+                far.append((key, state, share, low, high))
+    assert far == []
+
+
+@pytest.fixture(scope="module")
+def tally():
+    """Over panels of our own: (design, use) -> deserving, refused, undeserving, licensed."""
+    found = {}
+    for systems, items, panels in ((10, 200, 8), (3, 200, 8), (10, 50, 8)):
+        for seed in range(1000, 1000 + panels):
+            panel = simulate_panel(systems, items, seed, endless=3000)
+            for name in KINDS:
+                truth, got = deserved(panel, name), states(case_of(panel, name))
+                for use in USES:
+                    row = found.setdefault((systems, items, use), Counter())
+                    if truth[use] is not None:
+                        row["deserving" if truth[use] else "undeserving"] += 1
+                        row["refused"] += truth[use] and got[use] == "no"
+                        row["licensed"] += not truth[use] and got[use] == "yes"
+                    row["granted"] += bool(truth[use]) and got[use] == "yes"
+    return found
+
+
+def test_no_error_is_made_more_often_than_one_in_twenty(tally):
+    for use in USES:
+        rows = [row for (_, _, of), row in tally.items() if of == use]
+        for error, of in (("licensed", "undeserving"), ("refused", "deserving")):
+            made, among = (sum(row[key] for row in rows) for key in (error, of))
+            assert made <= 0.05 * among + 1, (use, error, made, among)
+
+
+def test_power_where_there_is_enough_data(tally):
+    for use, least in (("order", 0.6), ("score", 0.6), ("single", 0.6), ("gate", 0.6)):
+        row = tally[10, 200, use]
+        assert row["granted"] >= least * row["deserving"], use
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("systems", [1, 3, 10])
+def test_a_judge_that_does_not_read_is_never_a_stand_in(seed, systems):
+    panel = simulate_panel(systems, 200, seed)
+    for name, kind in KINDS.items():
+        if not kind.reads:
+            found = states(case_of(panel, name))
+            assert found["single"] != "yes", name
+            assert found["gate"] != "yes", name
+    constant = states(case_of(panel, "constant"))
+    assert "yes" not in constant.values()
+
+
+def example(seed=3):
+    panel = simulate_panel(6, 120, seed, kinds=("good", "lenient"))
+    return case_of(panel, "good")
+
+
+def components(case):
+    found = judge_cases([case], MARGINS)
+    return {
+        part.name: (part.state, *(f"{x:.9f}" for x in (part.estimate, part.low, part.p)))
+        for part in found.evidence[0].components
     }
-)
 
 
-def system_means(design: Design, seed: int):
-    """(judge, attribute) -> matrix of reference and judge, and the share of pairs rated."""
-    scores = simulate_scores(design, seed)
-    human = np.mean([scores[name][0] for name in design.humans], axis=0)
-    for judge in design.judges:
-        mean = scores[judge.name].mean(axis=0)
-        for at, attribute in enumerate(design.names):
-            rated = ~np.isnan(mean[at])
-            pair = [np.where(rated, x, np.nan) for x in (human[at], mean[at])]
-            yield (judge.name, attribute), np.nanmean(pair, axis=2).T, rated
-
-
-@pytest.fixture(scope="module")
-def simulated():
-    """One list of results a seed."""
-    return [
-        [
-            pair_result(Y, *pair, n_pairs=int(rated.sum()), n_expected=rated.size)
-            for pair, Y, rated in system_means(DEMO, seed)
-        ]
-        for seed in range(SEEDS)
-    ]
-
-
-@pytest.fixture(scope="module")
-def verdicts(simulated):
-    """(judge, attribute) -> counts of verdicts, humans and runs being as good as they can be."""
-    passes = Estimate("winning_rate", 1.0, n=1000, k=3)
-    steady = Estimate("ICC(A,1)", 0.95, (Interval("f", 0.95, 0.93, 0.97),))
-    known = Known(
-        humans=DEMO.humans,
-        shared_items=dict.fromkeys(DEMO.names, 1000),
-        alt_tests=dict.fromkeys(BUILT_FOR, passes),
-        runs={judge.name: judge.runs for judge in DEMO.judges},
-        stability=dict.fromkeys(BUILT_FOR, steady),
+def test_nothing_hangs_on_a_shift_of_all_scores_names_or_the_order_of_rows():
+    case = example()
+    wanted = components(case)
+    shifted = replace(case, scores=case.scores + 7, humans=case.humans + 7, gate=GateRule(11.0))
+    assert components(shifted) == wanted
+    rng = np.random.default_rng(0)
+    order = rng.permutation(case.scores.shape[1])
+    mixed = replace(
+        case,
+        scores=case.scores[:, order],
+        humans=case.humans[:, order],
+        items=case.items[order],
+        systems=case.systems[order],
+        subgroups=case.subgroups[order],
     )
-    counts = {pair: Counter() for pair in BUILT_FOR}
-    for results in simulated:
-        for found in judge_verdicts(results, STUDY, (), known):
-            counts[found.judge, found.attribute][found.verdict] += 1
-    return counts
-
-
-def test_the_f_interval_covers_the_true_icc(simulated):
-    true = {(t.judge, t.attribute): t.icc_c1 for t in truths(DEMO)}
-    covered = Counter()
-    for results in simulated:
-        for result in results:
-            pair = (result.judge, result.attribute)
-            interval = result.interval("C,1", "f")
-            covered[pair] += interval.low <= true[pair] <= interval.high
-    for pair, count in covered.items():
-        assert 0.92 <= count / SEEDS <= 0.98, pair
-    assert 0.94 <= sum(covered.values()) / (SEEDS * len(true)) <= 0.96
-
-
-def test_the_t_interval_covers_the_true_bias(simulated):
-    true = {(t.judge, t.attribute): t.bias for t in truths(DEMO)}
-    covered = sum(
-        result.bias_interval.low
-        <= true[result.judge, result.attribute]
-        <= result.bias_interval.high
-        for results in simulated
-        for result in results
+    assert components(mixed) == wanted
+    names = np.array(["zeta", "eta", "alpha", "x", "m", "b"])
+    named = replace(
+        case,
+        systems=names[case.systems],
+        family={names[int(k)]: own for k, own in case.family.items()},
+        items=np.char.add("item ", case.items.astype(str)),
     )
-    assert 0.87 <= covered / (SEEDS * len(true)) <= 0.93  # nominal: 0.90
+    assert components(named) == wanted
+    assert components(replace(case, reference=("c", "a", "b"))) == wanted
 
 
-@pytest.mark.parametrize("pair", [p for p, built in BUILT_FOR.items() if built != "undecided"])
-def test_a_case_built_clear_is_judged_right(verdicts, pair):
-    assert verdicts[pair][BUILT_FOR[pair]] / SEEDS >= 0.97
+def test_a_constant_gets_no_yes_whatever_its_value():
+    case = example()
+    for value in (1.0, 3.0, 3.37, 5.0):
+        found = judge_cases([replace(case, scores=np.full_like(case.scores, value))], MARGINS)
+        assert "yes" not in {verdict.state for verdict in found.verdicts}
+        assert found.evidence[0].constant == value
+        order = next(verdict for verdict in found.verdicts if verdict.use == "order")
+        assert order.reason == "constant"
 
 
-def test_a_case_built_unclear_stays_undecided(verdicts):
-    # True ICC 0.78 beside the threshold 0.75, 30 systems.
-    assert verdicts["Generous", "Empathy"]["undecided"] / SEEDS >= 0.90
+def test_safety_critical_and_blocked_are_said():
+    case = example()
+    free = {v.use: v for v in judge_cases([case], MARGINS).verdicts}
+    capped = judge_cases([case], MARGINS, critical={"quality"}).verdicts
+    for verdict in capped:
+        if verdict.use in ("single", "gate"):
+            assert verdict.state != "yes"
+            assert verdict.reason == "safety-critical" or free[verdict.use].state != "yes"
+    blocked = judge_cases([case], MARGINS, blocked={"good"}).verdicts
+    assert {(v.state, v.reason, v.next.action) for v in blocked} == {
+        ("not tested", "blocked", "mend the data")
+    }
 
 
-def test_an_unreliable_judge_never_replaces_a_rater(verdicts):
-    """Not once in 900, even with an alt-test and runs that pass for certain."""
-    unreliable = [verdicts["Erratic", attribute] for attribute in DEMO.names]
-    assert sum(counts["may replace one rater"] for counts in unreliable) == 0
-    assert sum(counts["assists"] for counts in unreliable) == 0
+def test_a_careless_human_is_named_and_left_out_and_two_cannot_be_told_apart():
+    panel = simulate_panel(10, 200, 5, kinds=("good",))
+    rng = np.random.default_rng(1)
+    lots = rng.integers(1, 6, panel.humans[0].shape).astype(float)
+    case = case_of(replace(panel, humans=np.stack([lots, *panel.humans[1:]])), "good")
+    found = judge_cases([case], MARGINS)
+    (careless,) = found.evidence[0].careless
+    assert careless.human == "0"
+    assert careless.correlation < 0.05 < careless.others
+    assert found.evidence[0].reference == ("1", "2")
+    two = case_of(replace(panel, humans=np.stack([lots, panel.humans[1]])), "good")
+    verdicts = judge_cases([two], MARGINS).verdicts
+    tested = {v.use: (v.state, v.reason) for v in verdicts if v.use != "repeat"}
+    assert set(tested.values()) == {("not tested", "humans disagree")}
 
 
-def test_a_safety_critical_attribute_is_never_handed_over(verdicts):
-    for judge in ("Steady", "Generous", "Erratic"):
-        assert verdicts[judge, "Safety"]["may replace one rater"] == 0
-
-
-def test_simulated_ratings_are_tidy():
-    ratings = simulate_ratings(DEMO, 0)
-    assert ratings.height == 30 * 40 * 3 * (3 + 3 * 3)
-    assert set(ratings["score"].drop_nulls().unique()) <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    missing = ratings.filter(ratings["score"].is_null())
-    assert set(missing["status"]) == {"blank"}
-    assert set(missing["rater"]) == {"Generous", "Erratic"}
-    assert ratings.equals(simulate_ratings(DEMO, 0))
-    assert not ratings.equals(simulate_ratings(DEMO, 1))
-
-
-def test_bias_of_a_mean_stays_what_it_was_under_rounding():
-    gaps = [
-        bias_interval(Y)
-        for seed in range(40)
-        for pair, Y, _ in system_means(DEMO, seed)
-        if pair == ("Generous", "Guidance")
-    ]
-    assert np.mean([(gap.low + gap.high) / 2 for gap in gaps]) == pytest.approx(0.6, abs=0.02)
+def test_holm_is_over_the_grid_of_one_use():
+    panel = simulate_panel(10, 200, 2, kinds=("good", "sharp", "noisy"))
+    cases = [case_of(panel, name) for name in panel.judges]
+    verdicts = judge_cases(cases, MARGINS, uses=("order", "single")).verdicts
+    for use in ("order", "single"):
+        grid = [v for v in verdicts if (v.use, v.target) == (use, "these systems")]
+        smallest = min(grid, key=lambda v: v.p)
+        assert smallest.p_holm == pytest.approx(min(3 * smallest.p, 1))
+        assert all(v.p_holm >= v.p for v in grid)
+    assert {v.use for v in verdicts} == {"order", "single"}

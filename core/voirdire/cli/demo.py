@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from voirdire.examining import Examination
-    from voirdire.examining.simulate import Truth
+    from voirdire.examining.simulate import SimulatedPanel
+    from voirdire.study import Use
 
 EPILOG = """
 Examples:
@@ -23,21 +24,26 @@ Examples:
 STUDY = """\
 # Simulated by `voirdire demo`: no model and no human rated anything here.
 name = "demo"
-title = "Three simulated judges against three simulated humans"
+title = "Seven simulated judges against three simulated humans"
 scope = "Simulated ratings of no text at all."
+uses = ["order", "score", "single", "gate"]
 
 [data]
 reference = ["human-1", "human-2", "human-3"]
-sources = [{ path = "ratings.csv" }]
+sources = [{ path = "ratings.csv", layout = "long", subgroup = "subgroup" }]
+
+[gate]
+at = 4
 
 [rubric]
 name = "demo"
 scale = [1, 5]
-attributes = ["Guidance", "Empathy", { name = "Safety", safety_critical = true }]
-
-[analysis]
-resamples = 1000
+attributes = ["Helpfulness"]
 """
+#: Uses whose truth is known, and how it is said.
+SHOWN: tuple[Use, ...] = ("order", "score", "single", "gate")
+TRUTH = {True: "deserves", False: "must not", None: "close call"}
+SYSTEMS, ITEMS, ENDLESS = 10, 200, 4000
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +60,7 @@ def demo(
 ) -> None:
     """Simulate judges whose quality is known, examine them, and print the truth beside it."""
     from voirdire.examining import examine
+    from voirdire.examining.simulate import DEMO, simulate_panel
     from voirdire.report import FORMATS, print_examination, ready_folder, write_outputs
 
     _spare_others(ready_folder(out, FORMATS))
@@ -61,16 +68,17 @@ def demo(
 
     console = terminal()
     console.print(
-        "Everything here is simulated: no model and no human rated anything. Three judges are "
-        "drawn with a known reliability, bias and drop-out; then voirdire examines their ratings "
-        "as it would any others, without being told.\n"
+        "Everything here is simulated: no model and no human rated anything. Seven judges are "
+        "drawn with a known fault, or none; then voirdire examines their ratings as it would any "
+        "others, without being told.\n"
     )
-    _write_data(out, seed)
+    panel = simulate_panel(SYSTEMS, ITEMS, seed, kinds=DEMO, endless=ENDLESS)
+    _write_data(out, panel)
     found = examine(out / "study.toml")
     write_outputs(found, out, figures=not no_figures)
     print_examination(found, out, console, table=False)
     console.print()
-    _print_truth(found, console)
+    _print_truth(found, panel, console)
 
 
 def _spare_others(folder: Path) -> None:
@@ -84,68 +92,51 @@ def _spare_others(folder: Path) -> None:
             raise InputError(f"--out {folder}: {path.name} there is not the demo's; give another")
 
 
-def _write_data(folder: Path, seed: int) -> None:
+def _write_data(folder: Path, panel: SimulatedPanel) -> None:
     """Ratings and study as a user would have them on disk."""
-    from voirdire.examining._demo_panel import DEMO
-    from voirdire.examining.simulate import simulate_ratings
+    from voirdire.examining.simulate import DEMO, tidy_ratings
 
-    columns = ("item", "system", "rater", "run", "attribute", "score")
-    simulate_ratings(DEMO, seed).select(columns).write_csv(folder / "ratings.csv")
-    panel = [f'\n[[panel]]\nname = "{name}"\nkind = "human"\n' for name in DEMO.humans]
-    panel += [
-        f'\n[[panel]]\nname = "{judge.name}"\ntemperature = 0.7\nruns = {judge.runs}\n'
-        for judge in DEMO.judges
+    tidy_ratings(panel, "Helpfulness").write_csv(folder / "ratings.csv")
+    humans = [f'\n[[panel]]\nname = "human-{k + 1}"\nkind = "human"\n' for k in range(3)]
+    # Each judge is of the house whose systems it also rates: nothing is excluded, so that a judge
+    # that favours its family can be found out.
+    judges = [f'\n[[panel]]\nname = "{name}"\nfamily = "house"\nexcludes = []\n' for name in DEMO]
+    systems = [
+        f'\n[[systems]]\nname = "system-{k + 1:02d}"\nfamily = "{"house" if own else "other"}"\n'
+        for k, own in enumerate(panel.family)
     ]
-    (folder / "study.toml").write_text(STUDY + "".join(panel), encoding="utf-8")
+    text = STUDY + "".join([*systems, *humans, *judges])
+    (folder / "study.toml").write_text(text, encoding="utf-8")
 
 
-def _print_truth(found: Examination, console: Console) -> None:
-    """True values beside what was recovered, and the verdict each judge was built for."""
+def _print_truth(found: Examination, panel: SimulatedPanel, console: Console) -> None:
+    """What each judge was built to deserve beside what was found."""
     from rich.table import Table
     from rich.text import Text
 
-    from voirdire.examining._demo_panel import DEMO
-    from voirdire.examining.simulate import truths
+    from voirdire.examining.simulate import DEMO, KINDS, deserved
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Judge", "Attribute"):
-        table.add_column(name, no_wrap=True)
-    for name in ("true", "C found [F]", "bias/found", "unrated"):
-        table.add_column(name, justify="right")
-    table.add_column("built for")
-    rows = [_truth_row(found, truth) for truth in truths(DEMO)]
-    for cells, _ in rows:
-        table.add_row(*cells)
+    for name in ("Judge", "Built to", *(use for use in SHOWN)):
+        table.add_column(name)
+    wrong = counted = 0
+    for name in DEMO:
+        truth = deserved(panel, name)
+        cells = []
+        for use in SHOWN:
+            verdict = next(
+                v
+                for v in found.use_verdicts
+                if (v.judge, v.use, v.target) == (name, use, "these systems")
+            )
+            against = {("yes", False), ("no", True)}
+            wrong += (verdict.state, truth[use]) in against
+            counted += truth[use] is not None
+            cells.append(f"{TRUTH[truth[use]]}: {verdict.state}")
+        table.add_row(name, KINDS[name].fault or "be as good as a human", *cells)
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
     console.print(table)
-    inside = sum(held for _, held in rows)
     console.print(
-        f"{inside} of {len(rows)} intervals hold the true value (an exclamation mark: it does "
-        f"not); in the long run 95 % of them do."
+        f"{counted - wrong} of {counted} answers do not contradict the truth; open is an answer "
+        "too. A close call lies between the margins of yes and no."
     )
-
-
-def _truth_row(found: Examination, truth: Truth) -> tuple[list[str], bool]:
-    """The cells of a judge and attribute, and whether its interval holds the truth."""
-    from voirdire.examining._demo_panel import BUILT_FOR
-    from voirdire.report import short_verdict
-
-    result = found.result(truth.judge, truth.attribute)
-    interval = result.interval("C,1", "f")
-    held = interval is not None and interval.low <= truth.icc_c1 <= interval.high
-    shown = f"[{interval.low:.2f},{interval.high:.2f}]" if interval else "none"
-    pair = (truth.judge, truth.attribute)
-    verdict = next(v.verdict for v in found.verdicts if (v.judge, v.attribute) == pair)
-    built = BUILT_FOR[pair]
-    got = "found" if verdict == built else f"got {short_verdict(verdict)}"
-    unrated = 1 - result.n_pairs / max(result.n_expected, 1)
-    cells = [
-        truth.judge,
-        truth.attribute,
-        f"{truth.icc_c1:.2f}",
-        f"{result.icc_c1:.2f} {shown}{' ' if held else '!'}",
-        f"{truth.bias:+.1f}/{result.bias:+.2f}",
-        f"{100 * truth.missing:.0f}/{100 * unrated:.0f} %",
-        f"{short_verdict(built)}: {got}",
-    ]
-    return cells, held

@@ -1,9 +1,8 @@
-"""Panels of known quality: scores drawn so that reliability and bias are the declared ones.
+"""Panels of known truth: humans and judges whose faults are built in, on a scale of 1 to 5.
 
-At system level the reference (the mean of the humans) and a judge are a bivariate normal pair of
-equal variance V, whose correlation is the declared ICC(C,1): that is the two-way model of McGraw
-and Wong (1996) with two raters, under which the F interval is exact. Responses scatter around
-their system, and a score is rounded up or down at random so that its mean stays what it was.
+A response's quality is that of its system, of its item, and its own. A human sees it with a small
+view of its own of each system and with noise; the score is rounded. A judge is a function of the
+same quality, so that what it deserves is known before anything is examined.
 """
 
 from __future__ import annotations
@@ -15,191 +14,318 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire.stats import system_means as means
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from voirdire.study import Use
+
     Floats = NDArray[np.float64]
 
-#: Standard deviation of the systems' quality in the humans' eyes, on a scale of 1 to 5.
-_SPREAD = 0.40
-#: Share of the variance of the reference's system means that is quality and not error.
-_REFERENCE_RELIABILITY = 0.97
-#: Half-widths of the uniform effects of an item (all raters share it) and of a single response.
-_ITEM, _RESPONSE = 0.25, 0.60
-_CENTRE = 2.8
+#: Standard deviations of the quality of systems, items and single responses.
+SYSTEMS, ITEMS, RESPONSES = 0.45, 0.45, 0.35
+#: A human's own view of a system, and its noise on one response.
+OWN, NOISE = 0.12, 0.7
+CENTRE = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """What a judge may see when it scores: all of (S, I) or broadcast to it.
+
+    Attributes
+    ----------
+    quality, system, item : float64
+        Quality of responses; that of systems (S, 1) and items (1, I) alone, about the centre.
+    view, noise : float64
+        A peer's own view of each system (S, 1), and its noise.
+    special : (1, I) bool
+        Items of the subgroup, a fifth of all.
+    family : (S, 1) bool
+        Systems of the judge's family, three in ten and one at least.
+    rng : Generator
+        For what else is random in a judge.
+    """
+
+    quality: Floats
+    system: Floats
+    item: Floats
+    view: Floats
+    noise: Floats
+    special: NDArray[np.bool_]
+    family: NDArray[np.bool_]
+    rng: np.random.Generator
+
+    @property
+    def peer(self) -> Floats:
+        """What one more human would say, before rounding."""
+        return self.quality + self.view + self.noise
 
 
 @dataclass(frozen=True, slots=True)
-class Character:
-    """How a judge is on one attribute: true ICC(C,1), bias in points, share left unrated."""
+class Kind:
+    """A judge: how it scores, and what is true of it by construction.
 
-    icc: float
-    bias: float = 0.0
-    missing: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedJudge:
-    """A judge: its character by attribute, and how often a further run draws its score anew."""
+    Attributes
+    ----------
+    fault : str
+        In a few words; empty for none.
+    reads : bool
+        Whether its scores follow single responses.
+    single : bool or None
+        Whether one run may stand in for one human, and be a gate; None where it is a close call.
+    """
 
     name: str
-    characters: Mapping[str, Character]
-    flips: float = 0.05
-    runs: int = 3
+    score: Callable[[World], Floats]
+    fault: str = ""
+    reads: bool = True
+    single: bool | None = False
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """A panel, and how much it rates."""
-
-    judges: tuple[SimulatedJudge, ...]
-    n_systems: int = 30
-    n_items: int = 40
-    humans: tuple[str, ...] = ("human-1", "human-2", "human-3")
-    attributes: tuple[str, ...] = field(default=())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Attributes in order."""
-        every = (name for judge in self.judges for name in judge.characters)
-        return self.attributes or tuple(dict.fromkeys(every))
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems."""
-        return tuple(f"system-{i:02d}" for i in range(1, self.n_systems + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """What is true of a judge and attribute in the population that was drawn from."""
-
-    judge: str
-    attribute: str
-    icc_c1: float
-    icc_a1: float
-    bias: float
-    missing: float
-
-
-def truths(design: Design) -> tuple[Truth, ...]:
-    """The true values: ICC(A,1) = ICC(C,1) V / (V + bias^2 / 2), the judge being a fixed rater.
-
-    >>> judge = SimulatedJudge("J", {"Tone": Character(icc=0.9, bias=0.5)})
-    >>> round(truths(Design((judge,)))[0].icc_a1, 3)
-    0.512
-    """
-    V = _reference_variance()
-    return tuple(
-        Truth(judge.name, name, c.icc, c.icc * V / (V + c.bias**2 / 2), c.bias, c.missing)
-        for judge in design.judges
-        for name, c in judge.characters.items()
-    )
-
-
-def simulate_scores(design: Design, seed: int) -> dict[str, Floats]:
-    """Scores by rater, each (runs, attributes, systems, items); NaN where a judge did not rate."""
-    rng = np.random.default_rng(seed)
-    shape = (len(design.names), design.n_systems)
-    quality = rng.normal(0.0, _SPREAD, shape)
-    items = rng.uniform(-_ITEM, _ITEM, (len(design.names), 1, design.n_items))
-    found = {}
-    for name, deviation in zip(design.humans, _human_deviations(design, rng), strict=True):
-        means = _CENTRE + quality + deviation
-        found[name] = _scores(means[:, :, None] + items, rng)[None]
-    for judge in design.judges:
-        means = _judge_means(design, judge, quality, rng)
-        found[judge.name] = _runs(judge, means[:, :, None] + items, rng)
-        _drop(found[judge.name], design, judge, rng)
+def _permuted(world: World) -> Floats:
+    order = np.argsort(world.rng.random(world.quality.shape), axis=1)
+    found: Floats = np.take_along_axis(world.peer, order, axis=1)
     return found
 
 
-def simulate_ratings(design: Design, seed: int) -> pl.DataFrame:
-    """The same as tidy ratings: item, system, rater, run, attribute, score, status."""
+def _random_in_subgroup(world: World) -> Floats:
+    lots = world.rng.uniform(0.5, 5.5, world.quality.shape)
+    found: Floats = np.where(world.special, lots, world.peer)
+    return found
+
+
+def _length(world: World) -> Floats:
+    """Correlates .3 with quality inside a system, by length alone."""
+    inside = world.quality - CENTRE - world.system
+    rest = world.rng.normal(0, 1, inside.shape)
+    found: Floats = CENTRE + 0.3 * inside / inside.std() + math.sqrt(1 - 0.09) * rest
+    return found
+
+
+#: Twenty judges, from one that is as good as a human to one that never reads.
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("good", lambda w: w.peer, single=True),
+        Kind("sharp", lambda w: w.quality + 0.5 * (w.view + w.noise), single=True),
+        Kind("lenient", lambda w: w.peer + 0.6, "scores 0.6 points too high"),
+        Kind("harsh", lambda w: w.peer - 0.6, "scores 0.6 points too low"),
+        Kind("slightly lenient", lambda w: w.peer + 0.15, "0.15 points too high", single=None),
+        Kind("noisy", lambda w: w.quality + w.view + 2.6 * w.noise, "2.6 times a human's noise"),
+        Kind("opinionated", lambda w: w.peer + 6 * w.view, "own taste in systems", single=None),
+        Kind("flat", lambda w: CENTRE + 0.3 * (w.peer - CENTRE), "spreads a third as much"),
+        Kind("extreme", lambda w: CENTRE + 2.5 * (w.peer - CENTRE), "spreads 2.5 times",
+             single=None),
+        Kind("blind", lambda w: CENTRE + w.system + 0.5 * w.view + 0 * w.quality,
+             "answers the system's mean", reads=False),
+        Kind("blind with noise", lambda w: CENTRE + w.system + w.noise,
+             "the system's mean and noise", reads=False),
+        Kind("permuted", _permuted, "a human's scores in another order", reads=False),
+        Kind("constant", lambda w: CENTRE + 0 * w.quality, "always 3", reads=False),
+        Kind("random", lambda w: w.rng.uniform(0.5, 5.5, w.quality.shape), "draws lots",
+             reads=False),
+        Kind("prompt only", lambda w: CENTRE + 2 * w.item + 0 * w.quality,
+             "scores the question", reads=False),
+        Kind("length", _length, "scores the length"),
+        Kind("partisan", lambda w: w.peer + 1.2 * w.family, "1.2 points more for its family"),
+        Kind("one system", lambda w: w.peer + 1.5 * (np.arange(len(w.system)) == 0)[:, None],
+             "1.5 points more for one system"),
+        Kind("fails on a subgroup", _random_in_subgroup, "draws lots on a fifth of the items"),
+        Kind("unfair to a subgroup", lambda w: w.peer - 1.2 * w.special + 0.3 * ~w.special,
+             "1.5 points less on a fifth of the items"),
+    )
+}  # fmt: skip
+
+#: Those that `voirdire demo` shows.
+DEMO = ("good", "lenient", "noisy", "blind", "permuted", "partisan", "fails on a subgroup")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulatedPanel:
+    """Scores and the truth behind them.
+
+    Attributes
+    ----------
+    humans : (R, S, I) float64
+        Whole scores of 1 to 5.
+    judges : mapping of str to (S, I) float64
+        The same of each kind.
+    special : (I,) bool
+        The subgroup.
+    family : (S,) bool
+        Systems of every judge's own family.
+    means : mapping of str to (S,) float64
+        True means of systems by judge, items without end; ``"humans"`` is the panel's.
+    """
+
+    humans: Floats
+    judges: Mapping[str, Floats]
+    special: NDArray[np.bool_]
+    family: NDArray[np.bool_]
+    means: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def simulate_panel(
+    systems: int,
+    items: int,
+    seed: int,
+    *,
+    humans: int = 3,
+    kinds: Sequence[str] = tuple(KINDS),
+    endless: int = 0,
+) -> SimulatedPanel:
+    """Draw a panel.
+
+    Parameters
+    ----------
+    systems, items, humans : int
+        Its size; every human and judge scores every response.
+    seed : int
+        Equal seeds of one size give equal panels.
+    kinds : sequence of str
+        Keys of `KINDS`.
+    endless : int
+        So many more items give the true means; 0 leaves them out.
+
+    Examples
+    --------
+    >>> panel = simulate_panel(4, 10, 1, kinds=("good", "constant"))
+    >>> panel.humans.shape, sorted(panel.judges), float(panel.judges["constant"].mean())
+    ((3, 4, 10), ['constant', 'good'], 3.0)
+    """
+    rng = np.random.default_rng([seed, systems, items, humans])
+    quality = rng.normal(0, SYSTEMS, (systems, 1))
+    views = rng.normal(0, OWN, (humans + len(kinds), systems, 1))
+    family = np.arange(systems) < max(1, round(0.3 * systems))
+    seen, judged = _scores(quality, views, family, items, humans, kinds, rng)
+    means: dict[str, Floats] = {}
+    if endless:
+        many, by = _scores(quality, views, family, endless, humans, kinds, rng)
+        means = {name: scores.mean(axis=1) for name, scores in by.items()}
+        means["humans"] = many.mean(axis=(0, 2))
+    special = np.arange(items) < items // 5
+    return SimulatedPanel(seen, judged, special, family, means)
+
+
+def _scores(
+    system: Floats,
+    views: Floats,
+    family: NDArray[np.bool_],
+    items: int,
+    humans: int,
+    kinds: Sequence[str],
+    rng: np.random.Generator,
+) -> tuple[Floats, dict[str, Floats]]:
+    """(R, S, I) scores of humans and (S, I) of judges on fresh items of the same systems."""
+    shape = (len(system), items)
+    item = rng.normal(0, ITEMS, (1, items))
+    quality = CENTRE + system + item + rng.normal(0, RESPONSES, shape)
+    special = (np.arange(items) < items // 5)[None]
+    seen = np.stack(
+        [_rounded(quality + view + rng.normal(0, NOISE, shape)) for view in views[:humans]]
+    )
+    judged = {}
+    for name, view in zip(kinds, views[humans:], strict=True):
+        noise = rng.normal(0, NOISE, shape)
+        world = World(quality, system, item, view, noise, special, family[:, None], rng)
+        judged[name] = _rounded(KINDS[name].score(world) + np.zeros(shape))
+    return seen, judged
+
+
+def _rounded(scores: Floats) -> Floats:
+    found: Floats = np.clip(np.rint(scores), 1, 5)
+    return found
+
+
+def tidy_ratings(panel: SimulatedPanel, attribute: str) -> pl.DataFrame:
+    """A panel as ratings: item, system, rater, attribute, score, subgroup."""
+    raters = {f"human-{k + 1}": scores for k, scores in enumerate(panel.humans)}
+    raters |= dict(panel.judges)
+    system, item = (part.ravel() for part in np.indices(panel.humans.shape[1:]))
+    names = np.where(panel.special, "special", "common")
     parts = [
-        _tidy(design, rater, scores) for rater, scores in simulate_scores(design, seed).items()
+        pl.DataFrame(
+            {
+                "item": np.char.mod("item-%04d", item + 1),
+                "system": np.char.mod("system-%02d", system + 1),
+                "rater": [rater] * item.size,
+                "attribute": [attribute] * item.size,
+                "score": scores.ravel(),
+                "subgroup": names[item],
+            }
+        )
+        for rater, scores in raters.items()
     ]
     return pl.concat(parts)
 
 
-def _reference_variance() -> float:
-    return _SPREAD**2 / _REFERENCE_RELIABILITY
+#: Margins of `Margins` in points of this scale, for the truth of a panel.
+_BIAS, _SYSTEM, _ORDER, _AGREE = 0.2, 0.4, 0.80, 0.75
 
 
-def _response_variance() -> float:
-    """Variance of one score around its expectation: the response's own effect, and rounding.
+def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
+    """What a judge deserves in a panel, by the true means; None where it is a close call.
 
-    Rounding up with probability p adds p (1 - p), which is 1/6 on average over p.
+    Only the margins of the verdict are used, no estimate. Allowances follow the built-in spread
+    of humans; between the margin of "no" and that of "yes" neither answer is wrong.
     """
-    return _RESPONSE**2 / 3 + 1 / 6
+    kind, human, judge = KINDS[name], panel.means["humans"], panel.means[name]
+    count = len(human)
+    spread = means.HumanSpread(
+        OWN**2, OWN, (len(panel.humans) - 1) * (count - 1), len(panel.humans)
+    )
+    bias = judge - human
+    fair = _fair(bias, panel.family, spread)
+    found: dict[Use, bool | None] = {"order": None, "score": None}
+    if count > 2:
+        found["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
+        found["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
+    own = _zone(means.specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
+    level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
+    found["single"] = _all(kind.reads, kind.single, fair, own, level)
+    found["gate"] = _all(kind.reads, kind.single, fair, own)
+    return found
 
 
-def _human_deviations(design: Design, rng: np.random.Generator) -> Floats:
-    """(humans, attributes, systems): what one human sees in a system and the others do not."""
-    n_humans = len(design.humans)
-    error = _reference_variance() - _SPREAD**2
-    sampling = _response_variance() / (design.n_items * n_humans)
-    deviation = math.sqrt(max(error - sampling, 0.0) * n_humans)
-    return rng.normal(0.0, deviation, (n_humans, len(design.names), design.n_systems))
+def _all(*parts: bool | None) -> bool | None:
+    """False if any is, else None if any is, else True."""
+    return False if False in parts else None if None in parts else True
 
 
-def _judge_means(
-    design: Design, judge: SimulatedJudge, quality: Floats, rng: np.random.Generator
-) -> Floats:
-    """(attributes, systems): loyal to the quality as far as the ICC asks, the rest its own view."""
-    V = _reference_variance()
-    sampling = _response_variance() / design.n_items
-    means = np.empty_like(quality)
-    for at, name in enumerate(design.names):
-        character = judge.characters[name]
-        loyalty = character.icc * V / _SPREAD**2
-        own = V - (loyalty * _SPREAD) ** 2 - sampling
-        means[at] = loyalty * quality[at] + rng.normal(
-            0.0, math.sqrt(max(own, 0.0)), quality[at].size
-        )
-        means[at] += _CENTRE + character.bias
-    return means
+def _zone(off: Floats, spread: means.HumanSpread, factor: float) -> bool | None:
+    """Inside the margin of no, beyond that of yes, or between."""
+    largest, many = float(np.abs(off).max()), len(off)
+    if largest <= spread.allow(_SYSTEM, factor, many):
+        return True
+    return False if largest > spread.allow(_SYSTEM, factor, many, 0.01) else None
 
 
-def _runs(judge: SimulatedJudge, expected: Floats, rng: np.random.Generator) -> Floats:
-    """(runs, ...): the first run's scores, some of them drawn anew in each further run."""
-    first = _scores(expected, rng)
-    runs = [first]
-    for _ in range(judge.runs - 1):
-        anew = rng.random(expected.shape) < judge.flips
-        runs.append(np.where(anew, _scores(expected, rng), first))
-    return np.stack(runs)
+def _fair(bias: Floats, family: NDArray[np.bool_], spread: means.HumanSpread) -> bool:
+    if family.all() or not family.any():
+        return True
+    factor = 1 / family.sum() + 1 / (~family).sum()
+    off = abs(float(bias[family].mean() - bias[~family].mean()))
+    return off <= spread.allow(_SYSTEM, factor, 1)
 
 
-def _scores(expected: Floats, rng: np.random.Generator) -> Floats:
-    """Whole scores of 1 to 5 whose mean is what is expected."""
-    wanted = expected + rng.uniform(-_RESPONSE, _RESPONSE, expected.shape)
-    rounded: Floats = np.clip(np.floor(wanted + rng.random(expected.shape)), 1.0, 5.0)
-    return rounded
+def _ordered(human: Floats, judge: Floats, spread: means.HumanSpread) -> tuple[bool | None, ...]:
+    a, b = np.triu_indices(len(human), 1)
+    apart, said = human[a] - human[b], judge[a] - judge[b]
+    against = np.abs(apart)[apart * said < 0]
+    margin, worst = spread.allow(_SYSTEM, 2.0, 1), float(against.max(initial=0.0))
+    reversed_ = True if worst <= margin else False if worst > 2 * margin else None
+    return bool(means.correlation(means.moments(human, judge)) >= _ORDER), reversed_
 
 
-def _drop(scores: Floats, design: Design, judge: SimulatedJudge, rng: np.random.Generator) -> None:
-    """Leave out the same responses in every run, as a judge that declines does."""
-    for at, name in enumerate(design.names):
-        lost = rng.random(scores.shape[2:]) < judge.characters[name].missing
-        scores[:, at, lost] = np.nan
-
-
-def _tidy(design: Design, rater: str, scores: Floats) -> pl.DataFrame:
-    items = scores.shape[-1]
-    code = np.indices(scores.shape).reshape(4, -1)
-    item = np.array([f"item-{i:03d}" for i in range(1, items + 1)])
-    return pl.DataFrame(
-        {
-            "item": item[code[3]],
-            "system": np.array(design.systems)[code[2]],
-            "rater": pl.repeat(rater, code.shape[1], eager=True),
-            "run": code[0] + 1,
-            "attribute": np.array(design.names)[code[1]],
-            "score": pl.Series(scores.ravel()).fill_nan(None),
-        }
-    ).with_columns(
-        status=pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+def _scored(human: Floats, judge: Floats, spread: means.HumanSpread) -> tuple[bool | None, ...]:
+    agree = float(means.agreement(means.moments(human, judge)))
+    bias = judge - human
+    return (
+        abs(float(bias.mean())) <= _BIAS,
+        not math.isnan(agree) and agree >= _AGREE,
+        _zone(bias, spread, 1.0),
     )

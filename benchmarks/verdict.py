@@ -1,0 +1,175 @@
+"""How the verdict was tested: twenty judges of known truth, and the reference's rates.
+
+    python benchmarks/verdict.py [PANELS] [SYSTEMSxITEMS ...]     # writes results/verdict.md
+    python benchmarks/verdict.py --reference [PANELS]             # the reference's seeds and bands
+
+Own seeds start at 700000. Truth is computed panel by panel from the means of systems over 3,000
+more items (`simulate.deserved`); a close call counts for neither error. The reference is
+`reference/verdict` of the shared folder, found by VOIRDIRE_SHARED or ../shared.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from voirdire.examining.simulate import KINDS, deserved, simulate_panel
+from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.study import Margins
+
+RESULTS = Path(__file__).resolve().parent / "results" / "verdict.md"
+ROOT = Path(__file__).resolve().parent.parent
+FIRST = 700_000
+ENDLESS = 3000
+USES = ("order", "score", "single", "gate")
+SIZES = tuple((s, i) for s in (1, 3, 10, 30) for i in (50, 200, 1000))
+MARGINS = Margins()
+
+
+def case_of(panel, name) -> Case:
+    """One simulated judge as a case, with its family, its subgroup and a gate at 4."""
+    raters, systems, items = panel.humans.shape
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    family = {str(k): bool(own) for k, own in enumerate(panel.family)} if systems > 1 else {}
+    return Case(
+        name,
+        "quality",
+        tuple(map(str, range(raters))),
+        panel.judges[name].reshape(1, -1),
+        panel.humans.reshape(raters, -1),
+        item,
+        4.0,
+        systems=system,
+        subgroups=np.where(panel.special, "special", "common")[item],
+        family=family,
+        gate=GateRule(4.0),
+    )
+
+
+def run(systems: int, items: int, panels: int) -> tuple[Counter, Counter, float]:
+    """Errors by use, states by judge and use, and seconds for one judge."""
+    errors, states, spent = Counter(), Counter(), 0.0
+    for seed in range(FIRST, FIRST + panels):
+        panel = simulate_panel(systems, items, seed, endless=ENDLESS)
+        for name in KINDS:
+            truth, case = deserved(panel, name), case_of(panel, name)
+            began = time.perf_counter()
+            found = judge_cases([case], MARGINS, uses=USES).verdicts
+            spent += time.perf_counter() - began
+            for verdict in found:
+                if verdict.target == "these systems":
+                    states[name, verdict.use, verdict.state] += 1
+                    count(errors, verdict.use, truth[verdict.use], verdict.state)
+    return errors, states, spent / (panels * len(KINDS))
+
+
+def count(errors: Counter, use: str, truth: bool | None, state: str) -> None:
+    """Add one answer to the errors of a use."""
+    if truth is None:
+        errors[use, "close"] += 1
+        return
+    errors[use, "deserving" if truth else "undeserving"] += 1
+    errors[use, "granted"] += truth and state == "yes"
+    errors[use, "refused"] += truth and state == "no"
+    errors[use, "licensed"] += not truth and state == "yes"
+
+
+def table_of_errors(cells) -> list[str]:
+    """One row a size and use."""
+    lines = [
+        "| systems x items | panels | use | deserve it | yes | no | must not | yes | ms a judge |",
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for (systems, items, panels), (errors, _, spent) in cells.items():
+        lines += [
+            f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "
+            f"| {errors[use, 'granted']} | {errors[use, 'refused']} | {errors[use, 'undeserving']} "
+            f"| {errors[use, 'licensed']} | {1000 * spent:.0f} |"
+            for use in USES
+            if errors[use, "deserving"] + errors[use, "undeserving"]
+        ]
+    return lines
+
+
+def table_of_states(states: Counter, panels: int) -> list[str]:
+    """Share of yes / no by judge and use, in per cent; the rest is open or not tested."""
+    lines = ["| judge | built to | " + " | ".join(USES) + " |", "|---|---|" + "---:|" * len(USES)]
+    for name, kind in KINDS.items():
+        cells = [
+            f"{100 * states[name, use, 'yes'] / panels:.0f} / "
+            f"{100 * states[name, use, 'no'] / panels:.0f}"
+            for use in USES
+        ]
+        lines.append(f"| {name} | {kind.fault or 'be as good as a human'} | {' | '.join(cells)} |")
+    return lines
+
+
+def main(sizes, panels: int) -> str:
+    """The report as Markdown."""
+    cells = {(s, i, panels): run(s, i, panels) for s, i in sizes}
+    lines = [
+        f"# The verdict on twenty simulated judges, seeds from {FIRST}",
+        "",
+        "Cells that were run: " + ", ".join(f"{s} x {i}" for s, i in sizes) + f"; {panels} panels "
+        "each, three humans.",
+        "",
+        *table_of_errors(cells),
+    ]
+    for (systems, items, _), (_, states, _) in cells.items():
+        if (systems, items) in ((10, 200), (3, 200)):
+            lines += ["", f"Yes / no in per cent, {systems} x {items}:", ""]
+            lines += table_of_states(states, panels)
+    return "\n".join(lines) + "\n"
+
+
+def reference(panels: int) -> str:
+    """States on the reference's own seeds that lie outside its bands."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from verdict_work import USE_NAMES, expected, reference_module, simulated_case
+
+    given = os.environ.get("VOIRDIRE_SHARED")
+    shared = Path(given) if given else ROOT.parent / "shared"
+    generate = reference_module(shared, "generators").panel
+    lines = ["| design | panels | rates | outside their band |", "|---|---:|---:|---|"]
+    for design, found in expected(shared)["rates"].items():
+        size = dict(part.split("=") for part in design.split() if "=" in part)
+        systems, items, raters = (int(size[key]) for key in "SIR")
+        whole = max(count[1] for rates in found["states"].values() for count in rates.values())
+        n, first = min(panels, whole), 50_000 if "50000" in design else 0
+        counts = Counter()
+        for seed in range(first, first + n):
+            humans, judges, truth = generate(systems, items, seed, raters)
+            for name, scores in judges.items():
+                for v in judge_cases([simulated_case(humans, scores, truth)], MARGINS).verdicts:
+                    counts[name, v.use, v.target, v.state] += 1
+        outside = []
+        for key, rates in found["states"].items():
+            name, use = key.split("|")
+            for state, (_, _, (low, high)) in rates.items():
+                share = counts[(name, *USE_NAMES[use], state)] / n
+                # Fewer panels than the band is made for scatter more.
+                spread = max(low * (1 - low), high * (1 - high), 0.02)
+                slack = 0.0 if n == whole else 3.3 * (spread / n) ** 0.5
+                if not low - slack <= share <= high + slack:
+                    outside.append(f"{key} {state} {share:.3f} [{low}, {high}]")
+        rates = sum(map(len, found["states"].values()))
+        lines.append(f"| {design} | {n} of {whole} | {rates} | {'; '.join(outside) or 'none'} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    options = sys.argv[1:]
+    if "--reference" in options:
+        numbers = [int(option) for option in options if option.isdigit()]
+        print(reference(numbers[0] if numbers else 10**6))
+    else:
+        chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
+        text = main(chosen, next((int(o) for o in options if o.isdigit()), 100))
+        RESULTS.write_text(text, encoding="utf-8")
+        print(text)

@@ -7,6 +7,7 @@ program `oracle.py`.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import replace
 
@@ -192,3 +193,17 @@ def test_fresh_data_beside_the_oracle(shared, seed, systems, raters, runs, clust
         for name, found in wanted["uses"].items()
     }
     check(case, {"components": as_json, "uses": uses})
+
+
+@pytest.mark.parametrize("name", ["10k_prompts", "lesion", "wax"])
+def test_the_alt_test_stands_beside_answers_that_read_nothing(shared, name):
+    """As published (alttest_expected.json); on 10k_prompts a constant passes it as well."""
+    published = json.loads((shared / "reference" / "alttest_expected.json").read_text())[name]
+    for judge, result in published["llms"].items():
+        case = alt_test_case(shared, name, judge)
+        (evidence,) = judge_cases([case], MARGINS, epsilon=published["epsilon"]).evidence
+        found = evidence.alt_tests
+        assert found.mean_of_runs.value == pytest.approx(result["winning_rate"])
+        assert found.single_run == found.mean_of_runs  # one run is there
+        assert (found.best_constant.value >= 0.5) == (name == "10k_prompts")
+    assert judge_cases([case], MARGINS).evidence[0].alt_tests is None

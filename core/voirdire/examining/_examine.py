@@ -171,6 +171,7 @@ def judged_of(inputs: Inputs, cube: Cube) -> Judged:
         critical={part.name for part in study.rubric.attributes if part.safety_critical},
         blocked=blocked_judges(inputs.findings, panel, study),
         level=study.analysis.level,
+        epsilon=study.thresholds.epsilon,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from voirdire.stats import ResponseAgreement
+    from voirdire.stats import Estimate, ResponseAgreement
 
 State = Literal["yes", "no", "open", "not tested"]
 Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
@@ -184,6 +184,29 @@ class Careless:
 
 
 @dataclass(frozen=True, slots=True)
+class AltTests:
+    """The published alt-test, and what it says of answers that read nothing; it decides nothing.
+
+    Attributes
+    ----------
+    mean_of_runs : Estimate
+        As published: the winning rate of the judge's mean over runs; the details hold
+        ``advantage_probability``, ``epsilon`` and ``passed``.
+    single_run : Estimate
+        The same of its first run alone.
+    best_constant : Estimate
+        Of the one score that does best.
+    system_mean : Estimate or None
+        Of the humans' mean of each system; None without systems.
+    """
+
+    mean_of_runs: Estimate
+    single_run: Estimate
+    best_constant: Estimate
+    system_mean: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What was seen of one judge on one attribute, for all uses.
 
@@ -206,6 +229,10 @@ class Evidence:
         Confusion matrix, accuracy, sensitivity and the like at the gate; None without a gate.
     humans_responses : ResponseAgreement or None
         The same of a held-out human, where there are two.
+    graded : ResponseAgreement or None
+        Of the scores as they are, where they have more than two levels.
+    alt_tests : AltTests or None
+        Where there are three humans or more.
     """
 
     judge: str
@@ -227,6 +254,7 @@ class Evidence:
     responses: ResponseAgreement | None = None
     humans_responses: ResponseAgreement | None = None
     graded: ResponseAgreement | None = None
+    alt_tests: AltTests | None = None
 
     def component(self, name: str) -> Component | None:
         """The component of that name, if it was computed."""

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from voirdire.examining.verdict.components import find_components
-from voirdire.examining.verdict.facts import Evidence, Verdict
+from voirdire.examining.verdict.facts import AltTests, Evidence, Verdict
 from voirdire.examining.verdict.steps import next_step
 from voirdire.examining.verdict.uses import asked_uses, verdict_of, with_holm
+from voirdire.stats import alt_test
+from voirdire.stats.response_panel import mean_present
 from voirdire.stats.responses import human_agreement, response_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.components import Found
-    from voirdire.stats import ResponseAgreement
+    from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Use
+
+#: Humans that the alt-test asks for.
+FEWEST_HUMANS = 3
+#: Constants that are tried at most.
+MOST_LEVELS = 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,7 @@ def judge_cases(
     critical: Collection[str] = (),
     blocked: Collection[str] = (),
     level: float = 0.95,
+    epsilon: float | None = None,
 ) -> Judged:
     """Examine each case for each use.
 
@@ -55,6 +65,8 @@ def judge_cases(
         Judges on whom a finding of the audit forbids a verdict.
     level : float
         Of the intervals of agreement on single responses, which decide nothing.
+    epsilon : float, optional
+        Of the alt-test that is printed; None leaves it out.
 
     Returns
     -------
@@ -65,7 +77,7 @@ def judge_cases(
     evidence: list[Evidence] = []
     for case in cases:
         found = find_components(case, margins)
-        evidence.append(_evidence(case, found, level))
+        evidence.append(_evidence(case, found, level, epsilon))
         for use, target in asked_uses(uses, case):
             made = verdict_of(
                 case,
@@ -79,7 +91,7 @@ def judge_cases(
     return Judged(with_holm(verdicts), tuple(evidence))
 
 
-def _evidence(case: Case, found: Found, level: float) -> Evidence:
+def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> Evidence:
     gated, humans, graded = _responses(case, found, level)
     return Evidence(
         judge=case.judge,
@@ -103,7 +115,47 @@ def _evidence(case: Case, found: Found, level: float) -> Evidence:
         responses=gated,
         humans_responses=humans,
         graded=graded,
+        alt_tests=None if epsilon is None else _alt_tests(case, epsilon),
     )
+
+
+def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
+    """The published test with negative RMSE, or accuracy for labels, beside its baselines."""
+    if len(case.humans) < FEWEST_HUMANS:
+        return None
+    humans = case.humans.T
+    score: Literal["accuracy", "neg_rmse"] = "accuracy" if case.nominal else "neg_rmse"
+
+    def tested(scores: NDArray[np.float64]) -> Estimate:
+        return alt_test(humans, scores, score=score, epsilon=epsilon)
+
+    mean = case.scores[0] if case.nominal else mean_present(case.scores)
+    seen = np.unique(case.humans[~np.isnan(case.humans)])
+    levels = seen if len(seen) <= MOST_LEVELS else np.quantile(seen, np.linspace(0, 1, MOST_LEVELS))
+    constants = [tested(np.where(case.judged, level, np.nan)) for level in levels]
+    return AltTests(
+        tested(mean),
+        tested(case.scores[0]),
+        max(constants, key=_advantage),
+        None if case.nominal or case.systems is None else tested(_means(case, case.systems)),
+    )
+
+
+def _advantage(found: Estimate) -> tuple[float, float]:
+    """Winning rate, then advantage; undefined comes last."""
+    advantage = float(found.details.get("advantage_probability", -1.0))
+    return (-1.0 if np.isnan(found.value) else found.value, advantage)
+
+
+def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
+    """(N,) the humans' mean of the system of each response that the judge scored."""
+    human = mean_present(case.humans)
+    codes = np.unique(systems, return_inverse=True)[1]
+    known = ~np.isnan(human)
+    n = np.bincount(codes[known], minlength=int(codes.max()) + 1)
+    total = np.bincount(codes[known], weights=human[known], minlength=len(n))
+    means = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+    return np.where(case.judged, means[codes], np.nan)
 
 
 def _responses(

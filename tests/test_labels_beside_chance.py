@@ -434,3 +434,23 @@ def test_the_command_takes_a_separator(tmp_path):
     answered = CliRunner().invoke(build_app(), [*command, "--separator", "|"])
     assert answered.exit_code == 0, answered.output
     assert f"{TWO_LABELS:.3f}" in answered.output
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("anger|x", "x"), ("anger|x", "x")],  # a part is a cell of its own
+        [("a|b", "b|c"), ("b|c", "c|a"), ("c|a", "a|b")],  # every part recurs in another cell
+    ],
+)
+def test_parts_that_recur_make_a_question(tmp_path, rows):
+    cells = [(f"i{at}", *row) for at, row in enumerate(rows)]
+    path = wrote(tmp_path / "p.csv", cells, ["item", "truth", "predicted"])
+    with pytest.raises(TableError, match="seems to hold several labels"):
+        labels_beside_chance([path], draws=5, resamples=0)
+
+
+def test_several_predicted_labels_make_a_task_multi_label(tmp_path):
+    rows = [("1", "a", "a; b"), ("2", "b", "b"), ("3", "a", "a")]
+    path = wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])
+    assert labels_beside_chance([path], draws=5, resamples=0)["task"].to_list() == ["multi-label"]

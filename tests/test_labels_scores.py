@@ -22,6 +22,7 @@ from voirdire.examining.labels import (
     label_sections,
     matrix_of_ratings,
     matrix_of_values,
+    ratings_of,
     with_texts,
 )
 from voirdire.tabular import Spread
@@ -345,6 +346,7 @@ def test_one_label_is_two_classes_of_a_binary_task():
     assert found.f1.value == pytest.approx(2 / 3)
     assert (found.n, found.missing, found.keyed) == (3, 1, 4)
     assert [label.label for label in found.labels] == ["dry", "rain"]
+    assert [key.two_classes("dry").named(item) for item in (0, 2)] == [("rain",), ("dry",)]
     with pytest.raises(TableError, match="two classes are made of one label"):
         key.two_classes().two_classes()
 
@@ -367,3 +369,28 @@ def test_a_key_of_several_runs_is_refused():
 def test_arrays_that_are_no_labels_are_named(values, options, message):
     with pytest.raises(TableError, match=re.escape(message)):
         matrix_of_values(values, LABELS, **options)
+
+
+def test_a_share_that_one_run_lacks_is_the_mean_of_the_others():
+    key = matrix([[1, 0, 0], [1, 1, 0]])
+    runs = np.array([[[0, 1, 0], [0, 0, 0]], [[1, 1, 0], [1, 1, 0]]], float)
+    both = matrix_of_values(runs, LABELS, items=key.items, rater="model")
+    warm = label_scores(key, both, resamples=0).labels[0]
+    assert (warm.precision.value, warm.recall.value) == (1.0, 0.5)  # never named in the first run
+
+
+def test_ratings_in_any_order_with_their_worst_status_and_the_label_ranked_first():
+    rows = [
+        ("2", "m", 2, "warm", 0, "ok", 2), ("2", "m", 2, "cold", 1, "ok", 1),
+        ("1", "m", 1, "warm", None, "unparsable", None), ("1", "m", 1, "cold", 0, "ok", None),
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=[*NAMES, "rank"], orient="row", strict=False)
+    found = matrix_of_ratings(frame, "m", ["warm", "cold"], items=["1", "2"])
+    assert found.runs == (1, 2)
+    assert found.statuses.tolist() == [["unparsable", "failed"], ["failed", "ok"]]
+    assert found.first.tolist() == [[-1, -1], [-1, 1]]
+    assert found.named(1, 1) == ("cold",)
+    again = matrix_of_ratings(ratings_of(found), "m", ["warm", "cold"])
+    assert np.array_equal(again.values, found.values, equal_nan=True)
+    assert again.statuses.tolist() == found.statuses.tolist()
+    assert again.first.tolist() == found.first.tolist()

@@ -182,7 +182,7 @@ def test_corrections_of_p_values():
     )
     assert stats.adjust_p([]).shape == (0,)
     assert stats.adjust_p([np.nan], "bh").shape == (1,)
-    with pytest.raises(StatisticsError, match="unknown correction 'bonferroni'"):
+    with pytest.raises(StatisticsError, match="correction 'bonferroni' is unknown"):
         stats.adjust_p(p, "bonferroni")
     with pytest.raises(StatisticsError, match=r"lie in \[0, 1\]"):
         stats.adjust_p([1.5])
@@ -217,7 +217,7 @@ def test_compare_systems_is_one_family():
     assert json.dumps([one.to_dict() for one in found])
     with pytest.raises(StatisticsError, match="3 system names for 4 columns"):
         stats.compare_systems(values, ["a", "b", "c"])
-    with pytest.raises(StatisticsError, match="unknown test 'z'"):
+    with pytest.raises(StatisticsError, match="test 'z' is unknown"):
         stats.compare_systems(values, ["a", "b", "c", "d"], test="z")
 
 

@@ -1,0 +1,402 @@
+"""Several judges as one, and whether that is worth its price."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from voirdire._errors import StatisticsError, not_one_of
+from voirdire.stats._arrays import numbers, row_names
+from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.judge_weights import combined_judge
+from voirdire.stats.sums import cluster_jackknife
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
+
+Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
+COMBINE: tuple[Combine, ...] = ("mean", "median", "vote", "fitted", "dawid_skene")
+#: Scores of more levels are no labels: nobody votes on them.
+_LEVELS = 11
+_ROUNDS = 200
+_STILL = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JuryWorth(Result):
+    """A jury beside its members, all held against the humans on items that did not shape them.
+
+    Attributes
+    ----------
+    members : int
+        Members that scored anything.
+    error_correlation : float
+        Mean correlation of two members' errors: of being wrong (0 or 1) where scores are labels,
+        of the difference from the humans else.
+    votes : float
+        Independent members that the jury is worth, ``k / (1 + (k - 1) error_correlation)``.
+    jury, single, mean : float
+        Share of the humans' variance explained (squared correlation) by the jury, by the best
+        member chosen on the other folds, and by the plain mean.
+    over_single, over_mean : Estimate
+        What the jury explains more; cluster jackknife. Which member is best is taken as chosen:
+        where several are equally good, the interval of `over_single` is too short.
+    agreement, single_agreement : float
+        Share of items on which jury and best member say what the humans say; NaN for fine scales.
+    over_single_agreement : Estimate
+        Their difference.
+    chosen : tuple of int
+        The best member as chosen for each fold.
+    n, n_clusters : int
+        Items with humans, jury and best member; clusters (items where none are declared).
+    reason : str or None
+        A key of `REASONS`.
+    """
+
+    members: int
+    error_correlation: float
+    votes: float
+    jury: float
+    single: float
+    mean: float
+    over_single: Estimate
+    over_mean: Estimate
+    agreement: float
+    single_agreement: float
+    over_single_agreement: Estimate
+    chosen: tuple[int, ...]
+    n: int
+    n_clusters: int
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"{self.members} members worth {self.votes:.2f} votes; explains {self.jury:.3f}, the "
+            f"best member {self.single:.3f}, the plain mean {self.mean:.3f}, n = {self.n}"
+        )
+
+
+def combine(
+    members: Any, how: Combine, *, reference: Any = None, clusters: Any = None, folds: int = 5
+) -> Floats:
+    """One score an item out of several judges' scores.
+
+    Parameters
+    ----------
+    members : array-like, shape (k, N)
+        NaN where a member abstained. A member that scored nothing changes nothing.
+    how : {"mean", "median", "vote", "fitted", "dawid_skene"}
+        ``"vote"`` takes the commonest score and leaves a tie undecided: the order of members never
+        decides. ``"fitted"`` weighs members by ridge regression on the reference, cross-fitted, so
+        that no item's label shapes its own score. ``"dawid_skene"`` estimates each member's
+        confusions and the labels together.
+    reference : array-like, shape (N,), optional
+        The humans' scores, for ``"fitted"``; NaN where nobody was asked.
+    clusters : array-like, shape (N,), optional
+        Items of one cluster stay in one fold.
+    folds : int
+
+    Returns
+    -------
+    (N,) float64
+        NaN where all members abstained, or a vote is tied.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit, an unknown way, no reference where one is needed, fine scales
+        where labels are.
+
+    Examples
+    --------
+    >>> from voirdire.stats import combine
+    >>> combine([[1, 2, 5], [1, 4, None], [2, 3, 4]], "mean").tolist()
+    [1.3333333333333333, 3.0, 4.5]
+    >>> combine([[1, 0, 1], [1, 1, None], [0, 1, 0]], "vote").tolist()
+    [1.0, 1.0, nan]
+
+    References
+    ----------
+    Dawid and Skene (1979), Applied Statistics 28, 20-28.
+    """
+    if how not in COMBINE:
+        raise not_one_of("way to combine", how, COMBINE, error=StatisticsError)
+    scores = _members(members)
+    known = ~np.isnan(scores)
+    if how == "fitted":
+        if reference is None:
+            raise StatisticsError("fitted weights need the humans' scores as reference")
+        alive = scores[known.any(1)]
+        if not len(alive):
+            return np.full(scores.shape[1], np.nan)
+        found = combined_judge(reference, alive, clusters=clusters, folds=folds)
+        return np.where(known.any(0), found, np.nan)
+    if how == "mean":
+        total = np.where(known, scores, 0.0).sum(0)
+        return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+    if how == "median":
+        out = np.full(scores.shape[1], np.nan)
+        some = known.any(0)
+        out[some] = np.nanmedian(scores[:, some], axis=0)
+        return out
+    levels = _levels_of(scores)
+    return _vote(scores, levels) if how == "vote" else _dawid_skene(scores, levels)
+
+
+def jury_worth(
+    members: Any,
+    jury: Any,
+    reference: Any,
+    *,
+    clusters: Any = None,
+    folds: int = 5,
+    level: float = 0.95,
+) -> JuryWorth:
+    """Whether a jury beats its best member, chosen on other items, and the plain mean.
+
+    Parameters
+    ----------
+    members : array-like, shape (k, N)
+        The members' scores; NaN where one abstained.
+    jury : array-like, shape (N,)
+        The jury's scores, such as `combine` gives.
+    reference : array-like, shape (N,)
+        The mean human score; NaN where nobody was asked.
+    clusters : array-like, shape (N,), optional
+        What is resampled, and stays in one fold; items by themselves by default.
+    folds : int
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    JuryWorth
+        Reason too_few_raters with fewer than two members that scored, too_few_items with fewer
+        than ten items that humans, jury and members scored.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.stats import combine, jury_worth
+    >>> chance = np.random.default_rng(0)
+    >>> truth = chance.normal(0, 1, 400)
+    >>> members = [truth + chance.normal(0, 1, 400) for _ in range(4)]
+    >>> found = jury_worth(members, combine(members, "mean"), truth)
+    >>> found.jury > found.single + 0.2, round(found.votes, 1) > 3
+    (True, True)
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, for the effective number; the comparison is ours.
+    """
+    scores, own = _members(members), numbers(jury, "jury")
+    human = numbers(reference, "reference")
+    if own.shape != human.shape or scores.shape[1] != len(human):
+        raise StatisticsError(
+            f"members, jury and reference differ in length: {scores.shape[1]}, {own.shape}, "
+            f"{human.shape}"
+        )
+    names = np.arange(len(human))
+    if clusters is not None:
+        names = row_names(clusters, len(human), "clusters")
+    alive = np.flatnonzero((~np.isnan(scores)).any(1))
+    usable = ~np.isnan(human) & ~np.isnan(own) & (~np.isnan(scores)).any(0)
+    if len(alive) < 2 or usable.sum() < 2 * folds:
+        reason = "too_few_raters" if len(alive) < 2 else "too_few_items"
+        empty = Estimate("gain", math.nan, reason=reason)
+        nan = math.nan
+        return JuryWorth(
+            len(alive), nan, nan, nan, nan, nan, empty, empty, nan, nan, empty, (),
+            int(usable.sum()), 0, reason,
+        )  # fmt: skip
+    return _worth(scores, alive, own, human, usable, names, folds, level)
+
+
+def _worth(
+    scores: Floats,
+    alive: NDArray[np.intp],
+    own: Floats,
+    human: Floats,
+    usable: NDArray[np.bool_],
+    names: NDArray[Any],
+    folds: int,
+    level: float,
+) -> JuryWorth:
+    unit = np.unique(names[usable], return_inverse=True)[1]
+    y, x, mean = human[usable], own[usable], combine(scores, "mean")[usable]
+    each = scores[:, usable]
+    fold = unit % folds
+    chosen = tuple(_best(each, alive, y, fold != k) for k in range(folds))
+    single = np.array([each[chosen[f], i] for i, f in enumerate(fold)])
+    kept = ~np.isnan(single)
+    y, x, mean, single = (v[kept] for v in (y, x, mean, single))
+    fold, unit = fold[kept], unit[kept]
+    columns = _columns((y, x, single, mean), fold)
+    explained = _explained(columns.sum(0))
+    correlation = _error_correlation(each[alive], human[usable])
+    k = len(alive)
+    votes = k / (1 + (k - 1) * correlation) if math.isfinite(correlation) else math.nan
+    right = [_right(x, y, each), _right(single, y, each)]
+    agreement, of_single = (math.nan if one is None else float(np.mean(one)) for one in right)
+    return JuryWorth(
+        k, correlation, votes, float(explained[0]), float(explained[1]), float(explained[2]),
+        _gain(columns, unit, 0, 1, level), _gain(columns, unit, 0, 2, level), agreement, of_single,
+        _agreement_gain(right, unit, level), chosen, int(kept.sum()), len(np.unique(unit)),
+    )  # fmt: skip
+
+
+def _columns(values: tuple[Floats, ...], fold: NDArray[np.intp]) -> Floats:
+    """(n, 7) products of humans, jury, single and mean, each less its mean in the fold."""
+    y, *others = (_within(v, fold) for v in values)
+    return np.stack([y**2, *(c for v in others for c in (v * y, v**2))], 1)
+
+
+def _explained(sums: Floats) -> Floats:
+    """Squared correlations of jury, single and mean with the humans, from sums (..., 7)."""
+    both, spread = sums[..., 1::2], sums[..., 2::2]
+    with np.errstate(all="ignore"):
+        found = both * np.abs(both) / (spread * sums[..., :1])
+    return np.where(spread > _STILL, np.maximum(found, 0.0), 0.0)
+
+
+def _gain(columns: Floats, unit: NDArray[np.intp], a: int, b: int, level: float) -> Estimate:
+    found = cluster_jackknife(
+        columns, unit, lambda sums: _explained(sums)[..., a] - _explained(sums)[..., b]
+    )
+    whole = _explained(columns.sum(0))
+    return _estimate(float(whole[a] - whole[b]), float(found.se), found.df, level, len(columns))
+
+
+def _agreement_gain(
+    right: list[NDArray[np.bool_] | None], unit: NDArray[np.intp], level: float
+) -> Estimate:
+    first, second = right
+    if first is None or second is None:
+        return Estimate("gain", math.nan, reason="not_applicable")
+    apart = first.astype(float) - second.astype(float)
+    found = cluster_jackknife(
+        np.stack([apart, np.ones(len(apart))], 1), unit, lambda sums: sums[..., 0] / sums[..., 1]
+    )
+    return _estimate(float(apart.mean()), float(found.se), found.df, level, len(apart))
+
+
+def _estimate(value: float, se: float, df: float, level: float, n: int) -> Estimate:
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    if not math.isfinite(se) or df < 1:
+        return Estimate("gain", value, n=n, k=2)
+    half = float(stdtrit(df, 0.5 + level / 2)) * se
+    return Estimate("gain", value, (Interval("jackknife", level, value - half, value + half),),
+                    n=n, k=2)  # fmt: skip
+
+
+def _best(each: Floats, alive: NDArray[np.intp], human: Floats, rows: NDArray[np.bool_]) -> int:
+    """The member that explains most on some rows."""
+    worth = []
+    for member in alive:
+        known = rows & ~np.isnan(each[member])
+        x, y = each[member][known], human[known]
+        varies = len(x) > 2 and x.std() > _STILL and y.std() > _STILL
+        worth.append(float(np.corrcoef(x, y)[0, 1]) if varies else -2.0)
+    return int(alive[int(np.argmax(worth))])
+
+
+def _within(values: Floats, fold: NDArray[np.intp]) -> Floats:
+    """Less the mean of the fold: folds have different weights, whose levels say nothing."""
+    mean = np.bincount(fold, weights=values) / np.maximum(np.bincount(fold), 1)
+    return np.asarray(values - mean[fold])
+
+
+def _error_correlation(each: Floats, human: Floats) -> float:
+    labels = len(np.unique(each[~np.isnan(each)])) <= _LEVELS
+    if labels:
+        levels = np.unique(each[~np.isnan(each)])
+        wrong = np.stack([_nearest(own, levels) != _nearest(human, levels) for own in each])
+        between = np.isclose(np.abs(human - np.round(human)), 0.5)  # halfway: nobody is wrong
+        errors = np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
+    else:
+        errors = each - human
+    found = []
+    for a in range(len(errors)):
+        for b in range(a + 1, len(errors)):
+            known = ~np.isnan(errors[a]) & ~np.isnan(errors[b])
+            x, y = errors[a][known], errors[b][known]
+            if len(x) > 2 and x.std() > _STILL and y.std() > _STILL:
+                found.append(np.corrcoef(x, y)[0, 1])
+    return float(np.mean(found)) if found else math.nan
+
+
+def _right(values: Floats, human: Floats, each: Floats) -> NDArray[np.bool_] | None:
+    """Whether a score lies nearest to what the humans say, of all levels; None on fine scales."""
+    levels = np.unique(each[~np.isnan(each)])
+    if len(levels) > _LEVELS:
+        return None
+
+    return np.asarray((_nearest(values, levels) == _nearest(human, levels)) & ~np.isnan(values))
+
+
+def _nearest(values: Floats, levels: Floats) -> NDArray[np.intp]:
+    safe = np.where(np.isnan(values), levels[0], values)
+    return np.asarray(np.abs(safe[:, None] - levels[None]).argmin(1))
+
+
+def _members(members: Any) -> Floats:
+    scores = numbers(members, "members")
+    if scores.ndim != 2 or not len(scores):
+        raise StatisticsError(f"members must have a row a judge, got shape {scores.shape}")
+    return scores
+
+
+def _levels_of(scores: Floats) -> Floats:
+    levels = np.unique(scores[~np.isnan(scores)])
+    if len(levels) > 10 * _LEVELS:
+        raise StatisticsError(
+            f"a vote needs labels or levels, and there are {len(levels)} different scores: use "
+            "mean or median"
+        )
+    return levels
+
+
+def _vote(scores: Floats, levels: Floats) -> Floats:
+    counts = np.stack([(scores == level).sum(0) for level in levels]) if len(levels) else None
+    if counts is None:
+        return np.full(scores.shape[1], np.nan)
+    most = counts.max(0)
+    alone = (counts == most).sum(0) == 1
+    return np.where(alone & (most > 0), levels[counts.argmax(0)], np.nan)
+
+
+def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
+    """Expectation and maximisation from the shares of votes; a thousandth of a label smooths."""
+    if not len(levels):
+        return np.full(scores.shape[1], np.nan)
+    said = np.stack([scores == level for level in levels], 2).astype(float)  # (k, N, L)
+    votes = said.sum(0)
+    some = votes.sum(1) > 0
+    with np.errstate(invalid="ignore"):
+        belief = np.where(some[:, None], votes / votes.sum(1, keepdims=True), 1 / len(levels))
+    for _ in range(_ROUNDS):
+        common = belief[some].mean(0) + 1e-12
+        confusion = np.einsum("nt,knl->ktl", belief, said) + 1e-3
+        confusion /= confusion.sum(2, keepdims=True)
+        logs = np.log(common)[None] + np.einsum("knl,ktl->nt", said, np.log(confusion))
+        after = np.exp(logs - logs.max(1, keepdims=True))
+        after /= after.sum(1, keepdims=True)
+        if np.abs(after - belief)[some].max(initial=0.0) < 1e-9:
+            belief = after
+            break
+        belief = after
+    top = belief.max(1)
+    alone = (np.abs(belief - top[:, None]) < 1e-9).sum(1) == 1
+    return np.where(some & alone, levels[belief.argmax(1)], np.nan)

@@ -1,0 +1,156 @@
+"""Juries: combined by hand, by simulated truth, and measured beside their best member."""
+
+import json
+
+import numpy as np
+import pytest
+
+from voirdire import StatisticsError
+from voirdire.stats import combine, jury_worth
+
+WORDS = {"yes": 1.0, "no": 0.0}
+
+
+def members(k=4, n=600, noise=1.0, shared=0.0, seed=0):
+    chance = np.random.default_rng(seed)
+    truth = chance.normal(0, 1, n)
+    common = chance.normal(0, 1, n)
+    own = [
+        truth + noise * (np.sqrt(shared) * common + np.sqrt(1 - shared) * chance.normal(0, 1, n))
+        for _ in range(k)
+    ]
+    return truth, np.array(own)
+
+
+@pytest.mark.parametrize("how", ["mean", "median", "vote", "fitted", "dawid_skene"])
+def test_a_dead_member_changes_nothing(how):
+    truth, scores = members(3)
+    levels = np.clip(np.rint(scores + 3), 1, 5)
+    reference = np.where(np.arange(600) < 200, truth, np.nan)
+    alive = combine(levels, how, reference=reference)
+    dead = combine(np.vstack([np.full(600, np.nan), levels]), how, reference=reference)
+    assert np.array_equal(alive, dead, equal_nan=True)
+
+
+@pytest.mark.parametrize("how", ["mean", "median", "vote", "dawid_skene"])
+def test_the_order_of_members_never_decides(how):
+    scores = np.clip(np.rint(members(5)[1] + 3), 1, 5)
+    assert combine(scores[::-1], how) == pytest.approx(combine(scores, how), nan_ok=True)
+
+
+def test_votes_by_hand():
+    votes = combine([[1, 1, 2, None], [1, 2, 1, None], [2, None, None, None]], "vote")
+    assert votes[0] == 1
+    assert np.isnan(votes[1:]).all()
+
+
+def test_dawid_and_skene_find_who_errs():
+    chance = np.random.default_rng(1)
+    truth = chance.integers(0, 2, 800)
+    good = [np.where(chance.random(800) < 0.95, truth, 1 - truth) for _ in range(2)]
+    poor = [np.where(chance.random(800) < 0.6, truth, 1 - truth) for _ in range(3)]
+    scores = np.array([*good, *poor], float)
+    vote, found = combine(scores, "vote"), combine(scores, "dawid_skene")
+    assert (found == truth).mean() > (vote == truth).mean() + 0.03
+
+
+def test_members_with_common_errors_are_few_votes():
+    for shared, votes in ((0.0, 4), (0.5, 4 / 2.5), (0.9, 4 / 3.7)):
+        truth, scores = members(shared=shared, n=4000)
+        found = jury_worth(scores, combine(scores, "mean"), truth)
+        assert found.votes == pytest.approx(votes, rel=0.08)
+
+
+def test_a_jury_of_equals_beats_its_best_member_and_one_expert_is_not_outvoted():
+    truth, scores = members()
+    found = jury_worth(scores, combine(scores, "mean"), truth)
+    assert found.over_single.interval().low > 0.1
+    chance = np.random.default_rng(2)
+    expert = np.vstack(
+        [truth + chance.normal(0, 0.3, 600), *(truth + chance.normal(0, 3, (4, 600)))]
+    )
+    poor = jury_worth(expert, combine(expert, "mean"), truth)
+    assert poor.over_single.interval().high < 0
+    assert set(poor.chosen) == {0}
+    fitted = combine(expert, "fitted", reference=truth)
+    assert jury_worth(expert, fitted, truth).over_single.value > -0.02
+
+
+def unequal(n, seed):
+    truth, scores = members(n=n, seed=seed)
+    better = truth + 0.6 * np.random.default_rng(seed + 10**6).normal(0, 1, n)
+    return truth, np.vstack([better, scores])
+
+
+def test_intervals_of_the_gain_cover_where_one_member_is_best():
+    truth, scores = unequal(40_000, 9)
+    large = jury_worth(scores, combine(scores, "mean"), truth)
+    hit = 0
+    for seed in range(200):
+        truth, scores = unequal(200, seed)
+        interval = jury_worth(scores, combine(scores, "mean"), truth).over_single.interval()
+        hit += interval.low <= large.over_single.value <= interval.high
+    assert 0.90 <= hit / 200 <= 0.99
+
+
+def test_clusters_widen_the_interval():
+    chance = np.random.default_rng(3)
+    group = np.repeat(np.arange(40), 10)
+    truth = chance.normal(0, 1, 40)[group]
+    scores = np.array([truth + chance.normal(0, 1, 40)[group] for _ in range(3)])
+    jury = combine(scores, "mean")
+    alone = jury_worth(scores, jury, truth).over_mean
+    assert alone.value == 0
+    plain = jury_worth(scores, jury, truth).over_single.interval()
+    wide = jury_worth(scores, jury, truth, clusters=group).over_single.interval()
+    assert wide.width > plain.width
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "votes", "fitted", "single"),
+    [("framing", 2.05, 0.45, 0.36), ("cebab_stars", None, 0.84, 0.80)],
+)
+def test_public_sets(shared, name, votes, fitted, single):
+    """Votes, and what a jury fitted on 100 labels explains of the rest, beside its best member."""
+    folder = shared / "data" / "alttest" / name
+    humans = json.loads((folder / "human_annotations.json").read_text())
+    judged = json.loads((folder / "llm_annotations.json").read_text())
+
+    def value(label):
+        return float(label) if isinstance(label, int | float) else WORDS.get(str(label), np.nan)
+
+    items = sorted(set.intersection(*map(set, judged.values())))
+    human = np.array(
+        [np.nanmean([value(h[i]) for h in humans.values() if i in h] or [np.nan]) for i in items]
+    )
+    scores = np.array([[value(own[i]) for i in items] for own in judged.values()])
+    order = np.random.default_rng(0).permutation(len(items))
+    labels = np.full(len(items), np.nan)
+    labels[order[:100]] = human[order[:100]]
+    rest = order[100:]
+    jury = combine(scores, "fitted", reference=labels)
+    found = jury_worth(scores[:, rest], jury[rest], human[rest], folds=2)
+    assert found.jury == pytest.approx(fitted, abs=0.03)
+    assert found.single == pytest.approx(single, abs=0.03)
+    if votes:
+        assert found.votes == pytest.approx(votes, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([[1, 2]], "mode"), {}, "way to combine 'mode' is unknown"),
+        (([1, 2], "mean"), {}, "a row a judge"),
+        (([[1, 2]], "fitted"), {}, "need the humans' scores"),
+        (([np.arange(200.0)], "vote"), {}, "use mean or median"),
+    ],
+)
+def test_what_cannot_be_combined_is_said(arguments, options, message):
+    with pytest.raises(StatisticsError, match=message):
+        combine(*arguments, **options)
+
+
+def test_too_little_has_a_reason():
+    assert jury_worth([[1.0, 2.0]], [1.0, 2.0], [1.0, 2.0]).reason == "too_few_raters"
+    assert jury_worth([[1.0, 2.0]] * 2, [1.0, 2.0], [1.0, 2.0]).reason == "too_few_items"

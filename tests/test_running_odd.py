@@ -23,12 +23,13 @@ from voirdire.running import run, session_status
 from voirdire.schema import Message, Parsed, Reply, Request, Usage
 from voirdire.store import ratings_frame, read_session, replies_frame, session_study
 
-from voirdire.store import open_session, write_tables  # isort: skip
+from voirdire.store import open_session, reply_findings_frame, write_tables  # isort: skip
 from voirdire.study import build_study, study_to_toml
 
 #: Replies that are sound but for something beside the text.
 BESIDE = {
     "finish": {"finish_reason": "done"},
+    "unknown finish": {"finish_reason": "overheated"},
     "no finish": {"finish_reason": None},
     "no usage": {"usage": None},
     "usage": {"usage": Usage("5", -1, 2.5, 2**70)},
@@ -150,13 +151,22 @@ def outcome(tmp_path, odd, **more):
     return result.raters[0], ratings.filter(pl.col("rater") == "ann")
 
 
-@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("name", sorted({*BESIDE} - {"unknown finish"}))
 def test_what_is_wrong_beside_the_text_does_not_cost_the_reply(tmp_path, name):
     rater, ratings = outcome(tmp_path, judge("ann", f"odd:{name}"))
     assert rater.done == 3
     assert ratings["score"].to_list() == [4.0] * 3
     blind = name in ("no usage", "usage")
     assert rater.blind == (3 if blind else 0)
+
+
+def test_a_reply_whose_end_is_in_doubt_is_kept_and_read_as_cut(tmp_path):
+    rater, ratings = outcome(tmp_path, judge("ann", "odd:unknown finish"), run={"reask": 0})
+    assert ratings["status"].to_list() == ["truncated"] * 3
+    assert set(replies_frame(tmp_path / "a")["text"]) == {"4"}
+    (row,) = reply_findings_frame(tmp_path / "a").iter_rows(named=True)
+    assert (row["kind"], row["detail"]) == ("unknown_word", "finish_reason overheated")
+    assert rater.nothing_read
 
 
 def test_a_reply_without_text_is_a_fault_and_is_not_asked_again(tmp_path):

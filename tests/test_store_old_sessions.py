@@ -319,3 +319,29 @@ def test_status_is_json(tmp_path):
     assert (found["schema_version"], found["complete"], found["exit_code"]) == (1, True, 0)
     assert found["raters"][0]["statuses"] == {"ok": 4}
     assert found["raters"][0]["open"] == 0
+
+
+def test_connections_are_closed_also_where_something_fails(tmp_path, monkeypatch):
+    """Python 3.13 warns of a connection that is left to the garbage collector."""
+    opened, connect = [], sqlite3.connect
+
+    def noted(*where, **how):
+        opened.append(connect(*where, **how))
+        return opened[-1]
+
+    study = study_of(tmp_path, judge(), items=40)
+    go(tmp_path, study)
+    path = tmp_path / "a" / "session.sqlite"
+    whole = path.read_bytes()
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    for damaged in (whole[: len(whole) // 2], whole[:4096] + b"\xff" * len(whole), b"junk" * 2000):
+        path.write_bytes(damaged)
+        for use in (session_status, reparse, ratings_frame):
+            with pytest.raises(SessionError):
+                use(tmp_path / "a", PLUGINS)
+        with pytest.raises(SessionError):
+            go(tmp_path, study, resume=True)
+    assert len(opened) >= 12
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")

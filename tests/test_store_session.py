@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 from scripted import scripted_plugins
@@ -114,7 +115,7 @@ def test_messages_are_stored_once(tmp_path):
         session.start(lambda group: None)
         for number in range(50):
             keep(session, call_of(item=f"i{number}", text="the same long text " * 100))
-    with read_session(tmp_path / "s") as connection:
+    with closing(read_session(tmp_path / "s")) as connection:
         assert connection.execute("SELECT count(*) FROM texts").fetchone()[0] == 2
 
 

@@ -28,6 +28,12 @@ Status = Literal[
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 FinishReason = Literal["stop", "length", "refusal", "content_filter", "empty", "error"]
+#: Words of providers for an answer that ended by itself, or in a call of a tool that holds the
+#: answer. No word is one too: some servers leave the field out.
+ENDED = frozenset(
+    {"", "none", "stop", "eos", "eos_token", "stop_sequence", "stop_token", "end_turn", "end"}
+    | {"complete", "completed", "done", "finished", "tool_calls", "tool_use", "function_call"}
+)
 RaterKind = Literal["judge", "annotator", "classifier", "human"]
 
 

@@ -50,19 +50,19 @@ def read_source(source: str | Path) -> tuple[Study, Sequence[tuple[Names, Task]]
     humans = study.humans
     if humans.task == "pointwise":
         study = with_rubric(study)
-    connection = read_session(path) if path.is_dir() else _taken(study)
-    with closing(connection):
+    with closing(read_session(path) if path.is_dir() else memory_session()) as connection:
+        if not path.is_dir():
+            _take(connection, study)
         tasks = _tasks(connection, study, humans)
     if not tasks:
         raise StudyError(f"study {study.name!r}: there is nothing to judge")
     return study, tasks
 
 
-def _taken(study: Study) -> sqlite3.Connection:
-    """The items and responses of the files, in memory."""
+def _take(connection: sqlite3.Connection, study: Study) -> None:
+    """Take in the items and responses of the files."""
     if study.items is None:
         raise StudyError(f"study {study.name!r}: key 'items' is required: what is judged?")
-    connection = memory_session()
     take_items(connection, read_items(study, study.items))
     if study.responses is not None:
         take_responses(connection, read_responses(study, study.responses), "file")
@@ -73,7 +73,6 @@ def _taken(study: Study) -> sqlite3.Connection:
                 f"responses.path: {system!r} responds to item {item!r}, which {study.items.path} "
                 "does not hold"
             )
-    return connection
 
 
 def _tasks(

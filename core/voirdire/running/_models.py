@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import math
+import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from voirdire._errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.running._stop import GRACE
-from voirdire.schema import FinishReason, Reply, Usage
+from voirdire.schema import ENDED, FinishReason, Reply, Usage
 from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 def sound(found: object) -> Reply | ModelError:
     """The reply as the store can keep it, or why there is none.
 
-    The text is what was paid for: where it is there, what is wrong beside it is mended or left
-    out, and costs neither the reply nor the work of the other raters.
+    The text is what was paid for: where it is there, what is wrong beside it is put right or left
+    out, and costs neither the reply nor the work of the other raters. A text whose end is in doubt,
+    by a finish reason that there is not, is read as one that was cut.
 
     Examples
     --------
@@ -148,8 +150,11 @@ def sound(found: object) -> Reply | ModelError:
         return found
     reason, notes = found.finish_reason, _notes(found.notes)
     if reason not in _REASONS:
-        notes = (*notes, f"finish_reason: {reason}")
-        reason = "stop" if found.text.strip() else "empty"
+        word = re.sub(r"[^\w.-]+", "_", str(reason or ""))[:40]
+        ended = word.lower() in ENDED
+        said = "taken as its end" if ended else "the text is read as one that may be cut"
+        notes = (*notes, f"{'' if ended else 'unknown_word '}finish_reason {word}: {said}")
+        reason = ("stop" if ended else "length") if found.text.strip() else "empty"
     return replace(
         found,
         finish_reason=reason,

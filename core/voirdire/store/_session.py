@@ -54,7 +54,12 @@ class Session:
     def __init__(self, folder: Path, lock: int) -> None:
         self.folder, self._lock = folder, lock
         self.connection = connect(folder / DATABASE)
-        self.resumed = self.connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is not None
+        try:
+            call = self.connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
+        except BaseException:
+            self.connection.close()
+            raise
+        self.resumed = call is not None
         self._writer: Writer | None = None
 
     def start(self, committed: Callable[[Sequence[Record]], None]) -> None:

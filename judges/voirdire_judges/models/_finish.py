@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from voirdire.schema import ENDED
+
 if TYPE_CHECKING:
     from voirdire.schema import FinishReason
 
-#: Words for an answer that ended by itself, or in a call of a tool that holds the answer. An empty
-#: word is none: some servers leave the field out.
-_ENDED = frozenset(
-    {"", "none", "stop", "eos", "eos_token", "stop_sequence", "stop_token", "end_turn", "end"}
-    | {"complete", "completed", "done", "finished", "tool_calls", "tool_use", "function_call"}
-)
 _LENGTH = frozenset(
     {"length", "max_length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length"}
     | {"model_context_window_exceeded"}
@@ -23,7 +19,7 @@ _FILTERED = frozenset(
     | {"model_armor", "guardrail_intervened", "sensitive", "language"}
 )
 _REFUSED = frozenset({"refusal", "safety"})
-_KNOWN = _ENDED | _LENGTH | _FILTERED | _REFUSED
+_KNOWN = ENDED | _LENGTH | _FILTERED | _REFUSED
 #: Characters of an unknown word that are shown.
 _SHOWN = 40
 
@@ -49,7 +45,7 @@ def finish_of(reason: str, said: str, refusal: str = "") -> FinishReason:
         return "length"
     if not said.strip():
         return "empty"
-    return "stop" if word in _ENDED else "length"
+    return "stop" if word in ENDED else "length"
 
 
 def unknown_finish(reason: str) -> tuple[str, ...]:

@@ -65,6 +65,11 @@ class WireServer:
         return self.handler.count
 
     @property
+    def in_flight(self) -> int:
+        """Requests that are being answered now."""
+        return self.handler.in_flight
+
+    @property
     def peak(self) -> int:
         """Most requests in flight at once."""
         return self.handler.peak

@@ -54,8 +54,9 @@ def _unpacked(packed: Any, chunk: bytes, room: int) -> bytes:
 
 async def cap_response(response: Any) -> None:
     """A hook of httpx that hears of each response before its body is read."""
-    encoding = response.headers.pop("content-encoding", "")
-    response.headers.pop("content-length", None)  # of the packed body
+    encoding = response.headers.get("content-encoding", "")
+    if encoding:  # else httpx would unpack again what is unpacked here
+        del response.headers["content-encoding"]
     response.stream = _stream_type(_byte_stream(type(response.stream)))(response.stream, encoding)
 
 

@@ -16,7 +16,17 @@ from voirdire.report.figures import draw_figures
 from voirdire.report.figures._letters import families
 from voirdire.report.figures._style import colour_of, hatch_of, label_width, marker_of
 
-NAMES = ["heatmaps", "forest", "bias", "bland_altman", "systems", "leave_one_out", "exclusion"]
+NAMES = [
+    "components_1",
+    "components_2",
+    "heatmaps",
+    "forest",
+    "bias",
+    "bland_altman",
+    "systems",
+    "leave_one_out",
+    "exclusion",
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +55,7 @@ def assert_nothing_is_cut(drawing):
     assert edges.min() > 245, drawing.name
 
 
-def test_all_seven_are_drawn(drawings):
+def test_all_are_drawn(drawings):
     assert [drawing.name for drawing in drawings] == NAMES
     for drawing in drawings:
         assert drawing.title
@@ -87,7 +97,7 @@ def test_any_size_of_panel(example, judges, attributes):
         for j in range(judges)
         for a in range(attributes)
     )
-    found = example.replace(results=results, system_means=(), composites=())
+    found = example.replace(results=results, system_means=(), composites=(), use_verdicts=())
     drawings = draw_figures(found)
     assert [d.name for d in drawings] == [
         "heatmaps",
@@ -106,7 +116,7 @@ def test_undefined_values_are_left_blank(example):
         flat, attribute="b", human_mean=NAN, judge_mean=NAN, bias=NAN, ci=(), systems=()
     )
     drawings = draw_figures(
-        example.replace(results=(flat, nothing), composites=(), system_means=())
+        example.replace(results=(flat, nothing), composites=(), system_means=(), use_verdicts=())
     )
     assert len(drawings) == 4
 

@@ -16,10 +16,9 @@ import voirdire
 from voirdire.examining import UnderRule, examine
 from voirdire.files import unguard
 from voirdire.report import FORMATS, write_outputs
-from voirdire.report._judges import judge_pages
 from voirdire.report._markup import escape, latex, markdown
 from voirdire.report._methods import methods
-from voirdire.report._page import summary
+from voirdire.report._page import build_page
 from voirdire.report._records import RESULT_KEYS, icc_frame
 from voirdire.report._tables import evidence
 from voirdire.report._texts import shown_texts
@@ -80,7 +79,20 @@ def test_results_hold_the_promised_keys(written, example):
         assert tuple(record)[: len(RESULT_KEYS)] == RESULT_KEYS
         assert record["icc_c1"] == result.icc_c1
         assert {"form", "method", "level", "low", "high"} <= set(record["ci"][0])
-    assert [v["verdict"] for v in found["verdicts"]] == [v.verdict for v in example.verdicts]
+    keys = ("judge", "attribute", "use", "target", "state")
+    assert [tuple(v[key] for key in keys) for v in found["verdicts"]] == [
+        tuple(getattr(v, key) for key in keys) for v in example.use_verdicts
+    ]
+    assert set(found["verdicts"][0]) >= {"deciding", "why", "next", "p", "components"}
+    assert set(found["verdicts"][0]["components"][0]) >= {
+        "name",
+        "estimate",
+        "low",
+        "high",
+        "margin",
+        "state",
+        "note",
+    }
 
 
 def test_the_audit_is_a_list_of_findings(written, example):
@@ -182,7 +194,7 @@ def test_no_format_writes_nothing(example, tmp_path):
 
 
 def test_an_examination_without_results_is_written(example, tmp_path):
-    bare = example.replace(results=(), composites=(), verdicts=(), system_means=(), tests=())
+    bare = example.replace(results=(), composites=(), use_verdicts=(), system_means=(), tests=())
     write_outputs(bare, tmp_path, FORMATS)
     assert strict_json(tmp_path / "results.json")["results"] == []
     assert "no verdict" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()
@@ -289,8 +301,10 @@ def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
         assert len(own) == result.n_pairs
         assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
     assert all(" vs " in text.title and text.reply for text in shown_texts(found))
-    assert summary(found).startswith("2 judges on 3 attributes: of 18 verdicts")
-    assert "held against human-1;" in judge_pages(found)[0].facts
+    page = build_page(found, (), with_text=False)
+    assert len(page.judges) == 6
+    assert page.judges[0].name.endswith(" vs human-1")
+    assert "held against human-1;" in page.judges[0].facts
 
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1", "@SUM(A1)", "-2", "calm")

@@ -9,7 +9,6 @@ from voirdire.report._outputs import (
     write_outputs,
 )
 from voirdire.report._terminal import print_examination
-from voirdire.report._words import short_verdict
 from voirdire.report.sections import print_sections, write_sections
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "print_fitted",
     "print_sections",
     "ready_folder",
-    "short_verdict",
     "write_outputs",
     "write_sections",
 ]

@@ -25,14 +25,9 @@ def for_display(examination: Examination) -> Examination:
     """
     if len({result.reference for result in examination.results}) < 2:
         return examination
-    verdicts = tuple(
-        dataclasses.replace(verdict, judge=_name(result))
-        for verdict, result in zip(examination.verdicts, examination.results, strict=True)
-    )
     return examination.replace(
         results=tuple(_renamed(result) for result in examination.results),
         composites=tuple(_renamed(result) for result in examination.composites),
-        verdicts=verdicts,
     )
 
 

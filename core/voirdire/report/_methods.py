@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.study import study_hash, thresholds_hash
+from voirdire.study import study_hash
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
@@ -76,10 +76,11 @@ _PARAGRAPHS = (
     ten, the exact bootstrap enumerates every resample.
     """,
     """
-    Bias is judge minus reference, the mean over {units}. It passes only if its whole
-    {bias_level} % t interval lies within the margin, which is the test of equivalence by two
-    one-sided tests (Schuirmann 1987): a difference that is merely not significant is no evidence
-    of there being none. Limits of agreement are Bland and Altman's (1986).
+    Bias is judge minus reference, the mean over {units}. A use that asks for
+    little bias gets a yes only if the whole interval lies within the margin, which is the test of
+    equivalence by two one-sided tests (Schuirmann 1987): a difference that is merely not
+    significant is no evidence of there being none. Limits of agreement are Bland and Altman's
+    (1986).
     """,
     """
     Bands are those of Koo and Li (2016), read on the interval and not on the estimate: poor below
@@ -87,11 +88,12 @@ _PARAGRAPHS = (
     the width of the percentile interval alone: up to 0.355, up to 0.560, wider.
     """,
     """
-    A judge may replace a rater only if the alternative annotator test of Calderon et al. (2025)
-    with epsilon {epsilon} finds it at least as close to the other humans as the human it would
-    replace, for at least {winning} % of the humans, and if single runs are stable. What would
-    settle an undecided component is computed from the same distributions, with today's variances
-    kept.
+    Each use of a judge (order systems, quote their means, stand in for one human, gate, estimate,
+    repeat) gets yes, no, open or not tested from the components it needs. The judge is a fixed
+    rater; items, or clusters where they are declared, are what is resampled, by the jackknife over
+    clusters. A yes needs the one-sided 95 % bound inside the margin, a no the 97.5 % bound beyond
+    it. No use gets a yes unless single scores are shown to follow the responses. ICC, kappa, alpha
+    and the alternative annotator test (Calderon et al. 2025) decide nothing.
     """,
 )
 
@@ -99,35 +101,38 @@ _PARAGRAPHS = (
 def methods(examination: Examination) -> tuple[str, ...]:
     """Paragraphs: units, coefficients, intervals, bias, verdict."""
     study = examination.study
-    said = {
-        "units": examination.units,
-        "level": f"{100 * study.analysis.level:g}",
-        "bias_level": f"{100 * study.thresholds.bias_level:g}",
-        "epsilon": f"{study.thresholds.epsilon:g}",
-        "winning": f"{100 * study.thresholds.winning_rate:g}",
-    }
+    said = {"units": examination.units, "level": f"{100 * study.analysis.level:g}"}
     texts = (_SYSTEMS if examination.units == "systems" else _RESPONSES, *_PARAGRAPHS)
     return tuple(" ".join(text.split()).format(**said) for text in texts)
 
 
-def thresholds_section(examination: Examination) -> Section:
-    """The thresholds that the study declares."""
-    asked = examination.study.thresholds
-    rows = (
-        ("Data", "valid pairs", f"{asked.valid_pairs:g}"),
-        ("C", "lower bound of ICC(C,1)", f"{asked.icc_c:g}"),
-        ("A", "lower bound of ICC(A,1)", f"{asked.icc_a:g}"),
-        ("C, A of labels", "lower bound of alpha", f"{asked.alpha:g}"),
-        ("P", "adjacent bands spanned", f"{asked.bands_spanned}"),
-        ("B", "share of the scale's width", f"{asked.bias:g}"),
-        ("R", "alt-test winning rate", f"{asked.winning_rate:g}"),
-        ("R", "humans, shared items", f"{asked.min_humans}, {asked.min_shared_items}"),
-        ("S", "lower bound over runs", f"{asked.stability:g}"),
-    )
+_MARGINS = {
+    "cover": "share of responses scored, at least",
+    "read": "correlation below which a judge does not follow the responses",
+    "order": "correlation of system means, at least",
+    "agree": "agreement of system means, at least",
+    "bias": "mean bias, share of the scale's width, at most",
+    "system": "bias of a system, share of the scale's width, at most",
+    "slope": "points of the judge for one point of the humans",
+    "times": "error variance beside one human's, times at most",
+    "times_gate": "the same at the gate",
+    "times_subgroup": "the same in a subgroup",
+    "gate": "shortfall beside a human at the gate, at most",
+    "gain": "worth of the labels, times at least",
+    "run": "reliability of one run, at least",
+    "clusters": "items or clusters, at least",
+    "systems": "systems for uses on systems to come, at least",
+}
+
+
+def margins_section(examination: Examination) -> Section:
+    """The margins that the study declares."""
+    asked = examination.study.margins
+    rows = tuple((said, _said(getattr(asked, name))) for name, said in _MARGINS.items())
     return Section(
-        "Thresholds",
-        f"As the study declares them; SHA-256 {thresholds_hash(examination.study)[:16]}.",
-        (Table(tuple(map(text, ("Component", "Asked of", "Threshold"))), rows),),
+        "Margins",
+        "What a verdict asks for, as the study declares it before the data are read.",
+        (Table((text("Asked of"), text("Margin")), rows),),
     )
 
 

@@ -6,26 +6,49 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining.ladder.multiplicity import state_multiplicity
-from voirdire.examining.ladder.verdict import scope_sentence
-from voirdire.report._display import rater_of
-from voirdire.report._judges import JudgePage, judge_pages, judge_rows
-from voirdire.report._methods import REFERENCES, methods, settings_section, thresholds_section
+from voirdire.report._answers import (
+    answers,
+    attributes_of,
+    components_section,
+    multiplicity_text,
+    points,
+    scope_text,
+    uses_of,
+    why_section,
+)
+from voirdire.report._display import rater_of, reference_of
+from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
 from voirdire.report._tables import evidence
 from voirdire.report._texts import Text, cut, shown_texts, texts_title
-from voirdire.report._words import SEVERITIES, STATES, VERDICTS, plural
+from voirdire.report._words import SEVERITIES, STATES, StateWords, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.examining.examination import Examination
+    from voirdire.examining.verdict.facts import Use
+    from voirdire.report._answers import Answer, Point
     from voirdire.tabular import Section
 
 _PLACES = 12
+#: Sections that the page shows judge by judge.
+_FIRST = ("answers", "why", "components")
 _NO_TEXTS = (
     "Texts were asked for and none is shown: there are none, or the study sets data.excerpt = 0."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePage:
+    """One judge's part of the report."""
+
+    id: str
+    name: str
+    sentence: str
+    facts: str
+    points: tuple[Point, ...]
+    sections: Mapping[str, Section]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +59,21 @@ class Page:
     version: str
     date: str
     facts: str
-    summary: str
+    sentences: tuple[str, ...]
     audit_summary: str
     findings: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     grid: dict[str, Any]
-    legend: tuple[dict[str, str], ...]
     multiplicity: str
     scope: str
-    states: tuple[dict[str, str], ...]
+    states: Mapping[str, StateWords]
     judges: tuple[JudgePage, ...]
     drawings: tuple[dict[str, Any], ...]
     sections: Mapping[str, Section]
     texts: tuple[Text, ...]
     texts_title: str
     methods: tuple[str, ...]
-    thresholds: Section
+    margins: Section
     settings: Section
     references: tuple[str, ...]
 
@@ -60,8 +82,8 @@ def build_page(
     examination: Examination, drawings: Sequence[dict[str, Any]], *, with_text: bool
 ) -> Page:
     """The content of the report."""
-    study, verdicts = examination.study, examination.verdicts
-    counted = state_multiplicity(examination.results, verdicts, study) if verdicts else ""
+    study, found = examination.study, answers(examination)
+    shown = evidence(examination)
     texts = shown_texts(examination) if with_text else ()
     untold = (_NO_TEXTS,) if with_text and not texts else ()
     return Page(
@@ -69,43 +91,24 @@ def build_page(
         version=examination.versions.get("voirdire", ""),
         date=examination.date[:10],
         facts=_facts(examination),
-        summary=summary(examination),
+        sentences=tuple(answer.sentence for answer in found),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
         notes=(*examination.choices, *examination.notes, *untold),
-        grid=_grid(examination),
-        legend=tuple(_legend(examination)),
-        multiplicity=str(counted),
-        scope=scope_sentence(study, examination.date),
-        states=tuple({"name": n, "sign": s, "tone": t} for n, (s, t) in STATES.items()),
-        judges=judge_pages(examination),
+        grid=_grid(examination, found),
+        multiplicity=multiplicity_text(examination),
+        scope=scope_text(examination),
+        states=STATES,
+        judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
         drawings=tuple(drawings),
-        sections=evidence(examination),
+        sections={name: one for name, one in shown.items() if name not in _FIRST},
         texts=texts,
         texts_title=texts_title(examination),
         methods=methods(examination),
-        thresholds=thresholds_section(examination),
+        margins=margins_section(examination),
         settings=settings_section(examination),
         references=REFERENCES,
     )
-
-
-def summary(examination: Examination) -> str:
-    """The report in a sentence or two."""
-    counts = Counter(verdict.verdict for verdict in examination.verdicts)
-    if not counts:
-        return "No verdict was reached: there is no judge to hold against a reference."
-    ordered = sorted(counts, key=list(VERDICTS).index)
-    said = [f"{counts[name]} “{name}”" for name in ordered]
-    judges = len({rater_of(result) for result in examination.results})
-    attributes = len(examination.attributes)
-    text = (
-        f"{plural(judges, 'judge')} on {plural(attributes, 'attribute')}: of "
-        f"{plural(len(examination.verdicts), 'verdict')}, {_joined(said)}."
-    )
-    if counts.get("undecided", 0) > len(examination.verdicts) / 2:
-        text += " Most are open: these data are too few to tell, which is no verdict on the judges."
-    return text
 
 
 def _facts(examination: Examination) -> str:
@@ -161,25 +164,64 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
     return groups
 
 
-def _grid(examination: Examination) -> dict[str, Any]:
-    columns = tuple(dict.fromkeys(v.attribute for v in examination.verdicts))
-    rows = []
-    for index, (judge, found) in enumerate(judge_rows(examination).items(), start=1):
-        by_attribute = {row.attribute: row.cell for row in found}
-        cells = [by_attribute.get(name) for name in columns]
-        rows.append({"id": f"j{index}", "name": judge, "cells": cells})
-    borderline = any(result.class_borderline for result in examination.results)
-    return {"columns": columns, "rows": rows, "borderline": borderline}
-
-
-def _legend(examination: Examination) -> list[dict[str, str]]:
-    """The meaning of the verdicts that occur."""
-    present = {verdict.verdict for verdict in examination.verdicts}
-    return [
-        {"name": name, "sign": word.sign, "tone": word.tone, "meaning": word.meaning}
-        for name, word in VERDICTS.items()
-        if name in present
+def _grid(examination: Examination, found: Sequence[Answer]) -> dict[str, Any]:
+    """Judges by attributes, one sign a use in each cell."""
+    uses, attributes = uses_of(examination), attributes_of(examination)
+    rows = [
+        {
+            "id": f"j{at}",
+            "name": answer.name,
+            "cells": [_marks(answer, name, uses) for name in attributes],
+        }
+        for at, answer in enumerate(found, start=1)
     ]
+    return {"columns": attributes, "uses": uses, "rows": rows}
+
+
+def _marks(answer: Answer, attribute: str, uses: Sequence[Use]) -> list[dict[str, str]]:
+    found = [(use, answer.verdict(attribute, use)) for use in uses]
+    return [
+        {
+            "use": use,
+            "state": verdict.state,
+            "sign": STATES[verdict.state].sign,
+            "tone": STATES[verdict.state].tone,
+        }
+        for use, verdict in found
+        if verdict is not None
+    ]
+
+
+def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
+    why = {f"why-j{at}": why_section((answer,)), f"components-j{at}": components_section((answer,))}
+    return JudgePage(
+        id=f"j{at}",
+        name=answer.name,
+        sentence=answer.sentence,
+        facts=_judge_facts(examination, answer),
+        points=points(answer),
+        sections=why,
+    )
+
+
+def _judge_facts(examination: Examination, answer: Answer) -> str:
+    results = [
+        result
+        for result in examination.results
+        if rater_of(result) == answer.judge and result.reference == answer.verdicts[0].reference
+    ]
+    if not results:
+        return ""
+    pairs = sum(result.n_pairs for result in results)
+    said = [f"{plural(pairs, 'pair')} of ratings over {plural(len(results), 'attribute')}"]
+    names = reference_of(examination, results[0])
+    if names:
+        several = "the mean of " if len(names) > 1 else ""
+        said.append(f"held against {several}{', '.join(names)}")
+    left_out = list(dict.fromkeys(name for r in results for name in r.excluded_systems))
+    labels = [examination.study.system(name).label or name for name in left_out]
+    said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")
+    return "; ".join(said)
 
 
 def _joined(parts: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.files import write_csv
+from voirdire.report._answers import because, next_text, reason_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.examination import Examination
+    from voirdire.examining.verdict.facts import Verdict
     from voirdire.stats._results import Interval
 
 #: The keys every result has, in this order; further ones follow.
@@ -54,6 +56,16 @@ RESULT_KEYS = (
 
 #: The fields of a result that hold one value, as a table's cell does.
 _SCALARS = tuple(RESULT_KINDS)
+
+
+_VERDICT_KEYS = (
+    "judge", "attribute", "use", "target", "state", "deciding", "reason", "p", "p_holm",
+    "reference",
+)  # fmt: skip
+_PART_KEYS = (
+    "name", "estimate", "low", "high", "margin", "state", "reason", "p", "at", "judge", "human",
+    "count",
+)  # fmt: skip
 
 
 def result_record(result: PairResult) -> dict[str, Any]:
@@ -108,13 +120,32 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "study": {"name": examination.study.name, "date": examination.date},
         "composites": [result_record(result) for result in examination.composites],
         "ceiling": [result_record(result) for result in examination.ceiling],
-        "verdicts": plain(examination.verdicts),
+        "verdicts": [verdict_record(verdict) for verdict in examination.use_verdicts],
+        "evidence": plain(examination.evidence),
         "system_means": plain(examination.system_means),
         "tests": plain(examination.tests),
         "measures": plain(examination.measures),
         "sections": plain(examination.sections),
         "choices": plain(examination.choices),
         "notes": plain(examination.notes),
+    }
+
+
+def verdict_record(verdict: Verdict) -> dict[str, Any]:
+    """One verdict as plain types, its reason and next step as sentences beside the facts."""
+    parts = [
+        {
+            **{key: plain(getattr(part, key)) for key in _PART_KEYS},
+            "note": because(part) if part.reason else "",
+        }
+        for part in verdict.components
+    ]
+    return {
+        **{key: plain(getattr(verdict, key)) for key in _VERDICT_KEYS},
+        "why": reason_text(verdict),
+        "next": next_text(verdict.next, verdict.state),
+        "step": plain(verdict.next),
+        "components": parts,
     }
 
 

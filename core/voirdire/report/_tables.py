@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from voirdire.report._answers import answer_sections
 from voirdire.tabular import (
     Marked,
     Section,
@@ -33,6 +34,7 @@ def evidence(examination: Examination) -> Mapping[str, Section]:
     A section that only draws is left out: its figure stands among the figures.
     """
     sections = {
+        **answer_sections(examination),
         "icc": icc_section(examination),
         "bias": bias_section(examination),
         "errors": error_section(examination),

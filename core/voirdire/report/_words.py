@@ -2,92 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A verdict in a word for a narrow cell, a sign, a colour for terminals, and its meaning."""
+class StateWords(NamedTuple):
+    """A state's sign, its colour on a page and in a terminal, and what it means."""
 
-    short: str
     sign: str
     tone: str
     style: str
     meaning: str
 
 
-VERDICTS: Mapping[str, Wording] = {
-    "may replace one rater": Wording(
-        "may replace",
-        "●",
-        "good",
-        "bold green",
-        "It agrees with the humans at least as well as one of them agrees with the others, on "
-        "this population and for this purpose.",
-    ),
-    "assists": Wording(
-        "assists",
-        "◕",
-        "good",
-        "green",
-        "Its scores can be used where a human audits a sample of them.",
-    ),
-    "only as a mean of k runs": Wording(
-        "mean of k runs",
-        "◑",
-        "partial",
-        "cyan",
-        "One run is too unsteady; use the mean of several.",
-    ),
-    "ranks; scoring undecided": Wording(
-        "ranks; scores?",
-        "◑",
-        "partial",
-        "cyan",
-        "It orders systems as the reference does; whether its numbers can be taken as they "
-        "stand is open.",
-    ),
-    "ranks, does not score": Wording(
-        "ranks only",
-        "◔",
-        "partial",
-        "blue",
-        "It orders systems as the reference does, but its numbers are shifted or stretched: "
-        "calibrate and examine again.",
-    ),
-    "undecided": Wording(
-        "undecided",
-        "?",
-        "open",
-        "yellow",
-        "These data cannot tell. This is no praise and no blame of the judge.",
-    ),
-    "not trusted": Wording(
-        "not trusted",
-        "✕",
-        "bad",
-        "bold red",
-        "It does not order systems as the reference does.",
-    ),
-    "no verdict": Wording(
-        "no verdict",
-        "–",
-        "none",
-        "bold magenta",
-        "The data do not permit a conclusion: mend what the audit found first.",
-    ),
-}
-
-#: State of a component -> sign, tone.
-STATES: Mapping[str, tuple[str, str]] = {
-    "pass": ("✓", "good"),
-    "fail": ("✕", "bad"),
-    "undecided": ("?", "open"),
-    "not tested": ("·", "none"),
+STATES: Mapping[str, StateWords] = {
+    "yes": StateWords("✓", "good", "bold green", "the data show that it may"),
+    "no": StateWords("✕", "bad", "bold red", "the data show that it may not"),
+    "open": StateWords("?", "open", "yellow", "these data cannot tell yet"),
+    "not tested": StateWords("·", "none", "dim", "these data hold nothing that could tell"),
 }
 
 #: Severity -> sign, colour for terminals, what it means.
@@ -110,6 +44,8 @@ _ASCII = str.maketrans(
         "◑": "~",
         "◔": "-",
         "✕": "x",
+        "✓": "v",
+        "·": ".",
         "–": "-",
         "−": "-",
         "■": "!",
@@ -126,15 +62,6 @@ _ASCII = str.maketrans(
         "’": "'",
     }
 )
-
-
-def short_verdict(verdict: str) -> str:
-    """A verdict in a word or two.
-
-    >>> short_verdict("ranks, does not score")
-    'ranks only'
-    """
-    return VERDICTS[verdict].short
 
 
 def legible(text: str, encoding: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from voirdire.report.figures import (
     _bars,
     _bland_altman,
+    _components,
     _dumbbells,
     _exclusion,
     _forest,
@@ -36,7 +37,7 @@ _FIGURES: tuple[Callable[[Examination], Drawing | None], ...] = (
 )
 #: The files that figures may be saved as.
 _FILES = re.compile(
-    r"(heatmaps|forest|bias|bland_altman|systems|leave_one_out|exclusion|section_\d+(?:_\d+)?)\.(svg|png)"
+    r"(heatmaps|forest|bias|bland_altman|systems|leave_one_out|exclusion|components_\d+|section_\d+(?:_\d+)?)\.(svg|png)"
 )
 
 
@@ -44,7 +45,8 @@ def draw_figures(examination: Examination) -> tuple[Drawing, ...]:
     """All figures that the examination has data for, those of its sections last."""
     drawn = (draw(examination) for draw in _FIGURES) if examination.results else ()
     own = tuple(drawing for drawing in drawn if drawing is not None)
-    return (*own, *_sections.draw_all(examination.sections))
+    parts = _components.draw_all(examination) if examination.results else ()
+    return (*parts, *own, *_sections.draw_all(examination.sections))
 
 
 def save_figures(drawings: Sequence[Drawing], folder: Path) -> list[Path]:

@@ -28,7 +28,7 @@ def draw(examination: Examination) -> Drawing:
     rows = rows_of(examination)
     study = examination.study
     low, high = study.rubric.scale
-    margin = study.thresholds.bias * (high - low)
+    margin = study.margins.bias * (high - low)
     human = np.array([result.human_mean for result in rows.results])
     judge = np.array([result.judge_mean for result in rows.results])
     places = np.array(rows.places)
@@ -57,6 +57,6 @@ def draw(examination: Examination) -> Drawing:
         "Bias",
         f"Mean over {examination.units} of the reference (circle) and of the judge (diamond). The "
         "bar marks "
-        f"differences of at most {100 * study.thresholds.bias:g} % of the scale's width; the "
+        f"differences of at most {100 * study.margins.bias:g} % of the scale's width; the "
         f"verdict asks that the whole interval of the bias lie in it.{rows.cut}",
     )

@@ -9,7 +9,6 @@ import numpy as np
 from voirdire.report.figures._rows import Rows, label_rows, rows_of
 from voirdire.report.figures._style import (
     INK,
-    MUTED,
     RULE,
     SHADE,
     Drawing,
@@ -39,12 +38,11 @@ def draw(examination: Examination) -> Drawing:
     """One row a judge and attribute; the methods stand above one another in it."""
     rows = rows_of(examination)
     methods = _methods(rows)
-    threshold = examination.study.thresholds.icc_c
     with styled():
         figure = new_figure(rows.height + 0.95)
         axes = figure.subplots()
         margins(figure, left=rows.left, top=0.45, bottom=0.45)
-        _draw_bands(axes, threshold)
+        _draw_bands(axes)
         for at, method in enumerate(methods):
             _draw_method(axes, rows, method, at, len(methods))
         values = [result.icc_c1 for result in rows.results]
@@ -58,8 +56,7 @@ def draw(examination: Examination) -> Drawing:
         figure,
         "forest",
         "All intervals of ICC(C,1)",
-        f"The verdict rests on the F interval and asks that it lie right of the line at "
-        f"{threshold:.2f}. The others are bootstrap intervals over {examination.units}, which are "
+        f"Beside the F interval stand bootstrap intervals over {examination.units}, which are "
         "known to be too short where these are few. Shading marks the bands of Koo and Li from "
         f"0.50, 0.75 and 0.90; an arrowhead means that the interval goes on to the left.{rows.cut}",
     )
@@ -70,11 +67,10 @@ def _methods(rows: Rows) -> list[str]:
     return [name for name in _SAID if name in found]
 
 
-def _draw_bands(axes: Any, threshold: float) -> None:
+def _draw_bands(axes: Any) -> None:
     for low, strength in ((0.5, 0.55), (0.75, 1.0), (0.9, 1.6)):
         axes.axvspan(low, 1.0, color=SHADE, alpha=min(strength, 1.0), lw=0, zorder=0)
         axes.axvline(low, color=RULE, lw=0.5, zorder=0)
-    axes.axvline(threshold, color=MUTED, lw=0.9, ls=(0, (4, 2)), zorder=1)
 
 
 def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> None:

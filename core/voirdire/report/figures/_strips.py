@@ -46,8 +46,6 @@ def draw(examination: Examination) -> Drawing | None:
         axes.plot([r.icc_c1 for r in rows.results], rows.places, "|", color=INK, ms=9, mew=1.2,
                   label="all systems")  # fmt: skip
         _leave_room(axes, [*(value for value, _ in points), *(r.icc_c1 for r in rows.results)])
-        threshold = examination.study.thresholds.icc_c
-        axes.axvline(threshold, color=MUTED, lw=0.9, ls=(0, (4, 2)), zorder=0)
         label_rows(axes, rows)
         _name_extremes(axes, rows, examination)
         axes.grid(axis="x")

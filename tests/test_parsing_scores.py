@@ -400,3 +400,26 @@ def test_scales_too_fine_to_enumerate(scale: Scale) -> None:
 def test_a_scale_without_countable_levels_is_refused() -> None:
     with pytest.raises(InputError, match="levels that can be counted"):
         Scale(-1e308, 1e308, 1e-300)
+
+
+@pytest.mark.parametrize(
+    ("twice", "score"),
+    [("4, 4", 4.0), ("4, 4.0", 4.0), ("1, true", None), ("true, 1", None), ("4, 3", None)],
+)
+def test_a_key_that_comes_twice_counts_where_it_says_the_same(
+    twice: str, score: float | None
+) -> None:
+    """Equal as JSON values: 4 is 4.0, and true is not 1, though Python thinks so."""
+    one, other = twice.split(", ")
+    text = f'{{"Empathy": {{"score": {one}, "score": {other}}}, "Safety": 2}}'
+    parsed = parse_scores(text, KEYS, Scale())
+    assert parsed.scores["Empathy"] == score
+    assert parsed.reasons == ({} if score else {"Empathy": "duplicate_key"})
+
+
+def test_a_key_that_is_no_number_twice_is_not_said_to_contradict_itself() -> None:
+    """NaN differs from itself in every comparison, and says the same all the same."""
+    text = '{"Empathy": {"score": NaN, "score": NaN}, "Safety": 2}'
+    parsed = parse_scores(text, KEYS, Scale())
+    assert parsed.scores["Empathy"] is None
+    assert parsed.reasons["Empathy"] != "duplicate_key"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import agreement as twin
+from scipy import stats as scipy_stats
 
 from voirdire._errors import StatisticsError
 from voirdire.stats import krippendorff_alpha
@@ -176,3 +177,36 @@ def test_twin(table, metric):
     expected = twin.krippendorff(table, metric)
     assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
     assert (found.reason is None) == (not math.isnan(expected))
+
+
+def _degrees(R):
+    """Satterthwaite's degrees of freedom of leaving one item out, and the jackknife's error."""
+    left = np.array([
+        krippendorff_alpha(np.delete(R, i, axis=0), "nominal", levels=[0, 1]).value
+        for i in range(len(R))
+    ])  # fmt: skip
+    squares = (left - left.mean()) ** 2
+    n = len(R)
+    spread = n * (squares**2).sum() / squares.sum() ** 2 - 1
+    return 2 * n / spread, math.sqrt((n - 1) / n * squares.sum())
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "disagreeing", "capped"), [(21, 20, True), (24, 17, True), (38, 3, False)]
+)
+def test_a_jackknife_has_no_more_degrees_of_freedom_than_items_less_one(
+    agreeing, disagreeing, capped
+):
+    """Where all items bear alike, their squares vary little and the formula goes far beyond n."""
+    half = agreeing // 2
+    R = [[0, 0]] * half + [[1, 1]] * (agreeing - half)
+    R = np.array(R + [[0, 1], [1, 0]] * (disagreeing // 2) + [[0, 1]] * (disagreeing % 2))
+    plain, error = _degrees(R)
+    assert (plain > len(R) - 1) == capped
+    found = krippendorff_alpha(R, "nominal", levels=[0, 1], ci="jackknife")
+    assert found.details["se"] == pytest.approx(error)
+    df = min(plain, len(R) - 1)
+    half_width = scipy_stats.t.ppf(0.975, df) * error
+    interval = found.intervals[0]
+    assert interval.high - found.value == pytest.approx(half_width)
+    assert found.value - interval.low == pytest.approx(half_width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 pytest.importorskip("openai")
@@ -14,6 +15,7 @@ from wire_server import WireServer
 from voirdire.examining import audit_source
 from voirdire.running import run
 from voirdire.store import reply_findings_frame
+from voirdire.store._findings import Flagged
 
 RATED = json.dumps({"Empathy": 4, "Guidance": 3})
 
@@ -37,3 +39,26 @@ def test_what_an_earlier_model_said_is_no_remark_on_a_later_one(tmp_path):
         study = study_of(tmp_path, judge("gpt", server.openai), items=2)
         assert run(study, tmp_path / "a", quiet=True, resume=True, ask_again=True).complete
     assert reply_findings_frame(tmp_path / "a").is_empty()
+
+
+@pytest.mark.parametrize(("pages", "shown"), [((15, 15, 15), 20), ((20, 1), 20), ((7,), 7)])
+def test_the_first_twenty_flagged_replies_are_named_and_all_are_counted(pages, shown):
+    """Replies come page by page, and a later page fills up what an earlier one left."""
+    heard, start = Flagged(), 0
+    for size in pages:
+        items = [f"i{n}" for n in range(start, start + size)]
+        rows = {
+            "rater": ["north"] * size,
+            "item": items,
+            "first": [""] * size,
+            "second": [""] * size,
+            "run": [1] * size,
+            "flags": [[{"kind": "echoes_orders", "about": f"order {n}"}] for n in items],
+        }
+        heard.hear(pl.DataFrame(rows))
+        start += size
+    (row,) = heard.rows()
+    rater, kind, count, _, detail, places = row
+    assert (rater, kind, count, detail) == ("north", "echoes_orders", sum(pages), "order i0")
+    assert len(places) == shown
+    assert ["i0" in places[0], f"i{shown - 1}" in places[-1]] == [True, True]

@@ -16,6 +16,7 @@ from voirdire.examining import audit_source
 from voirdire.running import run
 from voirdire.store import reply_findings_frame
 from voirdire.store._findings import Flagged
+from voirdire.store._parsed import Page
 
 RATED = json.dumps({"Empathy": 4, "Guidance": 3})
 
@@ -55,7 +56,7 @@ def test_the_first_twenty_flagged_replies_are_named_and_all_are_counted(pages, s
             "run": [1] * size,
             "flags": [[{"kind": "echoes_orders", "about": f"order {n}"}] for n in items],
         }
-        heard.hear(pl.DataFrame(rows))
+        heard.hear(Page(pl.DataFrame(rows), []))
         start += size
     (row,) = heard.rows()
     rater, kind, count, _, detail, places = row

@@ -221,7 +221,7 @@ def test_plan_and_escalate_as_commands(tmp_path):
     [
         (("--reference", "nobody"), "nobody"),
         (("--reference", "human", "--judge", "none"), "no judge 'none'"),
-        (("--reference", "human", "--by", "colour"), "colour"),
+        (("--reference", "human", "--by", "colour"), "no column 'colour'"),
         (("--reference", "human", "--compare", "A"), "two systems"),
         (("--reference", "human", "--errors-from", "r.csv"), "--gate"),
     ],
@@ -232,3 +232,16 @@ def test_bad_input_is_one_sentence(tmp_path, options, message):
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
+    frame = ratings().with_columns(
+        topic=pl.col("item").str.slice(1).cast(pl.Int32) % 3,
+        dialogue=pl.col("item").str.slice(1).cast(pl.Int32) // 5,
+    )
+    path = tmp_path / "r.csv"
+    frame.write_csv(path)
+    found = correct(path, reference=["human"], judges=["judge"], by="topic", cluster="dialogue")
+    assert [score.group for score in found.scores] == ["", "0", "1", "2"]
+    assert found.clustered
+    assert found.scores[0].found.n_clusters == 12

@@ -88,7 +88,7 @@ def correct(
     reference: ReferenceOption = None,
     judge: JudgeOption = None,
     by: Annotated[
-        str, typer.Option("--by", help="Give numbers by system, or by a column of the items.")
+        str, typer.Option("--by", help="Give numbers by system, or by a column of the file.")
     ] = "system",
     compare: Annotated[
         list[str] | None,
@@ -175,7 +175,7 @@ def plan(
         str,
         typer.Option(
             "--by",
-            help="A plan for each system, or each value of a column of the items.",
+            help="A plan for each system, or each value of a column of the file.",
             show_default=False,
         ),
     ] = "",

@@ -72,7 +72,7 @@ class Correction:
     shares : tuple of CorrectedShare
         Where the judges' errors come from another source.
     by : str
-        What groups are: ``"system"`` or a column of the items.
+        What groups are: ``"system"`` or a column of the file.
     clustered : bool
         Whether declared clusters were what was sampled.
     """
@@ -109,11 +109,11 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     judges : sequence of str
         Leave out all judges but these.
     by : str
-        ``"system"`` (the default) or a column of the items that numbers are given by.
+        ``"system"`` (the default) or a column of the file that numbers are given by.
     compare : sequence of (str, str)
         Systems A and B whose difference is wanted.
     cluster : str, optional
-        A column of the items that says which belong together.
+        A column of the file that says which belong together.
     errors_from : source, optional
         Other responses, labelled and judged. Then sensitivity and specificity measured there
         correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.

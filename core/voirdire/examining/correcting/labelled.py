@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, no_column
+from voirdire._errors import InputError
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.schema import Finding
@@ -95,9 +95,9 @@ def read_labelled(
     judges : sequence of str
         Leave out all judges but these.
     by : str
-        ``"system"``, or a column of the items.
+        ``"system"``, or a column of the file.
     cluster : str, optional
-        A column of the items that says what belongs together; by default the declared clusters.
+        A column of the file that says what belongs together; by default the declared clusters.
 
     Raises
     ------
@@ -106,7 +106,15 @@ def read_labelled(
         probabilities; labelled responses whose judge scores differ from those of the others.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    columns = {"cluster": cluster, "subgroup": "" if by == "system" else by}
+    inputs = inputs_of(
+        open_source(
+            source,
+            reference=reference,
+            changes=changes,
+            columns={name: column for name, column in columns.items() if column},
+        )
+    )
     panel = inputs.panel
     names = _judges(inputs, judges)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
@@ -119,10 +127,11 @@ def read_labelled(
     rows = pl.DataFrame({"item": np.array(cube.items)[cube.item]}).with_columns(
         system=pl.Series(np.array(cube.systems)[cube.system])
     )
-    groups = np.array(cube.systems)[cube.system] if by == "system" else _of_items(inputs, rows, by)
-    clusters = (
-        _of_ratings(inputs, rows, "cluster") if not cluster else _of_items(inputs, rows, cluster)
-    )
+    groups = np.array(cube.systems)[cube.system]
+    if by != "system":
+        named = _of_ratings(inputs, rows, "subgroup")
+        groups = np.array(["" if one is None else str(one) for one in named])  # type: ignore[union-attr]
+    clusters = _of_ratings(inputs, rows, "cluster")
     weights, odd = _chosen(inputs, rows, np.asarray(known.any((0, 1))))
     found = Labelled(
         inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
@@ -151,17 +160,6 @@ def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
             else f"there is no judge beside {', '.join(panel.reference)}"
         )
     return tuple(name for name in names if name in wanted) if wanted else names
-
-
-def _of_items(inputs: Inputs, rows: pl.DataFrame, column: str) -> NDArray[np.str_]:
-    """A column of the items, one value a response."""
-    items = None if inputs.tables is None else inputs.tables.items
-    if items is None or column not in items.columns or column == "text":
-        known = [] if items is None else [c for c in items.columns if c not in ("item", "text")]
-        raise no_column("the items", column, known)
-    values = items.select(pl.col("item").cast(pl.String), pl.col(column).cast(pl.String))
-    joined = rows.join(values.unique("item"), on="item", how="left", maintain_order="left")
-    return joined[column].fill_null("").to_numpy().astype(str)
 
 
 def _of_ratings(inputs: Inputs, rows: pl.DataFrame, column: str) -> NDArray[np.str_] | None:

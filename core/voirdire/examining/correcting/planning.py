@@ -106,7 +106,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     power : float, optional
         Plan to detect differences with that probability.
     by : str, optional
-        ``"system"`` or a column of the items: a plan for each; by default for all together.
+        ``"system"`` or a column of the file: a plan for each; by default for all together.
     judged : int, optional
         Responses (of each group) that will have a judge score.
     cost : float, optional

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import InputError
-from voirdire.humans._form import options_of
+from voirdire.humans.questions import options_of
 from voirdire.schema import Flag, Item, Reply
 from voirdire.study import Humans
 from voirdire_judges.choice import make

@@ -295,6 +295,24 @@ def test_a_key_held_down_answers_one_question_and_the_skip_link_keeps_the_token(
     rater.leave()
 
 
+def test_a_second_tab_is_told_and_the_first_is_not(page, browser):
+    served = page("pairwise")
+    told = "return !document.getElementById('elsewhere').hidden"
+    first = Rater(browser, served.server.links["ann"])
+    assert not first.script(told)
+    first.browser.refresh()  # a reload is no second tab
+    first.at(1)
+    assert not first.script(told)
+    second = Rater(browser, served.server.links["ann"])
+    assert second.script(told)
+    assert "another tab" in second.script("return document.getElementById('elsewhere').textContent")
+    other = Rater(browser, served.server.links["ben"])
+    assert not other.script(told)
+    first.script("return 0")
+    first.browser.close()
+    second.wait(lambda: not second.script(told), seconds=15)
+
+
 def test_words_typed_a_moment_ago_survive_a_reload(browser, page):
     served = page("nested")
     rater = Rater(browser, served.server.links["ann"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -132,7 +133,7 @@ def test_only_this_machine_is_answered(page):
         assert served.ask("/", Host=host)[0].status == 200
     with pytest.raises(InputError, match=r"'0.0.0.0' can be reached from other machines"):
         PageServer(served.plan, served.folder / DATABASE, "0.0.0.0")
-    with pytest.raises(InputError, match=f"127.0.0.1:{served.port} cannot be had"):
+    with pytest.raises(InputError, match=f"127.0.0.1:{served.port} cannot be opened"):
         PageServer(served.plan, served.folder / DATABASE, port=served.port)
     with PageServer(served.plan, served.folder / DATABASE, "0.0.0.0", network=True) as open_page:
         assert open_page.links
@@ -205,6 +206,45 @@ def test_the_server_tells_no_system(page):
     everything = json.dumps(work) + "".join(shown)
     assert not [name for name in SYSTEMS if name in everything]
     assert any(json.dumps(HOSTILE) in text for text in shown)
+
+
+def test_a_second_tab_of_one_rater_is_told(page):
+    served = page("pairwise")
+
+    def opened(tab, rater="ann"):
+        return json.loads(served.ask("/api/work", rater, **{"X-Tab": tab})[1])["elsewhere"]
+
+    def stays(tab, *, there=True):
+        body = json.dumps(there)
+        return json.loads(served.ask("/api/tab", "ann", "PUT", body, **{"X-Tab": tab})[1])
+
+    assert not opened("first")
+    assert not opened("first", rater="ben")  # of another rater
+    assert opened("second")
+    assert not stays("first")["elsewhere"]  # the first one goes on undisturbed
+    assert stays("second")["elsewhere"]
+    stays("first", there=False)
+    assert not stays("second")["elsewhere"]
+    assert opened("third")
+
+
+def test_fifty_browsers_at_once_are_all_served(tmp_path):
+    plan, _ = make_plan(write_study(tmp_path, "pointwise"), tmp_path / "work")
+    with PageServer(plan, tmp_path / "work" / DATABASE) as server:
+        port = urlsplit(server.address).port
+        # They all stand in line before the server takes the first of them.
+        lines = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(50)]
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            for line in lines:
+                line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            for line in lines:
+                with line:
+                    assert line.recv(15) == b"HTTP/1.1 200 OK"
+        finally:
+            server.stop()
+            thread.join()
 
 
 def test_a_database_of_another_plan_is_refused(page, tmp_path):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import time
+from dataclasses import asdict
 
+import polars as pl
 import pytest
 from humans_work import (
     DISTORTIONS,
@@ -26,10 +29,15 @@ from humans_work import (
     write_csv,
     write_study,
 )
+from typer.testing import CliRunner
 
-from voirdire import InputError, StudyError, TableError
+from voirdire import InputError, MissingExtraError, StudyError, TableError
+from voirdire.cli._app import build_app
 from voirdire.examining import examine
 from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
+from voirdire.humans.exporting import draw
+from voirdire.humans.plan import digest, write_plan
+from voirdire.humans.source import read_source
 from voirdire.report import write_outputs
 
 
@@ -250,8 +258,6 @@ def test_excluded_raters_and_even_loads(tmp_path):
 
 def test_the_plan_alone_cannot_be_drawn_again(tmp_path):
     study = write_study(tmp_path, "pairwise")
-    text = study.read_text("utf-8")
-    study.write_text(text.replace("seed = 3\n", ""), "utf-8")
     export(study, tmp_path / "work", key=tmp_path / "kept" / "key.json")
     key = json.loads((tmp_path / "kept" / "key.json").read_text("utf-8"))
     shown = b"".join(
@@ -259,9 +265,139 @@ def test_the_plan_alone_cannot_be_drawn_again(tmp_path):
         for path in (tmp_path / "work").rglob("*")
         if path.suffix in (".json", ".toml", ".csv")
     )
-    assert str(key["seed"]).encode() not in shown
+    assert len(key["secret"]) == 32  # 128 bits: not to be tried, unlike the seed of a study
+    assert key["secret"].encode() not in shown
+    assert "seed" not in (tmp_path / "work" / "study.toml").read_text("utf-8")
     again = export(study, tmp_path / "work", key=tmp_path / "kept" / "key.json")
     assert again.plan.hash == key["plan"]
+
+
+def test_a_seed_and_the_names_do_not_give_ids_or_orders(tmp_path):
+    """Under version 0.1 a hash of the documented ``seed = 5`` and known names was the id."""
+    study = write_study(tmp_path, "pairwise")
+    study.write_text(study.read_text("utf-8").replace("seed = 3", "seed = 5"), "utf-8")
+    made = [export(study, tmp_path / name, formats=["csv"]) for name in ("one", "other")]
+    keys = [json.loads((done.folder / "key.json").read_text("utf-8")) for done in made]
+    first, second = (list(key["origins"]) for key in keys)
+    assert not set(first) & set(second)
+    orders = [[tuple(key["origins"][i].values()) for i in key["origins"]] for key in keys]
+    assert sorted(o[:3] for o in orders[0]) == sorted(o[:3] for o in orders[1])
+    assert orders[0] != orders[1]
+    guessed = {
+        digest((str(seed), rater, *names), 13)
+        for seed in range(10)
+        for rater in ("ann", "ben")
+        for names in orders[0]
+    }
+    assert not guessed & set(first)
+
+
+def test_a_key_of_version_0_1_still_opens_its_plan(tmp_path):
+    """Its secret was the number under `seed`; the plan is read, and drawn again, from it."""
+    study = write_study(tmp_path, "pointwise")
+    done = export(study, tmp_path / "work", formats=["csv"])
+    key_path = tmp_path / "work" / "key.json"
+    key = json.loads(key_path.read_text("utf-8"))
+    study_read, tasks = read_source(study)
+    old_plan, _ = draw(study_read, study_read.humans, tasks, "12345")
+    write_plan(old_plan, tmp_path / "work" / "plan.json")
+    origins = draw(study_read, study_read.humans, tasks, "12345")[1].origins
+    key |= {
+        "plan": old_plan.hash,
+        "seed": 12345,
+        "origins": {i: asdict(o) for i, o in origins.items()},
+    }
+    del key["secret"], key["chosen"]
+    key_path.write_text(json.dumps(key), "utf-8")
+    for sheet in done.sheets:
+        sheet.unlink()
+    again = export(study, tmp_path / "work", formats=["csv"])
+    assert again.plan.hash == old_plan.hash
+    assert (
+        import_answers(tmp_path / "work", list(again.sheets), tmp_path / "a").counts["ann"][2] == 12
+    )
+
+
+def queue_of(path, *rows):
+    lines = ["item,system,score,confidence,decision", *rows]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def test_people_get_what_a_queue_leaves_to_them(tmp_path):
+    queue = queue_of(
+        tmp_path / "queue.csv",
+        "walk,reference,3,0.4,human",
+        "cake,north-star,2,0.5,human",
+        "late,north-star,2,0.6,labelled",
+        "cake,reference,4,0.99,automatic",
+    )
+    study = write_study(tmp_path, "pointwise")
+    export(study, tmp_path / "work", queue=queue)
+    key = json.loads((tmp_path / "work" / "key.json").read_text("utf-8"))
+    asked = {(o["item"], o["system_a"]) for o in key["origins"].values()}
+    assert asked == {("walk", "reference"), ("cake", "north-star")}
+    again = export(study, tmp_path / "work", queue=queue)
+    assert again.plan.hash == key["plan"]
+    with pytest.raises(InputError, match="the queue have changed"):
+        export(study, tmp_path / "work")
+
+    def fill(rater, header, row):
+        row[columns_of(header, "Empathy")[0]] = "4"
+
+    answers = tmp_path / "answers"
+    found = import_answers(tmp_path / "work", filled(tmp_path / "work", "csv", fill), answers)
+    assert found.tables["ratings"]["origin"].unique().to_list() == ["chosen"]
+    # A corrected mean of the answers refuses them: they are no random sample.
+    assert pl.read_parquet(answers / "ratings.parquet")["origin"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("walk,reference,3,0.4,humane", r"queue.csv, line 2: decision 'humane' is unknown \(did you mean 'human'"),
+        ("walk,nobody,3,0.4,human", r"line 2: item 'walk' with system 'nobody' is not among"),
+        ("walk,reference,3,0.4,automatic", "no row has the decision 'human'"),
+    ],
+)  # fmt: skip
+def test_a_queue_that_does_not_fit_is_refused(tmp_path, row, message):
+    study = write_study(tmp_path, "pointwise")
+    with pytest.raises((InputError, TableError), match=message):
+        export(study, tmp_path / "work", queue=queue_of(tmp_path / "queue.csv", row))
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_queue_of_responses_is_no_queue_of_pairs(tmp_path):
+    queue = queue_of(tmp_path / "queue.csv", "walk,reference,3,0.4,human")
+    with pytest.raises(InputError, match="a queue names single responses"):
+        export(write_study(tmp_path, "pairwise"), tmp_path / "work", queue=queue)
+
+
+def test_without_the_package_for_workbooks_csv_is_written_and_said(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    study = write_study(tmp_path, "pointwise")
+    with pytest.raises(MissingExtraError, match="xlsxwriter"):
+        export(study, tmp_path / "work", formats=["xlsx"])
+    assert not (tmp_path / "work").exists()
+    said = CliRunner().invoke(
+        build_app(), ["humans", "export", str(study), "--out", str(tmp_path / "work")]
+    )
+    assert said.exit_code == 0
+    assert "Only CSV sheets were written" in said.output
+    assert {path.suffix for path in (tmp_path / "work" / "sheets").iterdir()} == {".csv"}
+
+
+def test_names_that_windows_keeps_for_devices_are_no_file_names(tmp_path):
+    names = ["con", "AUX.b", "lpt1", "com¹", "console", "a?", "a!", "a-2", "x" * 300, "..", "CON"]
+    extra = f"raters = {json.dumps(names)}\n"
+    study = write_study(tmp_path, "pointwise")
+    study.write_text(study.read_text("utf-8").replace('raters = ["ann", "ben"]\n', extra), "utf-8")
+    done = export(study, tmp_path / "work", formats=["csv"])
+    stems = [path.stem for path in done.sheets]
+    assert stems == [
+        "rater-con", "rater-AUX.b", "rater-lpt1", "rater-com¹", "console", "a", "a-2", "a-2-2",
+        "x" * 60, "rater", "rater-CON-2",
+    ]  # fmt: skip
 
 
 def test_a_task_with_fewer_raters_than_it_needs_is_refused(tmp_path):

@@ -19,29 +19,45 @@ Examples:
 
   voirdire humans serve study.toml --out work
 
+  voirdire humans serve study.toml --queue queue.csv --out work
+
   voirdire humans import work ann.xlsx ben.csv --out answers
 
   voirdire examine answers
 """
 SourceArgument = Annotated[
     Path,
-    typer.Argument(help="A study.toml with \\[humans], or a session folder.", show_default=False),
+    typer.Argument(
+        help="A study.toml with a part \\[humans], or the folder of a session.", show_default=False
+    ),
 ]
 WorkOption = Annotated[
-    Path | None, typer.Option("--out", "-o", help="The folder of the plan.", show_default=False)
+    Path | None,
+    typer.Option("--out", "-o", help="The folder for the plan and its key.", show_default=False),
+]
+QueueOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--queue",
+        help="Give people only the rows of this table whose decision is 'human'. "
+        "voirdire escalate writes it; it has the columns item, system and decision.",
+        show_default=False,
+    ),
 ]
 KeyOption = Annotated[
     Path | None,
     typer.Option(
-        "--key", help="Where the key lies. [dim]\\[default: key.json in the folder][/dim]",
+        "--key",
+        help="The file of the key, which says what each id stands for. "
+        "[dim]\\[default: key.json in the folder][/dim]",
         show_default=False,
     ),
-]  # fmt: skip
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
-    about = "Give judging to people, blinded, and read their answers back."
+    about = "Give blinded work to people, as sheets or on a page, and read their answers."
     group = typer.Typer(help=about, no_args_is_help=True)
     group.command("export", epilog=EPILOG)(export)
     group.command("serve", epilog=EPILOG)(serve)
@@ -52,24 +68,33 @@ def register(app: typer.Typer) -> None:
 def export(
     source: SourceArgument,
     out: WorkOption = None,
-    formats: Annotated[str, typer.Option("--format", help="By commas: xlsx, csv.")] = "xlsx,csv",
+    formats: Annotated[
+        str,
+        typer.Option("--format", help="Formats of the sheets, separated by commas: xlsx, csv."),
+    ] = "xlsx,csv",
     key: KeyOption = None,
+    queue: QueueOption = None,
 ) -> None:
-    """Write a blinded sheet for each rater, and the key to them."""
+    """Write a blinded sheet for each rater, and the key that says what they hide."""
     from voirdire import humans
     from voirdire._errors import InputError
 
     if out is None:
-        raise InputError("humans export: give the folder by --out")
+        raise InputError("humans export: name the folder for the plan with --out")
     wanted = [part.strip() for part in formats.split(",") if part.strip()]
-    done = humans.export(source, out, formats=wanted, key=key)
+    done = humans.export(source, out, formats=wanted, key=key, queue=queue)
     for rater, ids in done.plan.raters.items():
         typer.echo(f"{rater}: {len(ids):,} judgements")
     for path in done.sheets:
         typer.echo(f"  {path}")
-    typer.echo(f"Hand out the sheets alone; {key or out / 'key.json'} says what they hide.")
+    if done.skipped:
+        typer.echo(
+            "Only CSV sheets were written: workbooks need the package xlsxwriter "
+            "(pip install 'voirdire[excel]')."
+        )
+    typer.echo(f"Hand out the sheets alone: {key or out / 'key.json'} says what they hide.")
     if done.cut:
-        typer.echo(f"{done.cut} texts are longer than a cell holds: in workbooks they are cut.")
+        typer.echo(f"{done.cut} texts are longer than a cell can hold; the workbooks cut them.")
     if done.named:
         typer.echo(
             f"Not blind: in {len(done.named)} judgements a text names the system behind it "
@@ -81,24 +106,27 @@ def serve(
     source: Annotated[
         Path,
         typer.Argument(
-            help="A folder with a plan; or a study.toml or session, with --out.",
+            help="A folder with a plan, or a study.toml or session folder together with --out.",
             show_default=False,
         ),
     ],
     out: WorkOption = None,
-    host: Annotated[str, typer.Option("--host", help="Address to serve on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any.")] = 8377,
+    host: Annotated[str, typer.Option("--host", help="The address to serve on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
+    ] = 8377,
     network: Annotated[
         bool, typer.Option("--network", help="Allow an address that other machines can reach.")
     ] = False,
     key: KeyOption = None,
+    queue: QueueOption = None,
 ) -> None:
-    """Serve the judging as a page; every answer is kept at once. Ctrl-C ends it."""
+    """Serve the work as a page in the browser. Every answer is kept at once; Ctrl-C ends it."""
     import signal
 
     from voirdire.humans import DATABASE, PageServer
 
-    work, plan = _plan(source, out, key)
+    work, plan = _plan(source, out, key, queue)
     for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
         signal.signal(sign, signal.default_int_handler)
     with PageServer(plan, work / DATABASE, host, port, network=network) as server:
@@ -118,25 +146,27 @@ def serve(
 
 
 def import_(
-    work: Annotated[Path, typer.Argument(help="The folder of the plan.", show_default=False)],
+    work: Annotated[Path, typer.Argument(help="The folder with the plan.", show_default=False)],
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Sheets and databases. [dim]\\[default: that of the page][/dim]",
+            help="Filled sheets, and databases of the page. "
+            "[dim]\\[default: the database in the folder][/dim]",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the tables.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", help="The folder for the tables.", show_default=False),
     ] = None,
     key: KeyOption = None,
 ) -> None:
-    """Read answers back, un-blinded, as tables that `voirdire examine` takes."""
+    """Read answers, look up what each stands for, and write tables for voirdire examine."""
     from voirdire import humans
     from voirdire._errors import InputError
 
     if out is None:
-        raise InputError("humans import: give the folder for the tables by --out")
+        raise InputError("humans import: name the folder for the tables with --out")
     done = humans.import_answers(work, files or [], out, key=key)
     for rater, (complete, begun, untouched) in done.counts.items():
         typer.echo(f"{rater}: {complete:,} complete, {begun:,} in part, {untouched:,} missing")
@@ -145,19 +175,25 @@ def import_(
     typer.echo(f"Examine them with: voirdire examine {out}")
 
 
-def _plan(source: Path, out: Path | None, key: Path | None) -> tuple[Path, Plan]:
+def _plan(
+    source: Path, out: Path | None, key: Path | None, queue: Path | None
+) -> tuple[Path, Plan]:
     from voirdire import humans
     from voirdire._errors import InputError
 
     if out is not None:
-        return out, humans.make_plan(source, out, key=key)[0]
+        return out, humans.make_plan(source, out, key=key, queue=queue)[0]
+    if queue is not None:
+        raise InputError("humans serve: --queue goes with a study or session and --out")
     if (source / humans.PLAN).is_file():
         return source, humans.read_plan(source / humans.PLAN)
-    raise InputError(f"humans serve: there is no {humans.PLAN} in {source}; give a folder by --out")
+    raise InputError(
+        f"humans serve: there is no {humans.PLAN} in {source}; name a folder with --out"
+    )
 
 
 def _print_links(links: Mapping[str, str]) -> None:
-    typer.echo("One address a rater; whoever has it answers in that name:")
+    typer.echo("One address for each rater; whoever opens it answers in that name:")
     for rater, link in links.items():
         typer.echo(f"  {rater}: {link}")
     typer.echo("Ctrl-C ends the page.")

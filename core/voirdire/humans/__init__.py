@@ -1,10 +1,10 @@
 """Work for people: blinded sheets and a local page, and their answers as tidy tables."""
 
-from voirdire.humans._database import DATABASE
-from voirdire.humans._export import Exported, export, make_plan
-from voirdire.humans._import import Imported, import_answers
-from voirdire.humans._plan import PLAN, Plan, read_plan
-from voirdire.humans._server import PageServer
+from voirdire.humans.database import DATABASE
+from voirdire.humans.exporting import Exported, export, make_plan
+from voirdire.humans.importing import Imported, import_answers
+from voirdire.humans.plan import PLAN, Plan, read_plan
+from voirdire.humans.server import PageServer
 
 __all__ = [
     "DATABASE",

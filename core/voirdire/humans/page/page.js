@@ -17,10 +17,20 @@
     $("message").classList.toggle("good", good);
     $("message").hidden = !text;
   };
+  const tab = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("");
   const ask = (path, options = {}) => fetch(path, {
     ...options, cache: "no-store", credentials: "omit",
-    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", "X-Tab": tab },
   });
+
+  // Two tabs of one rater do not see each other's answers, so the later one says so.
+  const elsewhere = (open) => { $("elsewhere").hidden = !open; };
+  const stay = async () => {
+    try {
+      const reply = await ask("/api/tab", { method: "PUT", body: "true" });
+      if (reply.ok) elsewhere((await reply.json()).elsewhere);
+    } catch { /* saving says it where the server is gone */ }
+  };
 
   let work = null, at = 0, shown = null, answers = {}, turn = 0;
   const cache = new Map();
@@ -329,6 +339,12 @@
     }
     sessionStorage.setItem("token", token);
     work = await reply.json();
+    elsewhere(work.elsewhere);
+    setInterval(stay, 10000);
+    addEventListener("pagehide", () => {
+      ask("/api/tab", { method: "PUT", body: "false", keepalive: true }).catch(() => {});
+    });
+    addEventListener("pageshow", (event) => { if (event.persisted) stay(); });
     $("title").textContent = work.title;
     document.title = work.title;
     $("rater").textContent = `Rater ${work.rater}`;

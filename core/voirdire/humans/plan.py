@@ -1,24 +1,50 @@
-"""A plan: who judges what, in which order, with every text that is shown; and the key to it.
-
-The plan is blind: it names no system. The key says what stands behind each judgement.
-"""
+"""Texts on their way through spreadsheets: compared and checked."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import re
+import unicodedata
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError
 from voirdire.files import write_json
-from voirdire.humans._form import Form, Question
-from voirdire.humans._guard import digest
+from voirdire.humans.questions import Form, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+#: How workbooks write characters that XML cannot hold.
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+#: Texts at least so long may come back cut at the limit of a cell.
+_LONG = 30_000
+
+
+def skeleton(text: str) -> str:
+    """What is left of a text by a trip through any spreadsheet: its printable characters."""
+    meant = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    plain = unicodedata.normalize("NFC", meant)
+    kept = (c for c in plain if not unicodedata.category(c).startswith(("C", "Z")))
+    return "".join(kept).lstrip("'")
+
+
+def same_text(shown: str, sent: str) -> bool:
+    """Whether a cell still shows the text that was sent, if need be cut at a cell's limit."""
+    here, there = skeleton(shown), skeleton(sent)
+    return here == there or (len(shown) >= _LONG and there.startswith(here))
+
+
+def digest(parts: Iterable[str], length: int) -> str:
+    """Base-32 letters of a hash; never a number to a spreadsheet, since a letter leads."""
+    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+    raw = hashlib.blake2b(joined, digest_size=20).digest()
+    return "j" + base64.b32encode(raw).decode().lower()[: length - 1]
+
 
 PLAN, KEY, VERSION = "plan.json", "key.json", 2
 
@@ -99,14 +125,23 @@ class Origin:
 class Key:
     """The key to a plan.
 
-    `items` holds the further columns of the items, which results are broken down by. With `seed`
-    anyone could draw the plan again, so it is no part of the plan.
+    Attributes
+    ----------
+    secret : str
+        Drawn once a plan. Ids, orders and who gets what follow from it, so whoever has it can draw
+        the plan again and see through it: it is written to the key alone.
+    items : mapping
+        The further columns of the items, which results are broken down by.
+    chosen : bool
+        Whether the tasks were chosen for what a judge said of them (by a queue), and are no random
+        sample of all.
     """
 
     plan: str
-    seed: int
+    secret: str
     origins: Mapping[str, Origin]
     items: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    chosen: bool = False
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -117,7 +152,13 @@ def write_plan(plan: Plan, path: Path) -> None:
 def write_key(key: Key, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
-    raw = {"plan": key.plan, "seed": key.seed, "origins": origins, "items": key.items}
+    raw = {
+        "plan": key.plan,
+        "secret": key.secret,
+        "chosen": key.chosen,
+        "origins": origins,
+        "items": key.items,
+    }
     write_json(path, raw, indent=None, mode=0o600)
 
 
@@ -152,7 +193,9 @@ def read_key(path: Path, plan: Plan) -> Key:
     try:
         origins = {ident: Origin(**origin) for ident, origin in raw["origins"].items()}
         items = {item: dict(extra) for item, extra in raw.get("items", {}).items()}
-        key = Key(raw["plan"], int(raw["seed"]), origins, items)
+        # Keys of version 0.1 hold a number as `seed`, from which their plans were drawn.
+        secret = str(raw["secret"] if "secret" in raw else raw["seed"])
+        key = Key(raw["plan"], secret, origins, items, bool(raw.get("chosen", False)))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: not a key of voirdire") from None
     if key.plan != plan.hash or set(key.origins) != set(plan.judgements):

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import MissingExtraError, TableError
-from voirdire.humans._layout import Column, columns, sheet_rows
+from voirdire.humans.sheets import SHEET, Column, columns, sheet_rows
 from voirdire.tables._xlsx import CELL_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.humans._form import Question
-    from voirdire.humans._plan import Plan
+    from voirdire.humans.plan import Plan
+    from voirdire.humans.questions import Question
 
-SHEET, GUIDE, CHOICES = "Judgements", "Guide", "Choices"
+GUIDE, CHOICES = "Guide", "Choices"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _WIDTHS = {"id": 16, "shown": 60, "asked": 30, "answer": 26, "check": 11}
+
+
+def can_write_workbooks() -> bool:
+    """Whether the package that writes workbooks is installed."""
+    return importlib.util.find_spec("xlsxwriter") is not None
 
 
 def write_workbook(plan: Plan, rater: str, path: Path) -> int:

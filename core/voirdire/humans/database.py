@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
     from pathlib import Path
 
-    from voirdire.humans._answers import Answer, Answered
-    from voirdire.humans._plan import Plan
+    from voirdire.humans.plan import Plan
+    from voirdire.humans.questions import Answer, Answered
 
 DATABASE = "answers.sqlite"
 _TABLES = (

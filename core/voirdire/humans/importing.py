@@ -1,0 +1,309 @@
+"""`voirdire humans import`: sheets and the page's database, back as tidy tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire._errors import InputError, TableError
+from voirdire.humans.database import DATABASE, read_answers
+from voirdire.humans.exporting import STUDY
+from voirdire.humans.plan import KEY, PLAN, read_key, read_plan
+from voirdire.humans.questions import LEVELS, applies, asked_alone, open_questions
+from voirdire.humans.sheets import read_sheet
+from voirdire.store import is_session
+from voirdire.store._parsed import PREFERENCES
+from voirdire.study import build_study, load_study, study_to_toml
+from voirdire.tables import FACTS, RATINGS, STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from voirdire.humans.plan import Key, Origin, Plan
+    from voirdire.humans.questions import Answer, Answered, Form, Question
+    from voirdire.study import Study
+
+    Answers = Mapping[str, Mapping[str, Answer]]
+
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+_FILES = tuple(f"{name}.parquet" for name in ("ratings", "preferences", "texts", "items"))
+_LABELS = ("alpha_nominal", "ac1")
+#: How people alone are examined where the study does not say: by how far they agree.
+_MEASURES = {"pointwise": ("icc", "alpha"), "labels": _LABELS, "nested": _LABELS, "choice": _LABELS}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was read.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        ``ratings``, and ``preferences`` or ``texts`` where the task brings them.
+    counts : mapping of str to tuple
+        Rater -> judgements complete, begun and untouched.
+    """
+
+    folder: Path
+    tables: dict[str, pl.DataFrame]
+    counts: dict[str, tuple[int, int, int]]
+
+
+def import_answers(
+    work: str | Path,
+    files: Sequence[str | Path],
+    out: str | Path,
+    *,
+    key: str | Path | None = None,
+) -> Imported:
+    """Read answers, and write them as a folder that `voirdire examine` takes.
+
+    Parameters
+    ----------
+    work : path
+        The folder of the plan.
+    files : sequence of path
+        Sheets (workbooks, CSV) and databases of the page; by default the database in `work`.
+    out : path
+        The folder for ``study.toml`` and the tables as Parquet.
+    key : path, optional
+        By default ``key.json`` in `work`.
+
+    Raises
+    ------
+    InputError
+        The plan or its key cannot be used, or the folder holds files that are no answers to it.
+    TableError
+        A sheet cannot be used; the message names the file, the row and the value.
+    """
+    work, out = Path(work), Path(out)
+    plan = read_plan(work / PLAN)
+    origins = read_key(Path(key) if key else work / KEY, plan)
+    _check_free(out, plan)
+    answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
+    found = tables_of(plan, origins, answers)
+    study = human_study(load_study(work / STUDY), plan)
+    _write(out, _mark(plan) + study_to_toml(study), found, items_of(origins))
+    return Imported(out, found, count_open(plan, answers))
+
+
+def gather(plan: Plan, files: Sequence[Path]) -> dict[str, Answered]:
+    """The answers of all files: judgement -> question -> answer.
+
+    Raises
+    ------
+    TableError
+        A judgement is answered in two files.
+    """
+    found: dict[str, tuple[str, Answered]] = {}
+    for path in files:
+        for ident, (where, answered) in _read(plan, path).items():
+            if ident in found:
+                raise TableError(f"{where}: id {ident!r} is answered in {found[ident][0]} already")
+            found[ident] = (where, answered)
+    return {ident: answered for ident, (_, answered) in found.items()}
+
+
+def human_study(study: Study, plan: Plan) -> Study:
+    """The study of the answers alone: its panel are the people who judged.
+
+    What it says of thresholds and analysis stands; without measures, those of agreement are asked.
+    """
+    raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    for key in ("data", "items", "responses", "generators", "run", "classify", "humans"):
+        raw.pop(key, None)
+    declared = {rater["name"]: rater for rater in raw.get("panel", ())}
+    raw["panel"] = [declared.get(name, {"name": name, "kind": "human"}) for name in plan.raters]
+    if plan.task in _MEASURES and not study.analysis.measures:
+        raw["analysis"] = {**raw.get("analysis", {}), "measures": _MEASURES[plan.task]}
+    if plan.task in ("labels", "nested", "choice"):
+        raw["rubric"] = {
+            "scale": [0, 1],
+            "attributes": [{"name": name} for name in attributes_of(plan)],
+        }
+    return build_study(raw)
+
+
+def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
+    if path.suffix.lower() not in _DATABASES:
+        return read_sheet(plan, path)
+    found: dict[str, tuple[str, Answered]] = {}
+    for ident, answered in read_answers(path, plan).items():
+        if ident not in plan.judgements:
+            raise TableError(f"{path}: id {ident!r} was not sent out with this plan")
+        kept = asked_alone(plan.judgements[ident].form, answered)
+        if kept:
+            found[ident] = (str(path), kept)
+    return found
+
+
+def _check_free(out: Path, plan: Plan) -> None:
+    """Nothing is written over but the answers to this plan."""
+    if is_session(out) or (out / PLAN).exists():
+        raise InputError(f"{out}: holds a session or a plan; give another folder for the answers")
+    held = next((name for name in (STUDY, *_FILES) if (out / name).exists()), None)
+    study = out / STUDY
+    if held and not (study.is_file() and study.read_bytes().startswith(_mark(plan).encode())):
+        raise InputError(
+            f"{out}: holds a {held} that is no answer to this plan; give another folder"
+        )
+
+
+def _mark(plan: Plan) -> str:
+    """How the study beside the answers to a plan begins."""
+    return f"# Answers to the plan {plan.hash[:16]}, read by voirdire humans import.\n"
+
+
+def _write(
+    out: Path, study: str, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
+) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / STUDY).write_text(study, encoding="utf-8", newline="\n")
+    for name in _FILES:
+        (out / name).unlink(missing_ok=True)
+    tables = found if items is None else {**found, "items": items}
+    for name, frame in tables.items():
+        frame.write_parquet(out / f"{name}.parquet")
+
+
+TEXTS: dict[str, Any] = {
+    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int32,
+    "question": pl.String, "text": pl.String, "status": STATUS,
+}  # fmt: skip
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "ratings": dict(RATINGS), "preferences": PREFERENCES, "texts": TEXTS,
+}  # fmt: skip
+#: Letters that a choice is scored on: those that the judge `choice` scores, so that both join.
+_LETTERS = 8
+
+
+def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]:
+    """Ratings, and preferences and texts where the task brings them.
+
+    Every judgement of the plan has its rows; one without an answer has null and status ``blank``.
+    Where a queue chose the tasks, the ratings have the origin ``chosen``.
+    """
+    rows: dict[str, list[tuple[Any, ...]]] = {"ratings": []}
+    write = {
+        "pointwise": _scores, "labels": _labels, "nested": _labels, "pairwise": _preferences,
+        "choice": _choices,
+    }[plan.task]  # fmt: skip
+    letters = _letters(plan)
+    for ident, rater in plan.owners.items():
+        form, origin = plan.judgements[ident].form, key.origins[ident]
+        for table, row in write(form, origin, rater, answers.get(ident, {}), letters):
+            rows.setdefault(table, []).append(row)
+    tables = {
+        name: pl.DataFrame(found, schema=_SCHEMAS[name], orient="row")
+        for name, found in rows.items()
+    }
+    if key.chosen:
+        chosen = pl.lit("chosen", FACTS["origin"]).alias("origin")
+        tables["ratings"] = tables["ratings"].with_columns(chosen)
+    return tables
+
+
+def items_of(key: Key) -> pl.DataFrame | None:
+    """The further columns of the items, as text; None where they have none."""
+    names = dict.fromkeys(name for extra in key.items.values() for name in extra if name != "item")
+    rows = [(i, *(_plain(extra.get(n)) for n in names)) for i, extra in key.items.items()]
+    schema = {"item": pl.String, **dict.fromkeys(names, pl.String)}
+    return pl.DataFrame(rows, schema=schema, orient="row") if names else None
+
+
+def _plain(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def attributes_of(plan: Plan) -> tuple[str, ...]:
+    """The attributes of the ratings, in the form's order."""
+    if plan.task == "choice":
+        return _letters(plan)
+    form = plan.form
+    if plan.task in ("labels", "nested"):
+        return tuple(label for question in form for label in question.options)
+    return tuple(question.name for question in form)
+
+
+def count_open(plan: Plan, answers: Answers) -> dict[str, tuple[int, int, int]]:
+    """Rater -> judgements complete, begun and untouched."""
+    found = {}
+    for rater, ids in plan.raters.items():
+        begun = [ident for ident in ids if answers.get(ident)]
+        left = [i for i in begun if open_questions(plan.judgements[i].form, answers[i])]
+        found[rater] = (len(begun) - len(left), len(left), len(ids) - len(begun))
+    return found
+
+
+def _scores(
+    form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], _: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    for question in form:
+        said = answered.get(question.name)
+        score = float(said) if isinstance(said, str) else None
+        yield "ratings", _rating(origin, rater, question.name, score)
+
+
+def _labels(
+    form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], _: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    for question in form:
+        said = answered.get(question.name)
+        if question.kind == "text":
+            text = said if isinstance(said, str) else None
+            head = (origin.item, origin.system_a or None, rater, 1, question.name)
+            yield "texts", (*head, text, "blank" if text is None else "ok")
+            continue
+        for label in question.options:
+            yield "ratings", _rating(origin, rater, label, _label_score(question, label, answered))
+
+
+def _label_score(question: Question, label: str, answered: Mapping[str, Answer]) -> float | None:
+    """1 or 0; None where it is not known. Under a label that was not chosen nothing is named."""
+    if question.parent and question.parent not in answered:
+        return None
+    if not applies(question, answered):
+        return 0.0
+    said = answered.get(question.name)
+    return None if said is None else float(label in said)
+
+
+def _preferences(
+    form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], _: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    sign = 1.0 if origin.first == origin.system_a else -1.0
+    for question in form:
+        said = answered.get(question.name)
+        # 0.0 is added so that a tie turned round is no -0.0.
+        score = None if said is None else sign * (2.0 - LEVELS.index(str(said))) + 0.0
+        head = (origin.item, origin.system_a, origin.system_b, origin.first, rater, 1)
+        yield "preferences", (*head, question.name, score, "blank" if said is None else "ok")
+
+
+def _choices(
+    form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], letters: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    said = answered.get(form[0].name)
+    for letter in letters:
+        score = None if said is None else float(letter == said)
+        yield "ratings", _rating(origin, rater, letter, score)
+
+
+def _letters(plan: Plan) -> tuple[str, ...]:
+    """The options of all questions: letters, or those that the study declares."""
+    if plan.task != "choice":
+        return ()
+    longest = max((j.form[0].options for j in plan.judgements.values()), key=len)
+    if longest != tuple(ascii_uppercase[: len(longest)]):
+        return longest
+    return tuple(ascii_uppercase[: max(_LETTERS, len(longest))])
+
+
+def _rating(origin: Origin, rater: str, attribute: str, score: float | None) -> tuple[Any, ...]:
+    status = "blank" if score is None else "ok"
+    return origin.item, origin.system_a or None, rater, 1, attribute, score, None, status

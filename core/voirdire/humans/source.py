@@ -1,0 +1,178 @@
+"""What people are to judge: the tasks of a study's files, or of a session's."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import InputError, StudyError, TableError, VoirdireError, not_one_of
+from voirdire._manager import plugins
+from voirdire.files import unguard
+from voirdire.store import (
+    is_session,
+    iterate_tasks,
+    lonely_responses,
+    memory_session,
+    read_rubric,
+    read_session,
+    session_study,
+    take_items,
+    take_responses,
+)
+from voirdire.study import build_study, load_study
+from voirdire.tables import cell_text, read_items, read_responses, read_rows
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from voirdire.schema import Attribute
+    from voirdire.store import Task, TaskKind
+    from voirdire.study import Humans, Study
+
+Names = tuple[str, str, str]
+#: What `voirdire escalate` says of a response: a person must judge it, its verdict may go out, or a
+#: person has judged it already.
+_DECISIONS = ("human", "automatic", "labelled")
+
+
+def read_source(
+    source: str | Path, queue: str | Path | None = None
+) -> tuple[Study, Sequence[tuple[Names, Task]]]:
+    """A study and its tasks: (item, system or "", other system or "") with what is shown.
+
+    Parameters
+    ----------
+    source : path
+        A study.toml or the folder of a session.
+    queue : path, optional
+        The queue of `voirdire escalate`: of the tasks, only those that it leaves to a human.
+
+    Raises
+    ------
+    InputError
+        Neither a study file nor a session folder.
+    StudyError
+        No `[humans]`, no items, nothing to judge, or no rubric of the name in `rubric.use`.
+    TableError
+        The queue cannot be read, or names a response that the source does not hold.
+    """
+    path = Path(source)
+    if path.is_dir() and not is_session(path):
+        raise InputError(f"{path} is no session folder: give a study.toml or a session")
+    study = session_study(path) if path.is_dir() else load_study(path)
+    if study.humans is None:
+        raise StudyError(f"study {study.name!r}: key 'humans' is required: what do people judge?")
+    humans = study.humans
+    if humans.task == "pointwise":
+        study = with_rubric(study)
+    with closing(read_session(path) if path.is_dir() else memory_session()) as connection:
+        if not path.is_dir():
+            _take(connection, study)
+        tasks = _tasks(connection, study, humans)
+    if not tasks:
+        raise StudyError(f"study {study.name!r}: there is nothing to judge")
+    if queue is not None:
+        if humans.task == "pairwise":
+            raise InputError("a queue names single responses, and humans.task is 'pairwise'")
+        tasks = _left_to_humans(queue, tasks)
+    # Ids and orders rest on a secret of each plan: a seed has no say, and is not handed on.
+    return study.model_copy(update={"humans": humans.model_copy(update={"seed": None})}), tasks
+
+
+def _left_to_humans(
+    queue: str | Path, tasks: Sequence[tuple[Names, Task]]
+) -> list[tuple[Names, Task]]:
+    """The tasks whose decision in the queue is ``human``."""
+    # Where items are judged as such, a task has no system and the queue's systems do not matter.
+    by_item = all(not system for (_, system, _), _ in tasks)
+    known = {(item, system) for (item, system, _), _ in tasks}
+    wanted = set()
+    for place, row in read_rows(queue, ("item", "system", "decision")):
+        decision = cell_text(row["decision"])
+        if decision not in _DECISIONS:
+            raise not_one_of("decision", decision, _DECISIONS, f"{queue}, {place}", TableError)
+        if decision != "human":
+            continue
+        item, system = (unguard(cell_text(row[name])) for name in ("item", "system"))
+        named = (item, "" if by_item else system)
+        if named not in known:
+            raise TableError(
+                f"{queue}, {place}: item {item!r} with system {system!r} is not among what the "
+                "study's items and responses hold"
+            )
+        wanted.add(named)
+    if not wanted:
+        raise InputError(f"{queue}: no row has the decision 'human', so there is nothing to judge")
+    return [task for task in tasks if task[0][:2] in wanted]
+
+
+def _take(connection: sqlite3.Connection, study: Study) -> None:
+    """Take in the items and responses of the files."""
+    if study.items is None:
+        raise StudyError(f"study {study.name!r}: key 'items' is required: what is judged?")
+    take_items(connection, read_items(study, study.items))
+    if study.responses is not None:
+        take_responses(connection, read_responses(study, study.responses), "file")
+        lonely = lonely_responses(connection)
+        if lonely:
+            item, system = lonely[0]
+            raise StudyError(
+                f"responses.path: {system!r} responds to item {item!r}, which {study.items.path} "
+                "does not hold"
+            )
+
+
+def _tasks(
+    connection: sqlite3.Connection, study: Study, humans: Humans
+) -> Sequence[tuple[Names, Task]]:
+    held = connection.execute("SELECT count(*) FROM responses WHERE present = 1").fetchone()[0]
+    kind: TaskKind = "item"
+    if humans.task == "pairwise":
+        kind = "comparison"
+    elif humans.of == "responses" or (humans.of is None and humans.task == "pointwise" and held):
+        kind = "rating"
+    if kind != "item" and not held:
+        raise StudyError(f"study {study.name!r}: there are no responses to judge ([responses])")
+    declared = study.comparisons.model_copy(update={"order": "fixed"})
+    return list(iterate_tasks(connection, kind, declared))
+
+
+def with_rubric(study: Study) -> Study:
+    """The study, the rubric under `rubric.use` written out in it.
+
+    Where attributes are declared beside
+    `use`, they stand.
+
+    Raises
+    ------
+    StudyError
+        There is no rubric of that name or path, or a key of it is wrong.
+    """
+    spec = study.rubric
+    if not spec.use or spec.attributes:
+        return study
+    try:
+        found = read_rubric(study, plugins())
+    except VoirdireError as error:
+        raise StudyError(f"rubric.use: {error}") from error
+    declared = {
+        "name": spec.name or found.name,
+        "scale": (found.scale.low, found.scale.high),
+        "step": found.scale.step,
+        "attributes": [_declared(attribute) for attribute in found.attributes],
+        "composites": found.composites,
+        "instructions": found.instructions,
+    }
+    read = build_study({"name": study.name, "rubric": declared}, f"rubric.use {spec.use!r}")
+    return study.model_copy(update={"rubric": read.rubric})
+
+
+def _declared(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "description": attribute.description,
+        "levels": {f"{level:.10g}": text for level, text in attribute.levels.items()},
+        "safety_critical": attribute.safety_critical,
+    }

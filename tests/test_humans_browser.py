@@ -265,9 +265,11 @@ def test_a_choice_by_key_cleared_and_made_again(browser, page, tmp_path):
         rater.press("Enter" if number < 4 else "Left")
     rater.leave()
     tables = import_answers(served.folder, [], tmp_path / "answers").tables
-    own = tables["choices"].filter(rater="ben")
-    assert dict(own.select("item", "choice").rows()) == expected
-    assert tables["choices"].filter(rater="ann")["choice"].null_count() == 4
+    own = tables["ratings"].filter(rater="ben")
+    chosen = dict(own.filter(pl.col("score") == 1).select("item", "attribute").rows())
+    assert {item: chosen.get(item) for item in expected} == expected
+    blank = tables["ratings"].filter(pl.col("score").is_null())
+    assert blank.filter(rater="ann")["item"].n_unique() == 4
 
 
 def test_a_key_held_down_answers_one_question_and_the_skip_link_keeps_the_token(browser, page):
@@ -323,9 +325,8 @@ def test_words_typed_a_moment_ago_survive_a_reload(browser, page):
     rater.saved()
     browser.refresh()
     rater.at(1)
-    rater.wait(
-        lambda: rater.script("return document.querySelector('textarea')?.value") == "It rained."
-    )
+    words = "return document.querySelector('textarea').value"
+    assert rater.script(words) == "It rained."
     rater.leave()
 
 

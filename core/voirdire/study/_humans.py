@@ -70,7 +70,8 @@ class Humans(_Part):
         How many raters get each task; by default all. Raters whose `excludes` names a system that
         a task shows do not get it.
     seed : int, optional
-        Decides orders and who gets what; drawn where it is not given, and kept in the key.
+        Without effect since ids and orders rest on a secret of each plan; studies of version 0.1
+        have it.
     of : {"items", "responses"}, optional
         What is judged; by default responses for pointwise tasks where there are any, else items.
     show : tuple of str

@@ -402,3 +402,61 @@ def test_nested_annotations_of_label_studio_are_refused_by_name(tmp_path):
     source = write(tmp_path / "ls.json", json.dumps([task]))
     with pytest.raises(TableError, match="this is Label Studio's JSON export"):
         read_file(source)
+
+
+def test_items_that_no_person_rated_are_unlabelled_and_not_missing(tmp_path):
+    """600 judged and 200 labelled give what the 200 alone give."""
+    text = ["item,human,judge"]
+    text += [f"x{at},{HUMAN[at] if at < 40 else ''},{JUDGE[at % 40]}" for at in range(120)]
+    source = write(tmp_path / "all.csv", "\n".join(text))
+    _, tables = read_file(source)
+    assert tables.ratings["status"].unique().to_list() == ["ok"]
+    assert [f.count for f in tables.findings if f.kind == "unlabelled"] == [80]
+    alone = write(tmp_path / "some.csv", "\n".join(text[:41]))
+    (whole,) = examine(source, resamples=0).results
+    (part,) = examine(alone, resamples=0).results
+    assert (whole.n_pairs, whole.icc_c1, whole.bias) == (part.n_pairs, part.icc_c1, part.bias)
+    worst = {f.kind for f in examine(source, resamples=0).findings if f.severity != "note"}
+    assert not worst & {"ids_unmatched", "responses_unrated", "missing_scores"}
+
+
+def test_one_blank_of_two_people_is_missing(tmp_path):
+    text = "item,human a,human b,judge\n1,4,,4\n2,3,3,3\n3,,,2\n"
+    _, tables = read_file(write(tmp_path / "r.csv", text))
+    blank = tables.ratings.filter(pl.col("status") == "blank")
+    assert blank.select("item", "rater").rows() == [("1", "human b")]
+
+
+def test_two_more_header_rows_of_qualtrics_are_left_out(tmp_path):
+    """N26: row 2 holds the questions, row 3 their import ids."""
+    ids = ['"{""ImportId"":""QID1""}"', '"{""ImportId"":""QID2""}"', '"{""ImportId"":""QID3""}"']
+    text = ["item,human,judge", "Which post?,How warm?,How warm?", ",".join(ids)]
+    text += [f"p{at},{h},{j}" for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))]
+    _, tables = read_file(write(tmp_path / "r.csv", "\n".join(text)))
+    assert tables.ratings["score"].to_list() == [*HUMAN, *JUDGE]
+    assert [f.count for f in tables.findings if f.kind == "rows_of_questions"] == [2]
+
+
+def test_columns_of_mturk_are_known(tmp_path):
+    """N26: Input.*, Answer.* and WorkerId; a reward and a work time are no ratings."""
+    rows = [(f"h{i}", w, 60 + i, "Approved" if i else "Rejected", f"p{i}", h)
+            for i, h in enumerate(HUMAN) for w in ("W1", "W2")]  # fmt: skip
+    header = "HITId,WorkerId,WorkTimeInSeconds,AssignmentStatus,Input.post_id,Answer.empathy"
+    study, tables = read_file(long(tmp_path, rows, header))
+    assert [a.name for a in study.rubric.attributes] == ["empathy"]
+    assert tables.raters["rater"].to_list() == ["W1", "W2"]
+    assert tables.ratings.height == 78
+
+
+def test_a_form_with_a_row_a_rater_is_turned(tmp_path):
+    """N26: Google Forms: a row a person, a column an answer to be rated."""
+    text = "Timestamp,Email Address,How warm? [Answer 1],How warm? [Answer 2]\n"
+    text += "2024-01-01,ada@example.org,4,2\n2024-01-02,ben@example.org,5,1\n"
+    source = write(tmp_path / "form.csv", text)
+    with pytest.raises(TableError, match='layout = "raters-by-items"'):
+        read_file(source)
+    study, tables = read_file(source, keys={"layout": "raters-by-items"})
+    assert [a.name for a in study.rubric.attributes] == ["How warm?"]
+    rows = tables.ratings.select("item", "rater", "score").rows()
+    assert ("Answer 2", "ben@example.org", 1.0) in rows
+    assert len(rows) == 4

@@ -231,7 +231,7 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
     found: dict[str, Any] = {
         "path": source.path,
         "sheet": source.sheet,
-        "layout": _LAYOUTS.get(how.kind, how.kind),
+        "layout": source.layout if _is_form(source) else _LAYOUTS.get(how.kind, how.kind),
         "item": how.item,
         "system": how.system,
         "context": how.context,
@@ -252,6 +252,10 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
     if how.kind == "scores":
         found["columns"] = dict(how.values)
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _is_form(source: Source) -> bool:
+    return source.layout == "raters-by-items"
 
 
 def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:

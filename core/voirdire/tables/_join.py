@@ -46,7 +46,8 @@ def join(
     problems = [problem for part in parts for problem in part.problems]
     if problems:
         raise TableError("; ".join(problems))
-    ratings = pl.concat([part.ratings for part in parts], how="diagonal")
+    asked = [_asked(study, part) for part in parts]
+    ratings = pl.concat([frame for frame, _ in asked], how="diagonal")
     if len(parts) > 1 and has_duplicates(ratings):
         raise TableError(_twice(ratings))
     named = ratings.clear()
@@ -74,10 +75,43 @@ def join(
         replies=pl.concat([part.replies for part in parts]),
         contexts=contexts,
         rated=rated,
-        findings=(*(note for part in parts for note in part.findings), *left_out),
+        findings=(
+            *(note for part in parts for note in part.findings),
+            *(note for _, notes in asked for note in notes),
+            *left_out,
+        ),
         hashes=dict(hashes),
         labels=own,
     )
+
+
+def _asked(study: Study, part: Part) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """The ratings of a part without those of people on responses that no person was asked about."""
+    people = {rater.name for rater in study.panel if rater.kind == "human"}
+    people |= set(study.data.reference)
+    if not part.wide or not people:
+        return part.ratings, ()
+    human = pl.col("rater").is_in(list(people))
+    # A word such as "refused" is an answer: only a blank says that nobody was asked.
+    blank = pl.col("score").is_null() & (pl.col("status") == "blank")
+    bare = (blank | ~human).all().over("item", "system", "run")
+    marked = part.ratings.with_columns(bare.alias("=bare"))
+    gone = marked.filter(human & pl.col("=bare"))
+    labelled = marked.filter(human & ~pl.col("=bare")).height
+    if gone.height == 0 or labelled == 0:
+        return part.ratings, ()
+    items = gone.select("item", "system").unique(maintain_order=True)
+    note = finding(
+        "unlabelled",
+        "note",
+        "",
+        [f"item {item}" + (f", {system}" if system else "") for item, system in items.rows()[:20]],
+        f"{plural(items.height, 'response')} that no person rated.",
+        "They are unlabelled and count neither as missing nor against anybody; `voirdire correct` "
+        "uses what the judges say about them.",
+        count=items.height,
+    )
+    return marked.filter(~(human & pl.col("=bare"))).drop("=bare"), (note,)
 
 
 def _labels(

@@ -113,7 +113,8 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with `item` in the study, or call it by a usual name such as "
-            f"{listed(SYNONYMS['item'], 5)}"
+            f"{listed(SYNONYMS['item'], 5)}; where each row is a rater and each column an item, "
+            f'say layout = "raters-by-items" under [[data.sources]]'
         )
     said, rated = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
     roles = {**roles, "item": item, "attribute": said}
@@ -284,7 +285,9 @@ def _values(
             return "replies", replies
         if source.layout == "replies":
             raise TableError(_no_values(raw, source, "replies"))
-    if source.layout == "long" or (source.layout == "auto" and score and plain):
+    if source.layout in ("long", "raters-by-items") or (
+        source.layout == "auto" and score and plain
+    ):
         if score is None:
             raise no_column(raw.name, "score", free)
         return "long", {score: ""}
@@ -306,7 +309,7 @@ def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | N
         source.score is not None
         or score is None
         or score.casefold() == "score"
-        or source.layout == "long"
+        or source.layout != "auto"
     ):
         return score
     return score if _is_score(raw, score) else None
@@ -413,6 +416,9 @@ def _score_columns(
     ]
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
+    answers = [column for column in numeric if column.startswith("Answer.")]
+    if answers:  # MTurk: its other numbers are rewards and times
+        return "scores", {column: column.removeprefix("Answer.") for column in answers}
     # With one attribute, or a column that says it, several columns of numbers are raters.
     said = roles["attribute"] is not None or len(names.attributes) == 1
     kind: Kind = "raters" if said and roles["rater"] is None else "scores"

@@ -21,7 +21,7 @@ from voirdire.tables._layout import known, plan, unread_columns
 from voirdire.tables._names import find, measures
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
-from voirdire.tables._questions import without_ignored, words_as_numbers
+from voirdire.tables._questions import one_row_a_rating, without_ignored, words_as_numbers
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
@@ -126,7 +126,7 @@ def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
     TableError
         An ignored column is not there; words of a scale, and nobody said what number each is.
     """
-    raw = without_ignored(raw, source)
+    raw = one_row_a_rating(without_ignored(raw, source), source)
     columns = raw.frame.columns
     named = {*names.raters, *names.attributes, *source.columns, source.score, source.rater}
     score = find("score", columns, source.score, raw.name)
@@ -188,7 +188,8 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
         notes = (*notes, *remarks)
     else:
         ratings, replies = shape_scores(raw, how, found.frame, scale), REPLIES.to_frame()
-    return Part(ratings, replies, found.contexts, notes, found.problems)
+    wide = how.raters_are_columns and how.kind != "replies"
+    return Part(ratings, replies, found.contexts, notes, found.problems, wide)
 
 
 def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:

@@ -54,6 +54,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+_MTURK = re.compile(r"^(?:Input|Answer)\.")
 #: Words of headers over numbers that measure and do not rate, wherever they stand.
 _MEASURES = frozenset(
     (
@@ -88,7 +89,8 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
         if clean not in columns:
             raise no_column(table, clean, columns)
         return clean
-    plain = {plain_word(column): column for column in reversed(columns)}
+    # MTurk writes `Input.post_id` and `Answer.status`.
+    plain = {plain_word(_MTURK.sub("", column)): column for column in reversed(columns)}
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
 
 

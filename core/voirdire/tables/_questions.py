@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import QuestionError, check_columns, listed
+from voirdire._errors import QuestionError, TableError, check_columns, listed
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import plain_word
-from voirdire.tables._numbers import FATES
+from voirdire.tables._names import find, measures, plain_word
+from voirdire.tables._numbers import FATES, is_numeric
 from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
@@ -57,6 +58,51 @@ def without_ignored(raw: RawTable, source: Source) -> RawTable:
     """The table without the columns that the source ignores."""
     check_columns(raw.name, source.ignore, raw.frame.columns)
     return replace(raw, frame=raw.frame.drop(source.ignore)) if source.ignore else raw
+
+
+#: Headers of the column that says who filled in a form.
+_WHO = ("emailaddress", "email", "responseid", "username", "participant", "participantid", "name",
+        "respondentid", "prolificid")  # fmt: skip
+_GRID = re.compile(r"(?P<attribute>.*\S)\s*\[(?P<item>.+)\]")
+
+
+def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
+    """A form with one row a rater and one column an item, laid out as one row a rating.
+
+    Of a header such as ``How warm? [Answer 3]`` the bracket is the item, the rest the attribute.
+
+    Raises
+    ------
+    TableError
+        No column says who rated, or none holds numbers.
+    """
+    if source.layout != "raters-by-items":
+        return raw
+    columns = raw.frame.columns
+    who = find("rater", columns, source.rater, raw.name)
+    who = who or next((c for c in columns if plain_word(c) in _WHO), None)
+    if who is None:
+        raise TableError(f"{raw.name}: name the column of raters with `rater` (columns: {columns})")
+    numeric = [c for c in columns if c != who and is_numeric(raw.frame[c])]
+    scored = [c for c in numeric if not (measures(c) or is_counter(raw.frame[c]))]
+    if not scored:
+        raise TableError(f"{raw.name}: no column holds numbers (columns: {listed(columns)})")
+    blocks = []
+    for column in scored:
+        part = _GRID.fullmatch(column)
+        of, item = (part["attribute"], part["item"]) if part else ("score", column)
+        blocks.append(
+            pl.DataFrame([raw.frame[who].alias(source.rater or "rater"), raw.numbers()]).select(
+                pl.lit(item).alias("item"),
+                pl.col(source.rater or "rater"),
+                pl.lit(of).alias("attribute"),
+                raw.frame[column].cast(pl.String).alias("score"),
+                "row",
+            )
+        )
+    long = pl.concat(blocks)
+    frame = long.drop("row")
+    return replace(raw, frame=frame, headers={c: c for c in frame.columns}, lines=long["row"])
 
 
 def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:

@@ -116,13 +116,18 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one source gave; `problems` are conflicts, raised once all sources are read."""
+    """What one source gave; `problems` are conflicts, raised once all sources are read.
+
+    `wide` says that a row holds the scores of several raters, so that blanks of all people there
+    mean that nobody asked them.
+    """
 
     ratings: pl.DataFrame
     replies: pl.DataFrame
     contexts: pl.DataFrame
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+    wide: bool = False
 
 
 def finding(

@@ -114,6 +114,8 @@ def build(
     TableError
         Two headers are equal after trimming, or none is left.
     """
+    columns, lines, first, imported = _without_import_ids(name, columns, lines, first)
+    findings = (*findings, *imported)
     named = [not _NO_NAME.fullmatch(original.strip()) for original in originals]
     lost = [
         at
@@ -132,6 +134,32 @@ def build(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
     return RawTable(name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings))
+
+
+def _without_import_ids(
+    name: str, columns: Sequence[pl.Series], lines: pl.Series | None, first: int
+) -> tuple[Sequence[pl.Series], pl.Series | None, int, tuple[Finding, ...]]:
+    """Columns without the two further header rows of Qualtrics: question texts, and import ids."""
+    texts = [column for column in columns if column.dtype == pl.String]
+    begins = pl.concat([text.head(2) for text in texts]).drop_nulls() if texts else None
+    if begins is None or not begins.str.contains(r'^\s*\{"ImportId"').any():
+        return columns, lines, first, ()
+    at = next(
+        at for at in (0, 1) if any('{"ImportId"' in (t[at] or "") for t in texts if len(t) > at)
+    )
+    note = finding(
+        "rows_of_questions",
+        "note",
+        name,
+        [],
+        f"{plural(at + 1, 'row')} below the header with question texts and import ids.",
+        "Left out: Qualtrics writes them.",
+        count=at + 1,
+    )
+    rest = [column.slice(at + 1) for column in columns]
+    if not rest[0].len():
+        raise TableError(f"{name}: there is a header but no rows")
+    return rest, None if lines is None else lines.slice(at + 1), first + at + 1, (note,)
 
 
 def _unnamed(name: str, at: list[int], columns: Sequence[pl.Series]) -> Finding:

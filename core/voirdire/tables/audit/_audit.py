@@ -42,6 +42,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``rater_missing``, ``rater_silent``, ``excludes_unknown``
                               what a table or the files lack, or the study does not declare
     ``responses_unrated``     responses that others rated and this rater did not
+    ``unlabelled``            responses that no person was asked about
     ``ids_unmatched``         items that only one side rated
     ``context_mismatch``      tables show different texts beside one id
     ``context_varies``        one table shows two texts beside one id
@@ -57,6 +58,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ``attribute_undeclared``  scores on an attribute that the rubric does not name
     ``reply_flags``           what is odd in replies that were read
     ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
+    ``rows_of_questions``,
     ``encoding``, ``cells_merged``, ``control_characters``, ``cells_cut``
                               how a file was written
     ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,

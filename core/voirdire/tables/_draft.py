@@ -42,9 +42,10 @@ _LAYOUTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """A file as it was found, read without a scale."""
+    """A file as it was found (`raw`), as it is read (`ready`), and its ratings without a scale."""
 
     raw: RawTable
+    ready: RawTable
     source: Source
     how: Plan
     ratings: pl.DataFrame
@@ -166,7 +167,7 @@ def _looked(raw: RawTable, source: Source, reference: Sequence[str]) -> _Looked:
     ready = prepared(raw, source, names)
     names = with_raters(ready, source, names)
     ratings = read_part(ready, source, names, _ANY).ratings
-    return _Looked(raw, source, plan(ready, source, names), ratings)
+    return _Looked(raw, ready, source, plan(ready, source, names), ratings)
 
 
 def _draft(
@@ -209,7 +210,7 @@ def _scale(
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
     codes = coded_levels(ratings["score"], sides.cast(pl.String))
     scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
-    if any(_in_per_cent(each.raw, each.how) for each in looked):
+    if any(_in_per_cent(each.ready, each.how) for each in looked):
         scale = Scale(0, 100, scale.step)
     if scale.width > 2 * LARGEST:
         columns = [column for each in looked for column in each.how.values]
@@ -223,7 +224,7 @@ def _scale(
 def _taken(each: _Looked, study: Study) -> list[Finding]:
     """What was taken for granted in one file."""
     assumed = [note for note in each.how.findings if note.kind == "reading_assumed"]
-    return [*assumed, *_unread(each.raw, each.how), _said(each.raw, each.how, study)]
+    return [*assumed, *_unread(each.ready, each.how), _said(each.ready, each.how, study)]
 
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:

@@ -229,10 +229,12 @@ def _taken(each: _Looked, study: Study) -> list[Finding]:
 
 def _declared(source: Source, how: Plan) -> dict[str, Any]:
     """The source with everything that was found out about it."""
+    if _is_form(source):
+        return source.model_dump(exclude_defaults=True)  # its columns are those of the form
     found: dict[str, Any] = {
         "path": source.path,
         "sheet": source.sheet,
-        "layout": source.layout if _is_form(source) else _LAYOUTS.get(how.kind, how.kind),
+        "layout": _LAYOUTS.get(how.kind, how.kind),
         "item": how.item,
         "system": how.system,
         "context": how.context,

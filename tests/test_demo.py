@@ -73,7 +73,7 @@ def test_it_writes_a_report_a_study_and_data_that_can_be_used_again(demo):
     ):
         assert (folder / name).stat().st_size > 0
     again = examine(folder / "study.toml")
-    states = {(verdict.judge, verdict.use): verdict.state for verdict in again.use_verdicts
+    states = {(verdict.judge, verdict.use): verdict.state for verdict in again.verdicts
               if verdict.target == "these systems"}  # fmt: skip
     assert states["good", "order"] == "yes"
     assert {states[name, use] for name in ("blind", "permuted") for use in SHOWN} == {"no"}
@@ -123,7 +123,7 @@ def test_broken_replies_are_read_where_they_can_be(example):
 
 
 def test_the_example_shows_different_verdicts(example):
-    assert len({verdict.verdict for verdict in example.verdicts}) >= 4
+    assert len({verdict.state for verdict in example.verdicts}) >= 3
     assert all(result.n_systems == 11 for result in example.results)
 
 

@@ -164,8 +164,10 @@ def test_composite_is_missing_where_a_part_is():
 def test_runs_are_averaged_and_said():
     found = examine(frame(runs=3, missing=0), panel=[{"name": "judge", "temperature": 0.7}])
     assert any("averaged" in note and "judge (3)" in note for note in found.choices)
-    stability = found.verdicts[0].component("S")
-    assert stability.state != "not tested"
+    evidence = found.evidence_of("judge", found.attributes[0])
+    assert evidence.runs == 3
+    # Eight items are too few to tell whether the runs agree.
+    assert found.verdict("judge", found.attributes[0], "repeat").reason == "few clusters"
 
 
 def test_two_systems_have_no_published_class():
@@ -201,7 +203,9 @@ def test_judge_without_pairs_has_a_reason_and_no_number():
     assert result.reason == "no_pairs"
     assert math.isnan(result.icc_c1)
     assert math.isnan(result.bias)
-    assert examine(ratings).verdicts[0].verdict == "no verdict"
+    verdicts = examine(ratings).verdicts
+    assert {verdict.state for verdict in verdicts} <= {"no", "not tested"}
+    assert "COVER" in verdicts[0].deciding
 
 
 def test_several_humans_give_a_ceiling_and_each_in_turn():
@@ -292,13 +296,17 @@ def found():
 
 
 def test_an_examination_is_printed_in_one_line_and_hands_out_its_verdicts(found):
-    verdict = found.verdict("judge", "Safety")
-    assert (verdict.judge, verdict.attribute) == ("judge", "Safety")
+    verdict = found.verdict("judge", "Safety", "order")
+    assert (verdict.judge, verdict.attribute, verdict.use) == ("judge", "Safety", "order")
+    assert found.verdict("judge", "Safety", "order", "systems to come").target != verdict.target
+    assert found.evidence_of("judge", "Safety").n_responses > 0
     with pytest.raises(KeyError):
-        found.verdict("judge", "Warmth")
+        found.verdict("judge", "Warmth", "order")
+    with pytest.raises(KeyError):
+        found.evidence_of("judge", "Warmth")
     said = repr(found)
     assert said.startswith("Examination(study='t', judges=('judge',), attributes=('Empathy', ")
-    assert f"'{verdict.verdict}': " in said
+    assert f"'{verdict.state}': " in said
     assert len(said) < 250
 
 
@@ -380,25 +388,24 @@ def label_pairs(items: int, differ: int, named: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("items", "differ", "named", "state"),
-    [(200, 4, 100, "pass"), (200, 80, 100, "fail"), (200, 20, 100, "undecided"),
-     (200, 0, 100, "pass"), (200, 0, 3, "undecided")],
-)  # fmt: skip
-def test_a_label_is_held_to_alpha_at_080(items, differ, named, state):
-    """Also without any disagreement: three items that bear a label are too few for a pass."""
+    ("differ", "named", "state"), [(4, 100, "yes"), (80, 100, "no"), (18, 100, "open")]
+)
+def test_a_label_is_a_gate_of_its_own(differ, named, state):
+    """200 items; the judge differs on the last ones, which do not bear the label."""
     rubric = {"scale": [0, 1], "attributes": ["Empathy"]}
-    found = examine(label_pairs(items, differ, named), rubric=rubric)
-    (verdict,), (result,) = found.verdicts, found.results
-    part = verdict.component("C")
-    assert (part.state, part.limit) == (state, 0.8)
-    assert "alpha" in part.threshold
-    assert part.value == pytest.approx(result.alpha_ordinal)  # on two levels they are one
+    found = examine(label_pairs(200, differ, named), rubric=rubric)
+    verdict, (result,) = found.verdict("judge", "Empathy", "gate"), found.results
+    assert verdict.state == state
+    assert verdict.component("SPEC").estimate == pytest.approx(1 - differ / (200 - named))
+    alpha = found.evidence_of("judge", "Empathy").responses["alpha"].value
+    assert alpha == pytest.approx(result.alpha_ordinal)  # on two levels they are one
 
 
-def test_systems_are_held_to_icc_also_on_a_scale_of_two():
-    two = frame().with_columns((pl.col("score") > 2).cast(pl.Float64))
-    found = examine(two, rubric={"scale": [0, 1]})
-    assert all("ICC(C,1)" in verdict.component("C").threshold for verdict in found.verdicts)
+def test_a_label_that_three_items_bear_is_not_tested():
+    rubric = {"scale": [0, 1], "attributes": ["Empathy"]}
+    found = examine(label_pairs(200, 0, 3), rubric=rubric)
+    verdict = found.verdict("judge", "Empathy", "gate")
+    assert (verdict.state, verdict.reason) == ("not tested", "few such")
 
 
 def test_the_kinds_of_a_result_are_those_of_its_fields():

@@ -97,7 +97,7 @@ def test_any_size_of_panel(example, judges, attributes):
         for j in range(judges)
         for a in range(attributes)
     )
-    found = example.replace(results=results, system_means=(), composites=(), use_verdicts=())
+    found = example.replace(results=results, system_means=(), composites=(), verdicts=())
     drawings = draw_figures(found)
     assert [d.name for d in drawings] == [
         "heatmaps",
@@ -116,7 +116,7 @@ def test_undefined_values_are_left_blank(example):
         flat, attribute="b", human_mean=NAN, judge_mean=NAN, bias=NAN, ci=(), systems=()
     )
     drawings = draw_figures(
-        example.replace(results=(flat, nothing), composites=(), system_means=(), use_verdicts=())
+        example.replace(results=(flat, nothing), composites=(), system_means=(), verdicts=())
     )
     assert len(drawings) == 4
 

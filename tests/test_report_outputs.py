@@ -81,7 +81,7 @@ def test_results_hold_the_promised_keys(written, example):
         assert {"form", "method", "level", "low", "high"} <= set(record["ci"][0])
     keys = ("judge", "attribute", "use", "target", "state")
     assert [tuple(v[key] for key in keys) for v in found["verdicts"]] == [
-        tuple(getattr(v, key) for key in keys) for v in example.use_verdicts
+        tuple(getattr(v, key) for key in keys) for v in example.verdicts
     ]
     assert set(found["verdicts"][0]) >= {"deciding", "why", "next", "p", "components"}
     assert set(found["verdicts"][0]["components"][0]) >= {
@@ -194,7 +194,7 @@ def test_no_format_writes_nothing(example, tmp_path):
 
 
 def test_an_examination_without_results_is_written(example, tmp_path):
-    bare = example.replace(results=(), composites=(), use_verdicts=(), system_means=(), tests=())
+    bare = example.replace(results=(), composites=(), verdicts=(), system_means=(), tests=())
     write_outputs(bare, tmp_path, FORMATS)
     assert strict_json(tmp_path / "results.json")["results"] == []
     assert "no verdict" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()

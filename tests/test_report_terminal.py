@@ -49,7 +49,7 @@ def test_every_width_shows_every_verdict_whole(example, width):
     signs = {word.sign for word in STATES.values()}
     lines = text[: text.index("In each cell")].splitlines()
     marks = [sign for line in lines for sign in re.findall(r"(?<=\s)\S(?=\s|$)", line)]
-    assert sum(mark in signs for mark in marks) >= len(example.use_verdicts) / 2
+    assert sum(mark in signs for mark in marks) >= len(example.verdicts) / 2
     if width >= 40:
         assert max(map(len, text.splitlines())) <= width
 
@@ -84,13 +84,13 @@ def test_ascii_terminals_get_ascii_signs(example):
 def test_markup_in_names_is_text(example):
     from dataclasses import replace
 
-    verdict = replace(example.use_verdicts[0], judge="[red]x[/red]")
-    found = example.replace(use_verdicts=(verdict,), results=(), composites=())
+    verdict = replace(example.verdicts[0], judge="[red]x[/red]")
+    found = example.replace(verdicts=(verdict,), results=(), composites=())
     assert "[red]x[/red]" in printed(found)
 
 
 def test_nothing_found_is_said(example):
-    text = printed(example.replace(findings=(), use_verdicts=()))
+    text = printed(example.replace(findings=(), verdicts=()))
     assert "nothing odd" in text
     assert "No verdict" in text
 

@@ -109,8 +109,8 @@ def test_a_partial_session_is_examined_and_says_what_is_missing(tmp_path):
         echo = said["echoes_orders", name]
         assert (echo.severity, echo.count, echo.places) == ("serious", 1, ("item i000, warm",))
         assert "'As instructed'" in echo.message
-    verdicts = {(v.judge, v.attribute): v.verdict for v in found.verdicts}
-    assert verdicts["down", "Empathy"] == "no verdict"
+    down = {v.state for v in found.verdicts if v.judge == "down"}
+    assert down <= {"no", "not tested"}
     page = _report(found, tmp_path / "report")
     assert "200 of 200 tasks have no final reply" in page
     assert "speak of orders in the text they judge" in page
@@ -169,9 +169,8 @@ def test_the_temperature_on_file_is_the_one_that_was_sent(tmp_path):
     sent = dict(frame.filter(kind="judge").select("rater", "temperature").iter_rows())
     assert sent == {"plain": 0.0, "warm": 0.9, "fixed": None}
     found = examine(tmp_path / "a")
-    plain = next(v for v in found.verdicts if v.judge == "plain")
-    stable = next(c for c in plain.components if c.letter == "S")
-    assert (stable.state, "temperature 0" in stable.note) == ("not tested", True)
+    steady = next(v for v in found.verdicts if (v.judge, v.use) == ("plain", "repeat"))
+    assert (steady.state, steady.reason) == ("not tested", "temperature 0")
     dropped = by_kind(found.findings)["dropped", "fixed"]
     assert (dropped.count, dropped.severity) == (10, "serious")
     assert "without the parameter 'temperature'" in dropped.message

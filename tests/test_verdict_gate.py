@@ -36,7 +36,7 @@ def labelled(seed=1, *, sensitivity=0.97, specificity=0.93, releases=False, high
 
 
 def gate_of(found):
-    return next(verdict for verdict in found.use_verdicts if verdict.use == "gate")
+    return next(verdict for verdict in found.verdicts if verdict.use == "gate")
 
 
 def test_one_call_answers_with_rates_and_a_verdict():
@@ -56,9 +56,9 @@ def test_one_call_answers_with_rates_and_a_verdict():
     assert sens.margin == 0.8
     assert sens.low < sens.estimate < sens.high
     assert (verdict.next.action, verdict.next.needed) == ("label twice", 50)
-    single = next(v for v in found.use_verdicts if v.use == "single")
+    single = next(v for v in found.verdicts if v.use == "single")
     assert (single.state, single.reason) == ("not tested", "one human")
-    estimate = next(v for v in found.use_verdicts if v.use == "estimate")
+    estimate = next(v for v in found.verdicts if v.use == "estimate")
     assert estimate.state == "yes"
 
 
@@ -101,7 +101,7 @@ def test_a_label_alone_never_licenses_a_judge_that_does_not_read():
     found = examine(frame, reference=["human"])
     assert gate_of(found).state != "yes"
     constant = examine(labelled().with_columns(judge=pl.lit(1)), reference=["human"])
-    assert "yes" not in {verdict.state for verdict in constant.use_verdicts}
+    assert "yes" not in {verdict.state for verdict in constant.verdicts}
     assert gate_of(constant).reason == "constant"
     assert constant.evidence[0].constant == 1
 

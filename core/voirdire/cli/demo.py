@@ -126,7 +126,7 @@ def _print_truth(found: Examination, panel: SimulatedPanel, console: Console) ->
         for use in SHOWN:
             verdict = next(
                 v
-                for v in found.use_verdicts
+                for v in found.verdicts
                 if (v.judge, v.use, v.target) == (name, use, "these systems")
             )
             against = {("yes", False), ("no", True)}

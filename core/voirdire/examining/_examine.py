@@ -13,8 +13,6 @@ import polars as pl
 from voirdire import __version__
 from voirdire.examining import _notes
 from voirdire.examining.examination import Examination
-from voirdire.examining.ladder._facts import known_facts
-from voirdire.examining.ladder.verdict import judge_verdicts
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import disagreements
 from voirdire.examining.ratings.results import RatingsPart, examine_ratings
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examining.examination import Verdict
     from voirdire.examining.labels import LabelPart
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.ratings.cube import Cube
@@ -143,7 +140,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
     """
     study, preferences = inputs.study, _preferences(inputs)
     if inputs.tables is None:
-        return _joined(inputs, RatingsPart(), None, preferences, (), Judged((), ()))
+        return _joined(inputs, RatingsPart(), None, preferences, Judged((), ()))
     panel, compared = inputs.panel, inputs.preferences is not None
     labels = _labels(inputs)
     others = labels is not None and bool(labels.sections)
@@ -156,9 +153,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
         bias_level=study.thresholds.bias_level,
         alone=others,
     )
-    known = known_facts(cube, study, panel, inputs.ratings)
-    verdicts = judge_verdicts(ratings.results, study, inputs.findings, known)
-    return _joined(inputs, ratings, labels, preferences, verdicts, judged_of(inputs, cube))
+    return _joined(inputs, ratings, labels, preferences, judged_of(inputs, cube))
 
 
 def judged_of(inputs: Inputs, cube: Cube) -> Judged:
@@ -228,7 +223,6 @@ def _joined(
     ratings: RatingsPart,
     labels: LabelPart | None,
     preferences: Preferences | None,
-    verdicts: tuple[Verdict, ...],
     judged: Judged,
 ) -> Examination:
     """One Examination of what each part found."""
@@ -249,8 +243,7 @@ def _joined(
         system_means=ratings.system_means,
         tests=ratings.tests,
         measures=ratings.measures,
-        verdicts=verdicts,
-        use_verdicts=judged.verdicts,
+        verdicts=judged.verdicts,
         evidence=judged.evidence,
         ratings=inputs.ratings,
         raters=_raters(inputs),

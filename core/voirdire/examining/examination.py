@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,26 +14,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.preferences import Preferences
-    from voirdire.examining.verdict.facts import Evidence
-    from voirdire.examining.verdict.facts import Verdict as UseVerdict
+    from voirdire.examining.verdict.facts import Evidence, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
     from voirdire.tabular import Section
 
 SCHEMA_VERSION = 1
-
-State = Literal["pass", "fail", "undecided", "not tested"]
-VerdictName = Literal[
-    "no verdict",
-    "not trusted",
-    "undecided",
-    "only as a mean of k runs",
-    "ranks, does not score",
-    "ranks; scoring undecided",
-    "may replace one rater",
-    "assists",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,38 +200,6 @@ class SystemTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """One component of a verdict: `threshold` says what is asked, `limit` is its number, if any."""
-
-    letter: str
-    name: str
-    state: State
-    value: float
-    interval: Interval | None
-    threshold: str
-    note: str
-    limit: float = math.nan
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The conclusion on one judge and attribute, the components it rests on, and what is next."""
-
-    judge: str
-    attribute: str
-    verdict: VerdictName
-    components: tuple[Component, ...]
-    capped: bool
-    why: str
-    needs: str
-    next_step: str
-
-    def component(self, letter: str) -> Component:
-        """The component of that letter (Data, C, A, P, B, R, S)."""
-        return next(part for part in self.components if part.letter == letter)
-
-
-@dataclass(frozen=True, slots=True)
 class Measure:
     """One coefficient asked for by `--measure`: over all raters, or of a pair."""
 
@@ -297,12 +251,11 @@ class Examination:
     disagreements: pl.DataFrame | None = None
     label_errors: pl.DataFrame | None = None
     session: Path | None = None
-    use_verdicts: tuple[UseVerdict, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""
-        said = Counter(verdict.verdict for verdict in self.verdicts)
+        said = Counter(verdict.state for verdict in self.verdicts)
         return (
             f"Examination(study={self.study.name!r}, judges={self.judges}, "
             f"attributes={self.attributes}, findings={len(self.findings)}, verdicts={dict(said)})"
@@ -330,9 +283,23 @@ class Examination:
                 return found
         raise KeyError((judge, attribute))
 
-    def verdict(self, judge: str, attribute: str) -> Verdict:
-        """The verdict on one judge and attribute."""
+    def verdict(
+        self, judge: str, attribute: str, use: Use, target: Target = "these systems"
+    ) -> Verdict:
+        """The verdict on one judge, attribute and use."""
         for found in self.verdicts:
+            if (found.judge, found.attribute, found.use, found.target) == (
+                judge,
+                attribute,
+                use,
+                target,
+            ):
+                return found
+        raise KeyError((judge, attribute, use, target))
+
+    def evidence_of(self, judge: str, attribute: str) -> Evidence:
+        """What was seen of one judge on one attribute."""
+        for found in self.evidence:
             if (found.judge, found.attribute) == (judge, attribute):
                 return found
         raise KeyError((judge, attribute))

@@ -138,7 +138,7 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
     if name in _VERDICTS:
         target = TO_COME if name.endswith("+") else THESE
         use = name.removeprefix("verdict.").removesuffix("+")
-        for verdict in examination.use_verdicts:
+        for verdict in examination.verdicts:
             if (verdict.use, verdict.target) == (use, target):
                 yield _value(examination, name, verdict, verdict.state)
         return

@@ -133,7 +133,7 @@ class Answer:
 def answers(examination: Examination) -> tuple[Answer, ...]:
     """One answer a judge (and reference, where there are several), in the panel's order."""
     found: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
-    for verdict in examination.use_verdicts:
+    for verdict in examination.verdicts:
         found.setdefault((verdict.judge, verdict.reference), []).append(verdict)
     several = len({reference for _, reference in found}) > 1
     made = []
@@ -148,13 +148,13 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
 
 def uses_of(examination: Examination) -> tuple[Use, ...]:
     """The uses that any verdict is about."""
-    present = {verdict.use for verdict in examination.use_verdicts}
+    present = {verdict.use for verdict in examination.verdicts}
     return tuple(use for use in USES if use in present)
 
 
 def attributes_of(examination: Examination) -> tuple[str, ...]:
     """The attributes that any verdict is about."""
-    return tuple(dict.fromkeys(verdict.attribute for verdict in examination.use_verdicts))
+    return tuple(dict.fromkeys(verdict.attribute for verdict in examination.verdicts))
 
 
 def signs(answer: Answer, attribute: str, uses: Iterable[Use]) -> str:
@@ -500,7 +500,7 @@ def multiplicity_text(examination: Examination) -> str:
     """How many of the yes of each use remain after Holm's correction over its grid."""
     said = []
     for use in uses_of(examination):
-        own = [v for v in examination.use_verdicts if v.use == use and v.target == THESE]
+        own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         yes = [verdict for verdict in own if verdict.state == "yes"]
         if yes:
             kept = sum(verdict.p_holm <= 0.05 for verdict in yes)
@@ -514,7 +514,7 @@ def multiplicity_text(examination: Examination) -> str:
 
 def scope_text(examination: Examination) -> str:
     """What the verdicts hold for."""
-    plus = any(verdict.target == TO_COME for verdict in examination.use_verdicts)
+    plus = any(verdict.target == TO_COME for verdict in examination.verdicts)
     more = " Verdicts for systems to come are said apart." if plus else ""
     return (
         f"They hold for these systems, items and humans, as of {examination.date[:10]}.{more} "

@@ -120,7 +120,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "study": {"name": examination.study.name, "date": examination.date},
         "composites": [result_record(result) for result in examination.composites],
         "ceiling": [result_record(result) for result in examination.ceiling],
-        "verdicts": [verdict_record(verdict) for verdict in examination.use_verdicts],
+        "verdicts": [verdict_record(verdict) for verdict in examination.verdicts],
         "evidence": plain(examination.evidence),
         "system_means": plain(examination.system_means),
         "tests": plain(examination.tests),

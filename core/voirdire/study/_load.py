@@ -64,9 +64,16 @@ def study_hash(study: Study) -> str:
 
 
 def thresholds_hash(study: Study) -> str:
-    """SHA-256 over the thresholds alone, so that a later change of them shows."""
-    text = json.dumps(study.thresholds.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 over what a verdict asks for, so that a later change of it shows.
+
+    Uses, gate and margins count where they are declared: a study that declares none has the hash
+    that version 0.1 gave it.
+    """
+    asked = study.thresholds.model_dump(mode="json")
+    declared = study.model_dump(mode="json", include={"uses", "gate", "margins"})
+    bare = Study(name="").model_dump(mode="json", include=set(declared))
+    asked |= {key: value for key, value in declared.items() if value != bare[key]}
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 def _first(error: ValidationError) -> str:

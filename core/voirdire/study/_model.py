@@ -193,7 +193,11 @@ class Analysis(Part):
 
 
 class Thresholds(Part):
-    """What a verdict asks for; declared before the data are seen, stored and hashed."""
+    """What a verdict of version 0.1 asked for, still read so that its studies open.
+
+    Of these keys `epsilon` and `min_shared_items` (the alt-test that is printed) and `bias_level`
+    (the interval of the printed bias) have a meaning; the others have none. See `Margins`.
+    """
 
     valid_pairs: Share = 0.95
     icc_c: Share = 0.75

@@ -68,6 +68,7 @@ def find_components(case: Case, margins: Margins) -> Found:
     if len(panel.clusters) < margins.clusters:
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
         parts += [_untested(name, "few clusters", count=len(panel.clusters)) for name in few]
+        parts.append(_untested("RUN", "temperature 0" if case.temperature == 0 else "few clusters"))
         return Found(
             {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
         )

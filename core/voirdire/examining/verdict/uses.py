@@ -73,7 +73,8 @@ def decide(case: Case, found: Found, use: Use, target: Target) -> Decision:
     known: Components = found.components
     if found.components.get("HUMANS", _NEVER).state == "no" and use != "repeat":
         return Decision("not tested", ("HUMANS",), "humans disagree", 1.0, (known["HUMANS"],))
-    if use in OF_MEANS and len(found.panel.systems) < 2:
+    # A judge that answered nothing has no system either, and COVER says so.
+    if use in OF_MEANS and len(found.panel.systems) == 1:
         return Decision("not tested", (), "one system", 1.0, ())
     parts = tuple(_required(case, known, use, target))
     for state in ("no", "not tested", "open"):

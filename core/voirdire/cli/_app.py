@@ -11,11 +11,23 @@ import typer
 from voirdire import __version__
 from voirdire._manager import GROUP, load
 from voirdire._registry import Plugins
-from voirdire.cli import audit, correct, demo, examine, humans, init, labels, plugins, run, session
+from voirdire.cli import (
+    audit,
+    compare,
+    correct,
+    demo,
+    examine,
+    humans,
+    init,
+    labels,
+    plugins,
+    run,
+    session,
+)
 from voirdire.cli._application import Application
 from voirdire.cli._help import lay_out_help
 
-COMMANDS = (demo, run, session, examine, correct, labels, humans, audit, init, plugins)
+COMMANDS = (demo, run, session, examine, correct, compare, labels, humans, audit, init, plugins)
 
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.

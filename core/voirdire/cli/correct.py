@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from voirdire.cli._formats import formats_of
 from voirdire.cli._options import ReferenceOption, SourceArgument
+from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from voirdire.schema import Finding
-    from voirdire.tabular import Section
 
 CORRECT = """
 Examples:
@@ -50,10 +44,6 @@ Examples:
 The queue names every response that the judge scored, least confident first, and whether it may go
 out without a human.
 """
-OutFolder = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", help="Folder for tables and figure.", show_default=False),
-]
 JudgeOption = Annotated[
     list[str] | None,
     typer.Option("--judge", help="Use this judge only; may be repeated.", show_default=False),
@@ -66,13 +56,6 @@ ClusterOption = Annotated[
         show_default=False,
     ),
 ]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help="By commas: html, md, tex, csv, json. [dim]\\[default: all][/dim]",
-        show_default=False,
-    ),
-]  # fmt: skip
 LevelOption = Annotated[float, typer.Option("--level", help="Coverage of intervals.")]
 
 
@@ -123,7 +106,7 @@ def correct(
             show_default=False,
         ),
     ] = None,
-    formats: FormatOption = None,
+    formats: SectionFormats = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what humans would have scored, from many judged responses and few human labels."""
@@ -143,7 +126,7 @@ def correct(
         level=level,
     )
     sections = correcting.correction_sections(found)
-    _show("Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json)
+    show_sections("Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json)
     for line in check_gates(wanted, correcting.correction_values(found)):
         typer.echo(line, err=as_json)
 
@@ -195,7 +178,7 @@ def plan(
     ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
-    formats: FormatOption = None,
+    formats: SectionFormats = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say how many human labels are needed, with the judge's scores and without them."""
@@ -217,7 +200,7 @@ def plan(
         level=level,
     )
     sections = correcting.plan_sections(found)
-    _show("Labels needed", "plan", sections, found, out, formats, as_json=as_json)
+    show_sections("Labels needed", "plan", sections, found, out, formats, as_json=as_json)
 
 
 def escalate(
@@ -268,37 +251,12 @@ def escalate(
         from voirdire.files import write_csv
 
         write_csv(out, found.queue)
-    _show(
+    show_sections(
         "Escalation", "escalation", correcting.escalation_sections(found), found, None, None,
         as_json=as_json,
     )  # fmt: skip
     if out is not None and not as_json:
         typer.echo(f"Queue: {out}")
-
-
-def _show(
-    title: str,
-    name: str,
-    sections: Sequence[Section],
-    found: object,
-    out: Path | None,
-    formats: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print and write what a command found."""
-    from voirdire.report.sections import FORMATS, json_text, print_sections, write_sections
-
-    findings: Sequence[Finding] = found.findings  # type: ignore[attr-defined]
-    asked = formats_of(formats, out, FORMATS, FORMATS)
-    if out is not None:
-        write_sections(title, sections, out, name, formats=asked, record=found, findings=findings)
-    if as_json:
-        typer.echo(json_text(found))
-        return
-    print_sections(title, sections, findings)
-    if out is not None:
-        typer.echo(f"Written to {out}")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     The systems that a judge excludes are left out. Where the ratings name a cluster, it is what is
     resampled; responses without one are clusters by their item.
     """
-    clusters = _clusters(ratings, cube)
+    clusters = clusters_of(ratings, cube)
     subgroups = by_response(ratings, cube, "subgroup")
     gate = gate_of(study, panel.scale)
     for judge in panel.judges:
@@ -124,7 +124,8 @@ def blocked_judges(findings: Sequence[Finding], panel: Panel, study: Study) -> f
     return frozenset(name for name in names if any(place not in names - {name} for place in at))
 
 
-def _clusters(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
+def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
+    """(N,) the declared cluster of each response, else its item; None where none is declared."""
     found = by_response(ratings, cube, "cluster")
     if found is None:
         return None

@@ -1,0 +1,117 @@
+"""`voirdire compare`: two sessions, files or examinations beside each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from voirdire.cli._options import ReferenceOption
+from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
+from voirdire.cli.options import JsonOption
+
+EPILOG = """
+Examples:
+
+  voirdire compare last-week this-week
+
+  voirdire compare old.csv new.csv --reference human --out out
+
+  voirdire compare a b --judge "gpt-4o=gpt-5" --with-text
+
+  voirdire compare a b --require "difference_low@Safety>=-0.2"
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("compare", epilog=EPILOG)(compare)
+
+
+def compare(
+    a: Annotated[
+        str,
+        typer.Argument(
+            help="A session, study or file of ratings.", metavar="A", show_default=False
+        ),
+    ],
+    b: Annotated[
+        str, typer.Argument(help="What is held beside it.", metavar="B", show_default=False)
+    ],
+    reference: ReferenceOption = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="Judges that belong together, as NAME or OLD=NEW; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            help="Systems that belong together, as NAME or OLD=NEW; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            help="Points within which a mean difference counts as none. "
+            "[dim]\\[default: the study's, 5 % of the scale][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
+    with_text: Annotated[
+        bool,
+        typer.Option("--with-text", help="Show both replies on the items that changed most."),
+    ] = False,
+    out: OutFolder = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help='A gate: "difference_low@Safety>=-0.2", "moved<=0.3"; may be repeated.',
+            show_default=False,
+        ),
+    ] = None,
+    formats: SectionFormats = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what has changed between two sets of ratings, paired on the same items."""
+    from voirdire.examining import changing
+    from voirdire.examining.gates import check_gates, read_gates
+
+    wanted = read_gates(require or [])
+    found = changing.compare(
+        a,
+        b,
+        reference=reference or (),
+        judges=two_names("--judge", judge),
+        systems=two_names("--system", system),
+        margin=margin,
+        level=level,
+        with_text=with_text,
+    )
+    sections = changing.comparison_sections(found)
+    show_sections(
+        "Two sources compared", "compared", sections, found, out, formats, as_json=as_json
+    )
+    for line in check_gates(wanted, changing.comparison_values(found)):
+        typer.echo(line, err=as_json)
+
+
+def two_names(option: str, given: list[str] | None) -> dict[str, str]:
+    """Names in A -> names in B, from ``NAME`` or ``OLD=NEW``."""
+    from voirdire._errors import InputError
+
+    found: dict[str, str] = {}
+    for text in given or ():
+        old, equals, new = (part.strip() for part in text.partition("="))
+        if not old or (equals and not new):
+            raise InputError(f"{option} {text!r}: write NAME, or OLD=NEW")
+        found[old] = new or old
+    return found

@@ -1,0 +1,9 @@
+from voirdire.examining.changing.comparing import Change as Change
+from voirdire.examining.changing.comparing import ChangedItem as ChangedItem
+from voirdire.examining.changing.comparing import SourceComparison as SourceComparison
+from voirdire.examining.changing.comparing import VerdictChange as VerdictChange
+from voirdire.examining.changing.comparing import compare as compare
+from voirdire.examining.changing.comparing import comparison_values as comparison_values
+from voirdire.examining.changing.measured import Measured as Measured
+from voirdire.examining.changing.measured import measured_of as measured_of
+from voirdire.examining.changing.sections import comparison_sections as comparison_sections

@@ -1,0 +1,447 @@
+"""Two sources beside each other: what has changed, for whom, and on which items."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError
+from voirdire.examining.changing.measured import (
+    check_scales,
+    matched,
+    measured_of,
+    replies_of,
+    shared_responses,
+)
+from voirdire.schema import Finding
+from voirdire.stats import adjust_p, equivalence
+from voirdire.stats.sums import above_t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.changing.measured import Measured
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.gates import GateValue
+    from voirdire.examining.source import Source
+    from voirdire.examining.verdict.facts import ComponentName, State, Target, Use
+    from voirdire.stats import Equivalence
+
+    Floats = NDArray[np.float64]
+
+#: Items that changed most which are kept.
+MOST_ITEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How one judge's scores on one attribute differ between two sources, B less A.
+
+    Attributes
+    ----------
+    judge, attribute : str
+        `judge_b` is its name in B where that is another.
+    system : str
+        Empty for all systems together.
+    n, clusters : int
+        Responses scored in both, and the units (declared clusters, else items) that they come in.
+    mean_a, mean_b : float
+        Over these responses.
+    found : Equivalence
+        The mean difference with its 90 % interval against the margin.
+    low, high : float
+        The 95 % interval of the difference.
+    p, p_holm : float
+        Of no difference at all; after Holm's method over the judges and attributes, for systems
+        over these too.
+    moved : float
+        Share of the responses whose score is another.
+    """
+
+    judge: str
+    judge_b: str
+    attribute: str
+    system: str
+    n: int
+    clusters: int
+    mean_a: float
+    mean_b: float
+    found: Equivalence
+    low: float
+    high: float
+    p: float
+    moved: float
+    p_holm: float = math.nan
+
+    @property
+    def difference(self) -> float:
+        """B less A, in points of the scale."""
+        return self.found.bias.value
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictChange:
+    """A verdict that is another in B, with the components that decide each."""
+
+    judge: str
+    attribute: str
+    use: Use
+    target: Target
+    before: State
+    after: State
+    deciding_before: tuple[ComponentName, ...]
+    deciding_after: tuple[ComponentName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedItem:
+    """A response whose score is another in B; the replies are empty where no text is asked for."""
+
+    judge: str
+    attribute: str
+    item: str
+    system: str
+    before: float
+    after: float
+    reply_before: str = ""
+    reply_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceComparison:
+    """Two sources beside each other.
+
+    Attributes
+    ----------
+    a, b : str
+        Their names.
+    changes : tuple of Change
+        For each judge and attribute: all systems together, then each system.
+    verdicts : tuple of VerdictChange
+        Those whose state changed; `verdicts_held` counts all that both have.
+    items : tuple of ChangedItem
+        Largest change first.
+    margin : float
+        Points within which a difference counts as none.
+    """
+
+    a: str
+    b: str
+    changes: tuple[Change, ...]
+    verdicts: tuple[VerdictChange, ...]
+    verdicts_held: int
+    items: tuple[ChangedItem, ...]
+    margin: float
+    scale: tuple[float, float]
+    level: float
+    findings: tuple[Finding, ...]
+
+
+def compare(
+    a: Source | Examination,
+    b: Source | Examination,
+    *,
+    reference: Sequence[str] = (),
+    judges: Mapping[str, str] | None = None,
+    systems: Mapping[str, str] | None = None,
+    margin: float | None = None,
+    level: float = 0.95,
+    with_text: bool = False,
+) -> SourceComparison:
+    """Hold two sessions, files or examinations beside each other, paired by item and system.
+
+    Parameters
+    ----------
+    a, b
+        As the source of `voirdire.examine`, or what it returned.
+    reference : sequence of str
+        The human raters, for the verdicts; they may be missing.
+    judges, systems : mapping of str to str, optional
+        Names in A -> names in B where these differ. The only judge (system) on each side belongs
+        to the other without being named.
+    margin : float, optional
+        Points within which a mean difference counts as none; by default the study's margin of
+        bias, 5 % of the scale's width.
+    level : float
+        Nominal coverage of the intervals.
+    with_text : bool
+        Keep the replies of the items that changed most.
+
+    Returns
+    -------
+    SourceComparison
+
+    Raises
+    ------
+    InputError
+        Different scales, nothing shared, a name that is not there, a margin that is not positive.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voirdire.examining.changing import compare
+    >>> frame = pl.DataFrame({"item": ["1", "2", "3", "4"], "rater": "a", "score": [1, 2, 4, 5]})
+    >>> found = compare(frame, frame.with_columns(score=pl.Series([2, 2, 5, 5])))
+    >>> found.changes[0].difference, found.items[0].item
+    (0.5, '1')
+    """
+    first = measured_of(a, reference=reference)
+    second = measured_of(b, reference=reference)
+    if first.name == second.name:
+        first, second = replace(first, name=f"{first.name} (A)"), replace(
+            second, name=f"{second.name} (B)"
+        )  # fmt: skip
+    check_scales(first, second)
+    names = (first.name, second.name)
+    pairs = matched("judge", first.judges, second.judges, judges or {}, names)
+    of_system = matched("system", first.cube.systems, second.cube.systems, systems or {}, names)
+    attributes = [name for name in first.cube.attributes if name in second.cube.attributes]
+    if not attributes:
+        raise InputError(f"{names[0]} and {names[1]} have no attribute in common")
+    at = shared_responses(first, second, of_system)
+    if not len(at[0]):
+        raise InputError(f"{names[0]} and {names[1]} have no item of the same system in common")
+    within = first.study.margins.bias * first.scale.width if margin is None else margin
+    changes = [
+        change
+        for judge, other in pairs.items()
+        for attribute in attributes
+        for change in _changes(first, second, (judge, other), attribute, at, within, level)
+    ]
+    verdicts, held = _verdicts(first, second, pairs)
+    return SourceComparison(
+        a=names[0],
+        b=names[1],
+        changes=with_holm(changes),
+        verdicts=verdicts,
+        verdicts_held=held,
+        items=_items(first, second, pairs, attributes, at, with_text=with_text),
+        margin=within,
+        scale=(first.scale.low, first.scale.high),
+        level=level,
+        findings=(
+            *_unpaired(first, second, len(at[0])), *rater_findings(first, second, pairs)
+        ),
+    )  # fmt: skip
+
+
+def _changes(
+    a: Measured,
+    b: Measured,
+    judges: tuple[str, str],
+    attribute: str,
+    at: tuple[NDArray[np.intp], NDArray[np.intp]],
+    margin: float,
+    level: float,
+) -> Iterator[Change]:
+    """All systems together, then each where there are several."""
+    before = a.cube.of(judges[0], attribute)[at[0]]
+    after = b.cube.of(judges[1], attribute)[at[1]]
+    groups, system = a.groups[at[0]], a.system[at[0]]
+    for name in ("", *(np.unique(system) if len(np.unique(system)) > 1 else ())):
+        rows = (system == name) | (name == "")
+        yield change_of(
+            judges, attribute, str(name), before[rows], after[rows], groups[rows], margin, level
+        )
+
+
+def change_of(
+    judges: tuple[str, str],
+    attribute: str,
+    system: str,
+    before: Floats,
+    after: Floats,
+    groups: NDArray[np.str_],
+    margin: float,
+    level: float = 0.95,
+) -> Change:
+    """The paired difference of (n,) scores, with `groups` (n,) as the unit."""
+    both = ~np.isnan(before) & ~np.isnan(after)
+    found = equivalence(after, before, margin, clusters=groups)
+    low, high = _interval(found, level)
+    return Change(
+        judge=judges[0],
+        judge_b=judges[1],
+        attribute=attribute,
+        system=system,
+        n=int(both.sum()),
+        clusters=len(np.unique(groups[both])),
+        mean_a=float(before[both].mean()) if both.any() else math.nan,
+        mean_b=float(after[both].mean()) if both.any() else math.nan,
+        found=found,
+        low=low,
+        high=high,
+        p=p_of_no_difference(found),
+        moved=float((before[both] != after[both]).mean()) if both.any() else math.nan,
+    )
+
+
+def _interval(found: Equivalence, level: float) -> tuple[float, float]:
+    from voirdire.stats.sums import quantile  # noqa: PLC0415 - loads scipy
+
+    details = found.bias.details
+    half = quantile((1 + level) / 2, details["df"]) * details["standard_error"]
+    return found.bias.value - half, found.bias.value + half
+
+
+def p_of_no_difference(found: Equivalence) -> float:
+    """Two-sided p of a mean difference of 0; NaN with fewer than two units."""
+    value, details = found.bias.value, found.bias.details
+    error = details["standard_error"]
+    if math.isnan(error) or math.isnan(value):
+        return math.nan
+    if error == 0:
+        return 1.0 if value == 0 else 0.0
+    return float(2 * above_t(abs(value) / error, details["df"]))
+
+
+def with_holm(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Holm over judges and attributes, and over these and systems for what is by system."""
+    found = list(changes)
+    for by_system in (False, True):
+        places = [k for k, change in enumerate(changes) if bool(change.system) == by_system]
+        adjusted = adjust_p([changes[k].p for k in places]) if places else ()
+        for k, p in zip(places, adjusted, strict=True):
+            found[k] = replace(changes[k], p_holm=float(p))
+    return tuple(found)
+
+
+def _verdicts(
+    a: Measured, b: Measured, judges: Mapping[str, str]
+) -> tuple[tuple[VerdictChange, ...], int]:
+    """Verdicts that differ, and how many both have."""
+    after = {(v.judge, v.attribute, v.use, v.target): v for v in b.verdicts}
+    both = [
+        (old, after[key])
+        for old in a.verdicts
+        if (key := (judges.get(old.judge, ""), old.attribute, old.use, old.target)) in after
+    ]
+    changed = tuple(
+        VerdictChange(
+            old.judge, old.attribute, old.use, old.target, old.state, new.state, old.deciding,
+            new.deciding,
+        )
+        for old, new in both
+        if old.state != new.state
+    )  # fmt: skip
+    return changed, len(both)
+
+
+def _items(
+    a: Measured,
+    b: Measured,
+    judges: Mapping[str, str],
+    attributes: Sequence[str],
+    at: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
+    with_text: bool,
+) -> tuple[ChangedItem, ...]:
+    """The responses whose scores changed most, over all judges and attributes."""
+    item, system = a.item[at[0]], a.system[at[0]]
+    found: list[ChangedItem] = []
+    for judge, other in judges.items():
+        for attribute in attributes:
+            before = a.cube.of(judge, attribute)[at[0]]
+            after = b.cube.of(other, attribute)[at[1]]
+            size = np.nan_to_num(np.abs(after - before), nan=0.0)
+            largest = np.argsort(-size, kind="stable")[:MOST_ITEMS]
+            found += [
+                ChangedItem(
+                    judge, attribute, str(item[k]), str(system[k]), float(before[k]),
+                    float(after[k]),
+                )
+                for k in largest
+                if size[k] > 0
+            ]  # fmt: skip
+    found.sort(key=lambda one: -abs(one.after - one.before))
+    kept = found[:MOST_ITEMS]
+    return _with_replies(a, b, judges, kept, at) if with_text and kept else tuple(kept)
+
+
+def _with_replies(
+    a: Measured,
+    b: Measured,
+    judges: Mapping[str, str],
+    items: Sequence[ChangedItem],
+    at: tuple[NDArray[np.intp], NDArray[np.intp]],
+) -> tuple[ChangedItem, ...]:
+    other_system = dict(zip(a.system[at[0]].tolist(), b.system[at[1]].tolist(), strict=True))
+    texts = [
+        {(item, system, rater): reply or "" for item, system, rater, reply in frame.iter_rows()}
+        for frame in (
+            replies_of(one).select("item", "system", "rater", pl.col("reply")) for one in (a, b)
+        )
+    ]
+    return tuple(
+        replace(
+            one,
+            reply_before=texts[0].get((one.item, one.system, one.judge), ""),
+            reply_after=texts[1].get(
+                (one.item, other_system[one.system], judges[one.judge]), ""
+            ),
+        )
+        for one in items
+    )  # fmt: skip
+
+
+def _unpaired(a: Measured, b: Measured, shared: int) -> Iterator[Finding]:
+    """Responses that only one of the two has."""
+    alone = [(one.name, len(one.cube.item) - shared) for one in (a, b)]
+    if any(count for _, count in alone):
+        yield Finding(
+            "unpaired",
+            "note",
+            "",
+            sum(count for _, count in alone),
+            (),
+            "; ".join(f"{count:,} responses are in {name} alone" for name, count in alone if count)
+            + ".",
+            "They are left out.",
+        )
+
+
+def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Iterator[Finding]:
+    """Judges whose model, prompt or temperature is another in B."""
+    facts = ("model", "prompt_hash", "temperature")
+    words = {"model": "model", "prompt_hash": "prompt", "temperature": "temperature"}
+    known = [
+        {row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)
+    ]  # fmt: skip
+    for judge, other in judges.items():
+        old, new = known[0].get(judge, {}), known[1].get(other, {})
+        for fact in facts:
+            before, after = old.get(fact), new.get(fact)
+            if before != after and before is not None and after is not None:
+                yield Finding(
+                    f"other_{words[fact]}",
+                    "note",
+                    other,
+                    1,
+                    (),
+                    f"{other}: its {words[fact]} was {before} and is {after}.",
+                    "A difference of scores may come from that.",
+                )
+
+
+def comparison_values(found: SourceComparison) -> tuple[GateValue, ...]:
+    """What gates may name: ``difference``, its bounds ``_low`` and ``_high``, and ``moved``."""
+    from voirdire.examining.gates import GateValue  # noqa: PLC0415 - only where a gate is asked for
+
+    return tuple(
+        GateValue(
+            name, (change.system,) if change.system else (change.attribute, change.judge), value,
+            ", ".join(filter(None, (change.attribute, change.judge, change.system))),
+            apart=bool(change.system),
+        )
+        for change in found.changes
+        for name, value in (
+            ("difference", change.difference), ("difference_low", change.low),
+            ("difference_high", change.high), ("moved", change.moved),
+        )
+    )  # fmt: skip

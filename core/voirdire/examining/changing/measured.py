@@ -1,0 +1,269 @@
+"""A source read as far as two of them can be held beside each other, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError, listed
+from voirdire.examining._examine import judged_of
+from voirdire.examining.examination import Examination
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.source import inputs_of, open_source, scale_of
+from voirdire.examining.verdict.gathering import clusters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Source
+    from voirdire.examining.verdict.facts import Evidence, Verdict
+    from voirdire.schema import Finding, Scale
+    from voirdire.study import Study
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Ratings of one source as a cube, with what is said about its judges.
+
+    Attributes
+    ----------
+    name : str
+        The file or folder, or the study's name where there is none.
+    judges, reference : tuple of str
+        Raters that are examined, and those that they are held against.
+    clusters : (N,) array or None
+        The declared cluster of each response of the cube; None where items are the unit.
+    verdicts, evidence : tuple
+        Empty where there is no reference.
+    raters : DataFrame
+        ``rater, model, temperature, prompt_hash`` and more, as `voirdire.tables.RATERS`.
+    replies : DataFrame or None
+        Raw replies that a file holds: ``item, system, rater, run, reply``.
+    session : Path or None
+        The folder of the session that it is.
+    """
+
+    name: str
+    study: Study
+    cube: Cube
+    judges: tuple[str, ...]
+    reference: tuple[str, ...]
+    scale: Scale
+    clusters: NDArray[np.str_] | None
+    verdicts: tuple[Verdict, ...]
+    evidence: tuple[Evidence, ...]
+    raters: pl.DataFrame
+    findings: tuple[Finding, ...] = ()
+    replies: pl.DataFrame | None = None
+    session: Path | None = None
+
+    @property
+    def item(self) -> NDArray[np.str_]:
+        """(N,) the item of each response."""
+        return np.array(self.cube.items, dtype=np.str_)[self.cube.item]
+
+    @property
+    def system(self) -> NDArray[np.str_]:
+        """(N,) the system of each response; empty where there are none."""
+        return np.array(self.cube.systems, dtype=np.str_)[self.cube.system]
+
+    @property
+    def groups(self) -> NDArray[np.str_]:
+        """(N,) what is resampled: declared clusters, else items."""
+        return self.item if self.clusters is None else self.clusters
+
+
+def measured_of(
+    source: Source | Examination,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    verdicts: bool = True,
+) -> Measured:
+    """Read a source, or take what an examination read.
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`; an Examination is taken as it is.
+    judges : sequence of str
+        Leave out all judges but these.
+    verdicts : bool
+        Whether judges with a reference are given verdicts by use.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the source; no rater that is not the reference; a judge of `judges` that
+        is not there.
+    """
+    if isinstance(source, Examination):
+        return _of_examination(source, judges)
+    changes = {"data": {"reference": tuple(reference) or None}}
+    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    if inputs.tables is None:
+        raise InputError(
+            f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"
+        )
+    panel = inputs.panel
+    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    judged = judged_of(inputs, cube) if verdicts and panel.reference else None
+    name = _name(source, inputs.study)
+    return Measured(
+        name=name,
+        study=inputs.study,
+        cube=cube,
+        judges=_chosen([judge.name for judge in panel.judges], judges, name),
+        reference=panel.reference,
+        scale=panel.scale,
+        clusters=clusters_of(inputs.ratings, cube),
+        verdicts=() if judged is None else judged.verdicts,
+        evidence=() if judged is None else judged.evidence,
+        raters=inputs.tables.raters,
+        findings=inputs.findings,
+        replies=inputs.tables.replies,
+        session=inputs.session,
+    )
+
+
+def _of_examination(found: Examination, judges: Sequence[str]) -> Measured:
+    raters = found.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
+    reference = tuple(found.options["reference"])
+    attributes = [part.name for part in found.study.rubric.attributes]
+    attributes = attributes or (
+        found.ratings["attribute"].cast(pl.String).unique(maintain_order=True).to_list()
+    )
+    cube = build_cube(
+        found.ratings, raters, attributes, [system.name for system in found.study.systems]
+    )
+    others = [name for name in raters if name not in reference]
+    return Measured(
+        name=found.study.name,
+        study=found.study,
+        cube=cube,
+        judges=_chosen(others, judges, found.study.name),
+        reference=reference,
+        scale=scale_of(found.study),
+        clusters=clusters_of(found.ratings, cube),
+        verdicts=found.use_verdicts,
+        evidence=found.evidence,
+        raters=found.raters,
+        findings=found.findings,
+        replies=found.replies,
+        session=found.session,
+    )
+
+
+def _chosen(there: Sequence[str], wanted: Sequence[str], name: str) -> tuple[str, ...]:
+    unknown = [judge for judge in wanted if judge not in there]
+    if unknown:
+        raise InputError(f"{name}: there is no judge {unknown[0]!r} (judges: {listed(there)})")
+    if not there:
+        raise InputError(f"{name}: all raters are the reference, so there is no judge in it")
+    return tuple(judge for judge in there if not wanted or judge in wanted)
+
+
+def _name(source: Source, study: Study) -> str:
+    if isinstance(source, str | Path):
+        return str(source)
+    return study.name
+
+
+def check_scales(a: Measured, b: Measured) -> None:
+    """Raise where two sources do not use the same scale.
+
+    Raises
+    ------
+    InputError
+        Other ends or steps: a difference of scores would mean nothing.
+    """
+    if a.scale != b.scale:
+        raise InputError(
+            f"the scale has changed: {_scale(a.scale)} in {a.name}, {_scale(b.scale)} in {b.name}; "
+            "scores on different scales cannot be held beside each other"
+        )
+
+
+def _scale(scale: Scale) -> str:
+    return f"{scale.low:g} to {scale.high:g} by {scale.step:g}"
+
+
+def matched(
+    what: str, a: Sequence[str], b: Sequence[str], given: Mapping[str, str], names: tuple[str, str]
+) -> dict[str, str]:
+    """Names of A -> names of B: those given and no others; else those alike, or the only ones.
+
+    Raises
+    ------
+    InputError
+        A given name is not there, or nothing is shared.
+
+    Examples
+    --------
+    >>> matched("judge", ["old", "x"], ["new", "x"], {}, ("A", "B"))
+    {'x': 'x'}
+    >>> matched("judge", ["old"], ["new"], {}, ("A", "B"))
+    {'old': 'new'}
+    """
+    for old, new in given.items():
+        for name, there, where in ((old, a, names[0]), (new, b, names[1])):
+            if name not in there:
+                raise InputError(f"{where}: there is no {what} {name!r} ({what}s: {listed(there)})")
+    found = dict(given) or {name: name for name in a if name in b}
+    if not found and len(a) == len(b) == 1:
+        return {a[0]: b[0]}
+    if not found:
+        raise InputError(
+            f"no {what} is in both: {listed(a)} in {names[0]}, {listed(b)} in {names[1]}; "
+            f"say by --{what} OLD=NEW which belong together"
+        )
+    return found
+
+
+def shared_responses(
+    a: Measured, b: Measured, systems: Mapping[str, str]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Positions in A and in B of the responses (item and system) that are in both."""
+    number = {name: at for at, name in enumerate(systems)}
+    of_new = {new: number[old] for old, new in systems.items()}
+    keys = []
+    places = {name: at for at, name in enumerate(a.cube.items)}
+    for measured, known in ((a, number), (b, of_new)):
+        item = np.array([places.get(name, -1) for name in measured.cube.items])[measured.cube.item]
+        system = np.array([known.get(name, -1) for name in measured.cube.systems])
+        at = system[measured.cube.system]
+        keys.append(np.where((item < 0) | (at < 0), -1, item * len(number) + at))
+    _, first, second = np.intersect1d(keys[0], keys[1], return_indices=True)
+    kept = keys[0][first] >= 0
+    return first[kept].astype(np.intp), second[kept].astype(np.intp)
+
+
+def replies_of(measured: Measured) -> pl.DataFrame:
+    """Raw replies: ``item, system, rater, reply``, of the first run; empty where none is kept."""
+    empty = pl.DataFrame(schema=dict.fromkeys(("item", "system", "rater", "reply"), pl.String))
+    if measured.session is not None:
+        from voirdire.store import is_session, replies_frame  # noqa: PLC0415 - loads the store
+
+        if is_session(measured.session):
+            kept = replies_frame(measured.session).filter(
+                pl.col("final") == 1, pl.col("current") == 1, pl.col("run") == 1
+            )
+            return kept.select(
+                "item", pl.col("first").alias("system"), "rater", pl.col("text").alias("reply")
+            )
+    if measured.replies is None or measured.replies.is_empty():
+        return empty
+    kept = measured.replies.filter(pl.col("run") == pl.col("run").min())
+    return kept.select(
+        *(pl.col(name).cast(pl.String).fill_null("") for name in ("item", "system", "rater")),
+        "reply",
+    )

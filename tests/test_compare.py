@@ -179,7 +179,8 @@ def test_two_sessions_with_both_replies_and_what_else_differs(tmp_path):
     changes = {(c.attribute, c.system): c for c in found.changes}
     assert changes["Empathy", ""].difference > 0.5
     assert changes["Empathy", ""].clusters == 40
-    assert all("[simulated]" in one.reply_before + one.reply_after for one in found.items)
+    assert found.items
+    assert all("Empathy" in one.reply_before and one.reply_after for one in found.items)
     assert any(one.reply_before != one.reply_after for one in found.items)
     assert all(one.reply_before == "" for one in compare(before, after).items)
     again = compare(before, session_of(tmp_path, "again"))

@@ -154,7 +154,7 @@ def _of_examination(found: Examination, judges: Sequence[str]) -> Measured:
         reference=reference,
         scale=scale_of(found.study),
         clusters=clusters_of(found.ratings, cube),
-        verdicts=found.use_verdicts,
+        verdicts=found.verdicts,
         evidence=found.evidence,
         raters=found.raters,
         findings=found.findings,

@@ -12,7 +12,7 @@ from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire._registry import Plugins
 from voirdire.schema import Item, Reply
-from voirdire.store import askers
+from voirdire.store.raters import askers
 from voirdire.study import build_study, study_to_toml
 from voirdire_judges.few_shot import few_shot
 from voirdire_judges.yes_no import make as make_yes_no

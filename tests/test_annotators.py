@@ -12,7 +12,7 @@ from voirdire import InputError
 from voirdire._manager import plugins
 from voirdire.protocols import Annotator
 from voirdire.schema import Flag, Item, Reply, Sampling
-from voirdire.store import askers
+from voirdire.store.raters import askers
 from voirdire.study import build_study
 from voirdire_judges.annotators.labels import make
 from voirdire_plugins.distortions.annotator import make as make_distortions

@@ -19,7 +19,7 @@ from voirdire._registry import Plugins
 from voirdire.examining import examine
 from voirdire.examining.labels import label_scores, labels_beside_chance, matrix_of_ratings
 from voirdire.stats import f1_above_chance
-from voirdire.store import _lock
+from voirdire.store.lock import acquire, release
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, predict_texts
 from voirdire_plugins.distortions import datasets
@@ -350,9 +350,9 @@ def test_a_cell_that_another_process_trains_is_left_to_it(tmp_path):
     study, out = mild_study(tmp_path), tmp_path / "models"
     folder = cells_of(study)[0].folder(out)
     folder.mkdir(parents=True)
-    held = _lock.acquire(folder)
+    held = acquire(folder)
     assert fit_grid(study, out, quiet=True) == {"trained": 3, "skipped": 0, "elsewhere": 1}
-    _lock.release(held)
+    release(held)
     assert fit_grid(study, out, quiet=True) == {"trained": 1, "skipped": 3, "elsewhere": 0}
 
 

@@ -14,16 +14,10 @@ from scripted import RECEIVED, Digit, scripted_plugins
 from voirdire.running import run
 from voirdire.running.budget import cost_of
 from voirdire.schema import Item, Rating, Reply, Response, Usage
-from voirdire.store import (
-    Attempt,
-    Finish,
-    Slot,
-    askers,
-    make_call,
-    open_session,
-    ratings_frame,
-    replies_frame,
-)
+from voirdire.store import ratings_frame, replies_frame
+from voirdire.store.raters import askers
+from voirdire.store.records import Attempt, Finish, Slot, make_call
+from voirdire.store.session import open_session
 from voirdire.study import Prices, build_study, study_to_toml
 
 pytestmark = pytest.mark.shared

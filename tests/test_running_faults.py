@@ -31,7 +31,8 @@ from voirdire._errors import SessionError, StudyError
 from voirdire.examining._session import session_findings
 from voirdire.running import dry_run, run, session_status
 from voirdire.schema import Message, Request
-from voirdire.store import replies_frame, reply_findings_frame
+from voirdire.store import replies_frame
+from voirdire.store.findings import reply_findings_frame
 from voirdire.study import build_study
 
 

@@ -23,7 +23,9 @@ from voirdire.running import run, session_status
 from voirdire.schema import Message, Parsed, Reply, Request, Usage
 from voirdire.store import ratings_frame, read_session, replies_frame, session_study
 
-from voirdire.store import open_session, reply_findings_frame, write_tables  # isort: skip
+from voirdire.store.session import open_session  # isort: skip
+from voirdire.store.findings import reply_findings_frame  # isort: skip
+from voirdire.store import write_tables  # isort: skip
 from voirdire.study import build_study, study_to_toml
 
 #: Replies that are sound but for something beside the text.

@@ -11,7 +11,8 @@ from scripted import Digit, Writer, judge, scripted_plugins, study_of
 from voirdire._errors import VoirdireError
 from voirdire.running import _models, run
 from voirdire.schema import Reply, Response
-from voirdire.store import kept_findings, responses_frame
+from voirdire.store import responses_frame
+from voirdire.store.findings import kept_findings
 
 
 class Model:

@@ -10,7 +10,8 @@ from scripted import PLUGINS, RECEIVED, Digit, go, judge, rated, scripted_plugin
 
 from voirdire._errors import StudyError
 from voirdire.running import dry_run, run, session_status
-from voirdire.store import replies_frame, session_tables
+from voirdire.store import replies_frame
+from voirdire.store.tables import session_tables
 
 
 def test_a_panel_rates_everything_in_the_declared_order(tmp_path):

@@ -10,7 +10,8 @@ from scripted import PLUGINS, RECEIVED, go, judge, rated, scripted_plugins, stud
 
 from voirdire._errors import SessionError, StudyError, TableError
 from voirdire.running import arun, dry_run, run, session_status
-from voirdire.store import ratings_frame, replies_frame, responses_frame, session_tables
+from voirdire.store import ratings_frame, replies_frame, responses_frame
+from voirdire.store.tables import session_tables
 from voirdire.study import build_study
 
 

@@ -8,7 +8,7 @@ from voirdire._manager import plugins
 from voirdire.examining import examine
 from voirdire.running import run
 from voirdire.schema import Finding
-from voirdire.store import keep_findings, kept_findings
+from voirdire.store.findings import keep_findings, kept_findings
 
 LEAK = Finding("leak_same_text", "note", "pool", 1, ("1<-p",), "One kept out.", "Another is shown.")
 OTHER = Finding("few_examples", "serious", "pool", 2, (), "Two have fewer.", "Prompts are shorter.")

@@ -20,17 +20,17 @@ import voirdire
 from voirdire._errors import SessionError
 from voirdire.running import run, session_status
 from voirdire.store import (
-    memory_session,
     preferences_frame,
     ratings_frame,
     read_session,
     reparse,
     replies_frame,
-    reply_findings_frame,
     responses_frame,
-    session_tables,
 )
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION
+from voirdire.store.findings import reply_findings_frame
+from voirdire.store.session import memory_session
+from voirdire.store.tables import session_tables
 
 OLD = Path(__file__).parent / "data" / "session_0_1"
 SIMULATED = scripted_plugins()
@@ -106,11 +106,13 @@ def test_an_old_session_is_gone_on_with_and_asks_for_nothing_again(old):
 
 
 def test_a_migration_that_is_broken_off_leaves_the_old_session(old, monkeypatch):
-    from voirdire.store import _session
+    from voirdire.store import session as stored_session
 
-    broken = {1: _session.MIGRATIONS[1].__class__("ALTER TABLE calls ADD COLUMN cut; BROKEN", "")}
+    broken = {
+        1: stored_session.MIGRATIONS[1].__class__("ALTER TABLE calls ADD COLUMN cut; BROKEN", "")
+    }
     with monkeypatch.context() as patched:
-        patched.setattr(_session, "MIGRATIONS", broken)
+        patched.setattr(stored_session, "MIGRATIONS", broken)
         with pytest.raises(SessionError, match="cannot be used"):
             reparse(old / "session", SIMULATED)
     assert schema_version(old / "session") == 1

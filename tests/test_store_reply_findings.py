@@ -14,9 +14,8 @@ from wire_server import WireServer
 
 from voirdire.examining import audit_source
 from voirdire.running import run
-from voirdire.store import reply_findings_frame
-from voirdire.store._findings import Flagged
-from voirdire.store._parsed import Page
+from voirdire.store.findings import Flagged, reply_findings_frame
+from voirdire.store.parsed import Page
 
 RATED = json.dumps({"Empathy": 4, "Guidance": 3})
 

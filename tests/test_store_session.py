@@ -14,27 +14,20 @@ from voirdire._errors import PluginError, SessionError, StudyError
 from voirdire.schema import Item, Message, Reply, Request, Response, Usage
 from voirdire.secrets import scrub
 from voirdire.store import (
-    Asker,
-    Attempt,
-    Finish,
-    RaterId,
-    Revival,
-    Slot,
-    askers,
-    make_call,
-    open_session,
     preferences_frame,
-    raters_frame,
     ratings_frame,
     read_session,
     replies_frame,
     session_study,
-    session_tables,
-    take_items,
-    take_responses,
     write_tables,
 )
-from voirdire.store._parsed import _read
+from voirdire.store.frames import raters_frame
+from voirdire.store.parsed import _read
+from voirdire.store.raters import Asker, askers
+from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
+from voirdire.store.session import open_session
+from voirdire.store.subjects import take_items, take_responses
+from voirdire.store.tables import session_tables
 from voirdire.study import Rater, build_study, load_study, study_to_toml
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, VoirdireError
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.store import askers
+from voirdire.store.raters import askers
 from voirdire.tables import read_items
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def print_result(result: RunResult) -> None:
 
 def _print_broken(result: RunResult) -> None:
     """Raters whose own parser broke: their replies are kept, and can be read again."""
-    from voirdire.store import reply_findings_frame
+    from voirdire.store.findings import reply_findings_frame
 
     for row in reply_findings_frame(result.folder).iter_rows(named=True):
         if row["kind"] == "parser_raised":

@@ -10,7 +10,8 @@ import polars as pl
 
 from voirdire._errors import InputError
 from voirdire.schema import Finding
-from voirdire.store import is_session, kept_findings, reply_findings_frame, session_study
+from voirdire.store import is_session, session_study
+from voirdire.store.findings import kept_findings, reply_findings_frame
 from voirdire.study import Rater, Source, Study, load_study
 
 if TYPE_CHECKING:

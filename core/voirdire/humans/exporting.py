@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from voirdire.humans.source import Names
     from voirdire.schema import Item
-    from voirdire.store import Task
+    from voirdire.store.tasks import Task
     from voirdire.study import Humans, Study
 
 STUDY, SHEETS = "study.toml", "sheets"

@@ -17,7 +17,7 @@ from voirdire.humans.plan import KEY, PLAN, read_key, read_plan
 from voirdire.humans.questions import LEVELS, applies, asked_alone, open_questions
 from voirdire.humans.sheets import read_sheet
 from voirdire.store import is_session
-from voirdire.store._parsed import PREFERENCES
+from voirdire.store.parsed import PREFERENCES
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tables import FACTS, RATINGS, STATUS
 

@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import InputError, StudyError, TableError, VoirdireError, not_one_of
 from voirdire._manager import plugins
 from voirdire.files import unguard
-from voirdire.store import (
-    is_session,
-    iterate_tasks,
-    lonely_responses,
-    memory_session,
-    read_rubric,
-    read_session,
-    session_study,
-    take_items,
-    take_responses,
-)
+from voirdire.store import is_session, read_session, session_study
+from voirdire.store.raters import read_rubric
+from voirdire.store.session import memory_session
+from voirdire.store.subjects import lonely_responses, take_items, take_responses
+from voirdire.store.tasks import iterate_tasks
 from voirdire.study import build_study, load_study
 from voirdire.tables import cell_text, read_items, read_responses, read_rows
 
@@ -28,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.schema import Attribute
-    from voirdire.store import Task, TaskKind
+    from voirdire.store.raters import TaskKind
+    from voirdire.store.tasks import Task
     from voirdire.study import Humans, Study
 
 Names = tuple[str, str, str]

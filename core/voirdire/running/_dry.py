@@ -13,26 +13,20 @@ from voirdire.running._panel import chosen, naming
 from voirdire.running._run import read_inputs, read_study
 from voirdire.running.budget import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.schema import Response
-from voirdire.store import (
-    Panel,
-    Slot,
-    askers,
-    for_run,
-    is_session,
-    iterate_items,
-    iterate_tasks,
-    make_call,
-    memory_session,
-    read_session,
-    take_responses,
-)
+from voirdire.store import is_session, read_session
+from voirdire.store.frames import Panel
+from voirdire.store.raters import askers
+from voirdire.store.records import Slot, for_run, make_call
+from voirdire.store.session import memory_session
+from voirdire.store.subjects import iterate_items, take_responses
+from voirdire.store.tasks import iterate_tasks
 from voirdire.study import STAGES
 
 if TYPE_CHECKING:
     import sqlite3
 
     from voirdire._registry import Plugins
-    from voirdire.store import Asker
+    from voirdire.store.raters import Asker
     from voirdire.study import Prices, Stage, Study
 
 

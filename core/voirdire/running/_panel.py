@@ -14,14 +14,16 @@ from voirdire.running.budget import Budget, check_prices, cost_of, guessed
 from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Worker
 from voirdire.schema import Usage
-from voirdire.store import blind_characters, spent_by_model
+from voirdire.store.counts import blind_characters, spent_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.running._stop import Stop
-    from voirdire.store import Asker, Panel, Session
+    from voirdire.store.frames import Panel
+    from voirdire.store.raters import Asker
+    from voirdire.store.session import Session
     from voirdire.study import ModelLimits, Stage, Study
 
 

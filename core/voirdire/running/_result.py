@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._tally import tally_of
 from voirdire.running.budget import with_free_models
-from voirdire.store import askers, count_finished, read_session, session_study, usable
+from voirdire.store import read_session, session_study
+from voirdire.store.counts import count_finished
+from voirdire.store.raters import askers
+from voirdire.store.session import usable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.store import Asker
+    from voirdire.store.raters import Asker
     from voirdire.study import Study
 
 

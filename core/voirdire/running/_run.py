@@ -21,20 +21,15 @@ from voirdire.running.budget import with_free_models
 from voirdire.running.tasks import work
 from voirdire.running.workers import Commits
 from voirdire.secrets import looks_secret
-from voirdire.store import (
-    Finish,
-    Panel,
-    Replies,
-    askers,
-    keep_findings,
-    keep_generated,
-    lonely_responses,
-    open_session,
-    take_items,
-    take_responses,
-    usable,
-    write_tables,
-)
+from voirdire.store import write_tables
+from voirdire.store.counts import Replies
+from voirdire.store.findings import keep_findings
+from voirdire.store.frames import Panel
+from voirdire.store.generated import keep_generated
+from voirdire.store.raters import askers
+from voirdire.store.records import Finish
+from voirdire.store.session import open_session, usable
+from voirdire.store.subjects import lonely_responses, take_items, take_responses
 from voirdire.study import STAGES, Study, load_study, study_to_toml
 from voirdire.tables import read_items, read_responses
 
@@ -44,7 +39,8 @@ if TYPE_CHECKING:
 
     from voirdire._registry import Plugins
     from voirdire.running.workers import Worker
-    from voirdire.store import Asker, Session
+    from voirdire.store.raters import Asker
+    from voirdire.store.session import Session
     from voirdire.study import ItemsSpec, Stage
 
 

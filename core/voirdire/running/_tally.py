@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from voirdire.running.budget import cost_of
 from voirdire.schema import Usage
-from voirdire.store import count_finished, count_spent
+from voirdire.store.counts import count_finished, count_spent
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from voirdire.store import Asker
+    from voirdire.store.raters import Asker
     from voirdire.study import Comparisons, Prices
 
 

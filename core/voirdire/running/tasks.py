@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
-from voirdire.store import (
-    Call,
-    Finish,
-    Revival,
-    Slot,
-    broken_parser,
-    checked_requests,
-    count_finished,
-    for_run,
-    iterate_tasks,
-    make_call,
-    read_replies,
-    read_response,
-)
+from voirdire.store.counts import count_finished
+from voirdire.store.raters import broken_parser, checked_requests, read_replies, read_response
+from voirdire.store.records import Call, Finish, Revival, Slot, for_run, make_call
+from voirdire.store.tasks import iterate_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +21,8 @@ if TYPE_CHECKING:
     from voirdire._errors import ModelError
     from voirdire.running.workers import Worker
     from voirdire.schema import Request, Status
-    from voirdire.store import Stored, Task
+    from voirdire.store.records import Stored
+    from voirdire.store.tasks import Task
     from voirdire.study import Study
 
 #: Tasks looked at before others get a turn; tasks opened beyond those that the limiter bears, so

@@ -15,7 +15,7 @@ from voirdire.running._stop import StoppedError
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply, Usage
-from voirdire.store import Attempt
+from voirdire.store.records import Attempt
 
 if TYPE_CHECKING:
     import random
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from voirdire.running.budget import Budget
     from voirdire.running.limits import Breaker, RateLimiter
     from voirdire.schema import Request
-    from voirdire.store import Asker, Call, Session
+    from voirdire.store.raters import Asker
+    from voirdire.store.records import Call
+    from voirdire.store.session import Session
     from voirdire.study import Prices, RunSpec
 
 

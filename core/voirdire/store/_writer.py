@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from voirdire._errors import SessionError
 from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
-from voirdire.store._records import Attempt, Finish, Revival, dumps, make_call
 from voirdire.store._schema import PRAGMAS
 from voirdire.store._texts import pack
+from voirdire.store.records import Attempt, Finish, Revival, dumps, make_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from voirdire.schema import Reply
-    from voirdire.store._records import Call, RaterId, Slot
+    from voirdire.store.records import Call, RaterId, Slot
 
 
 Record = Attempt | Finish | Revival

@@ -16,7 +16,7 @@ from voirdire._errors import (
 )
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.files import write_json
-from voirdire.store import _lock
+from voirdire.store.lock import acquire, release
 from voirdire_judges.classifiers._cells import (
     GRID,
     Cell,
@@ -123,7 +123,7 @@ def _in_turn(cell: Cell, out: Path, train: Callable[[], object]) -> Outcome:
     folder = cell.folder(out)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        lock = _lock.acquire(folder)
+        lock = acquire(folder)
     except SessionError:
         return "elsewhere"
     try:
@@ -132,7 +132,7 @@ def _in_turn(cell: Cell, out: Path, train: Callable[[], object]) -> Outcome:
         train()
         return "trained"
     finally:
-        _lock.release(lock)
+        release(lock)
 
 
 def _summary(failed: Sequence[str], cells: int) -> str:

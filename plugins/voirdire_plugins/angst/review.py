@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.store import iterate_items, kept_findings, read_session
+from voirdire.store import read_session
+from voirdire.store.findings import kept_findings
+from voirdire.store.subjects import iterate_items
 from voirdire_judges.few_shot import leaks_of
 from voirdire_judges.questionnaires import scale_sections, sweep_sections
 from voirdire_plugins.angst.disagreements import (

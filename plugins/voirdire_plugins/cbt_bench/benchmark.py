@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from voirdire import InputError
 from voirdire.examining import session_as_study
-from voirdire.store import is_session, iterate_items, read_session
+from voirdire.store import is_session, read_session
+from voirdire.store.subjects import iterate_items
 from voirdire.study import Study, build_study
 from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
 from voirdire_plugins.cbt_bench.data import path_of

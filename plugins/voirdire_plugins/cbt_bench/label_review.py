@@ -20,7 +20,8 @@ from voirdire.examining.labels import (
     matrix_of_ratings,
 )
 from voirdire.schema import Finding
-from voirdire.store import iterate_parsed, replies_frame
+from voirdire.store import replies_frame
+from voirdire.store.frames import iterate_parsed
 from voirdire.tabular import Section, Table, count, interval, number, text
 from voirdire_plugins.cbt_bench import published
 

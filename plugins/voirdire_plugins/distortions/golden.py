@@ -9,7 +9,8 @@ import polars as pl
 
 from voirdire import InputError
 from voirdire.parsing import parse_labels
-from voirdire.store import iterate_items, read_session
+from voirdire.store import read_session
+from voirdire.store.subjects import iterate_items
 from voirdire_plugins.distortions.labels import LABELS
 
 if TYPE_CHECKING:

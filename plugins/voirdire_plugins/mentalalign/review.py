@@ -12,7 +12,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from voirdire.stats import icc
-from voirdire.store import model_identity, read_session, spent_by_model
+from voirdire.store import read_session
+from voirdire.store.counts import spent_by_model
+from voirdire.store.raters import model_identity
 from voirdire.tabular import Section, Table, count, interval, number, text
 from voirdire_plugins.resources import resource
 

@@ -16,7 +16,8 @@ from voirdire._errors import InputError, check_columns, duplicate
 from voirdire.examining.labels.matrix import matrix_of_ratings, matrix_of_values
 from voirdire.parsing import LabelSet, parse_labels_column
 from voirdire.schema import STATUSES
-from voirdire.store import FLAGS, flags_series, iterate_parsed
+from voirdire.store.frames import iterate_parsed
+from voirdire.store.parsed import FLAGS, flags_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

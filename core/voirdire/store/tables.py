@@ -11,8 +11,8 @@ import polars as pl
 
 from voirdire._errors import SessionError
 from voirdire.files import whole
-from voirdire.store._findings import Flagged, write_reply_findings
-from voirdire.store._frames import (
+from voirdire.store.findings import Flagged, write_reply_findings
+from voirdire.store.frames import (
     RESPONSES,
     Panel,
     panel_of,
@@ -21,8 +21,8 @@ from voirdire.store._frames import (
     ratings_pages,
     responses_pages,
 )
-from voirdire.store._parsed import PREFERENCES, Changed, Page
-from voirdire.store._session import locked_session, transaction, usable
+from voirdire.store.parsed import PREFERENCES, Changed, Page
+from voirdire.store.session import locked_session, transaction, usable
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import StudyError
 from voirdire.schema import Response
-from voirdire.store._expected import expect
-from voirdire.store._raters import read_response
-from voirdire.store._replies import answered
-from voirdire.store._subjects import take_responses
+from voirdire.store.raters import read_response
+from voirdire.store.replies import answered
+from voirdire.store.subjects import take_responses
+from voirdire.store.tasks import expect
 from voirdire.study import Comparisons
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from voirdire.store._raters import Asker
+    from voirdire.store.raters import Asker
 
 
 def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from voirdire._errors import StudyError
 from voirdire.schema import Comparison, Item, Rating
-from voirdire.store import _subjects
+from voirdire.store import subjects
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
-    from voirdire.store._raters import TaskKind
+    from voirdire.store.raters import TaskKind
     from voirdire.study import Comparisons
 
 Task = Rating | Comparison | Item
@@ -28,14 +28,14 @@ def iterate_tasks(
 ) -> Iterator[tuple[Names, Task]]:
     """Every task of that kind with its item, first and second system, in a fixed order."""
     if kind == "item":
-        for item in _subjects.iterate_items(connection):
+        for item in subjects.iterate_items(connection):
             yield (item.id, "", ""), item
     elif kind == "rating":
-        for rating in _subjects.iterate_ratings(connection):
+        for rating in subjects.iterate_ratings(connection):
             yield (rating.item.id, rating.response.system, ""), rating
     else:
         pairs = pairs_of(connection, comparisons)
-        for pair in _subjects.iterate_comparisons(connection, pairs):
+        for pair in subjects.iterate_comparisons(connection, pairs):
             for task in _shown(pair, comparisons):
                 yield (task.item.id, task.first.system, task.second.system), task
 
@@ -63,7 +63,7 @@ def pairs_of(connection: sqlite3.Connection, comparisons: Comparisons) -> list[t
     StudyError
         A pair or `against` names a system that has no responses.
     """
-    systems = _subjects.systems(connection)
+    systems = subjects.systems(connection)
     named = {name for pair in comparisons.pairs for name in pair} | {comparisons.against} - {""}
     unknown = sorted(named - set(systems))
     if unknown and systems:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from voirdire.schema import Reply
-from voirdire.store._session import read_session, reply_of, usable
 from voirdire.store._texts import unpack
+from voirdire.store.session import read_session, reply_of, usable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from voirdire.store._records import RaterId
+    from voirdire.store.records import RaterId
 
 PAGE = 20_000
 _FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,

@@ -16,11 +16,11 @@ from voirdire._errors import SessionError
 from voirdire.files import whole, write_text
 from voirdire.schema import Reply, Usage
 from voirdire.secrets import held_keys
-from voirdire.store import _lock
-from voirdire.store._records import Stored
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import unpack
 from voirdire.store._writer import Writer, connect
+from voirdire.store.lock import acquire, release
+from voirdire.store.records import Stored
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Session:
             self.stop()
         finally:
             self.connection.close()
-            _lock.release(self._lock)
+            release(self._lock)
 
 
 def reply_of(row: Sequence[Any]) -> Reply:
@@ -164,13 +164,13 @@ def open_session(
         )
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    lock = _lock.acquire(folder)
+    lock = acquire(folder)
     try:
         with usable(folder):
             _prepare(folder)
         session = Session(folder, lock)
     except BaseException:
-        _lock.release(lock)
+        release(lock)
         raise
     with ExitStack() as opened:
         opened.enter_context(session)
@@ -197,7 +197,7 @@ def locked_session(folder: str | Path) -> Iterator[sqlite3.Connection]:
     folder = Path(folder)
     _check_there(folder)
     try:
-        lock = _lock.acquire(folder)
+        lock = acquire(folder)
     except OSError as error:
         raise SessionError(f"session {folder}: it cannot be written ({error.strerror})") from None
     try:
@@ -206,7 +206,7 @@ def locked_session(folder: str | Path) -> Iterator[sqlite3.Connection]:
         with closing(connect(folder / DATABASE)) as connection:
             yield connection
     finally:
-        _lock.release(lock)
+        release(lock)
 
 
 @contextmanager

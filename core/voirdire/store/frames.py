@@ -12,18 +12,18 @@ import polars as pl
 from voirdire._errors import SessionError
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.schema import Reply
-from voirdire.store._expected import expect, pairs_of
-from voirdire.store._parsed import (
+from voirdire.store._texts import unpack
+from voirdire.store.parsed import (
     PAGE,
     PREFERENCES,
     as_preferences,
     as_ratings,
     parsed_pages,
 )
-from voirdire.store._raters import askers, read_replies, read_response
-from voirdire.store._replies import answered, readable
-from voirdire.store._session import STUDY, read_session
-from voirdire.store._texts import unpack
+from voirdire.store.raters import askers, read_replies, read_response
+from voirdire.store.replies import answered, readable
+from voirdire.store.session import STUDY, read_session
+from voirdire.store.tasks import expect, pairs_of
 from voirdire.study import load_study
 from voirdire.tables import RATERS, RATINGS, STATUS
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from voirdire._registry import Plugins
     from voirdire.schema import Parsed, Status
-    from voirdire.store._parsed import Page
-    from voirdire.store._raters import Asker
+    from voirdire.store.parsed import Page
+    from voirdire.store.raters import Asker
     from voirdire.study import Stage, Study
 
 

@@ -35,7 +35,7 @@ from voirdire.schema import (
     Sampling,
     Scale,
 )
-from voirdire.store._records import RaterId, dumps, params_json
+from voirdire.store.records import RaterId, dumps, params_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,18 +16,18 @@ from voirdire._errors import BROKEN_PLUGIN
 from voirdire.files import whole, write_json
 from voirdire.protocols import Finds
 from voirdire.schema import Finding
-from voirdire.store._counts import count_finished
-from voirdire.store._replies import rater_number
-from voirdire.store._session import read_session
+from voirdire.store.counts import count_finished
+from voirdire.store.replies import rater_number
+from voirdire.store.session import read_session
 
 if TYPE_CHECKING:
     import sqlite3
     from collections import Counter
     from collections.abc import Iterable, Iterator
 
-    from voirdire.store._frames import Panel
-    from voirdire.store._parsed import Page
-    from voirdire.store._raters import Asker
+    from voirdire.store.frames import Panel
+    from voirdire.store.parsed import Page
+    from voirdire.store.raters import Asker
     from voirdire.study import Comparisons
 
 

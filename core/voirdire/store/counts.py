@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from voirdire.store._expected import expect
-from voirdire.store._replies import rater_number
 from voirdire.store._texts import unpack
+from voirdire.store.replies import rater_number
+from voirdire.store.tasks import expect
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from voirdire.store._raters import Asker
-    from voirdire.store._records import RaterId
+    from voirdire.store.raters import Asker
+    from voirdire.store.records import RaterId
     from voirdire.study import Comparisons
 
 _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (

@@ -9,8 +9,8 @@ import polars as pl
 
 from voirdire.protocols import ParsesColumns
 from voirdire.schema import Reply
-from voirdire.store._raters import read_replies
-from voirdire.store._replies import answered
+from voirdire.store.raters import read_replies
+from voirdire.store.replies import answered
 from voirdire.tables import RATINGS, STATUS
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from voirdire.parsing import ScoreColumns
     from voirdire.schema import Flag, Parsed, Status
-    from voirdire.store._raters import Asker
-    from voirdire.store._records import RaterId
-    from voirdire.store._replies import Answered
+    from voirdire.store.raters import Asker
+    from voirdire.store.records import RaterId
+    from voirdire.store.replies import Answered
 
 #: Tasks of one page, which bounds the memory that deriving a table takes.
 PAGE = 5_000

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Comparison, Item, Rating, Response
-from voirdire.store._session import transaction
 from voirdire.store._texts import pack, unpack
+from voirdire.store.session import transaction
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from voirdire._errors import ModelError
 from voirdire._registry import Plugins
+from voirdire.errors import ModelError
 from voirdire.protocols import costs_nothing
 from voirdire.running import run
 from voirdire.schema import Message, Parsed, Reply, Request, Response, Sampling, Usage

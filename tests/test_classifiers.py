@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoder import LABELS, multi_hot, one_hot, sentences
 
-from voirdire._errors import InputError, StudyError, TableError
+from voirdire.errors import InputError, StudyError, TableError
 from voirdire.examining.labels import (
     SPLITS,
     choose_thresholds,

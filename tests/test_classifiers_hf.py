@@ -17,7 +17,7 @@ import pytest
 from test_classifiers_grid import mild_study
 from tiny_encoder import LABELS, build_encoder, multi_hot, one_hot, sentences
 
-from voirdire._errors import InputError, MissingExtraError
+from voirdire.errors import InputError, MissingExtraError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.stats import random_f1
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, hf

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tiny_encoder import build_encoder, sentences
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 torch = pytest.importorskip("torch", reason="pip install 'voirdire[hf]'")
 pytest.importorskip("transformers", reason="pip install 'voirdire[hf]'")

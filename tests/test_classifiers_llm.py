@@ -7,7 +7,7 @@ import pytest
 from test_classifiers_grid import mild_study
 from tiny_encoder import _WORDS, LABELS, multi_hot, one_hot, sentences
 
-from voirdire._errors import InputError, ModelError
+from voirdire.errors import InputError, ModelError
 from voirdire.examining.labels import decide
 from voirdire.schema import Reply
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, llm, read_texts

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.files import file_hash, whole, write_json, write_text
 
 

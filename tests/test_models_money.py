@@ -14,7 +14,7 @@ from test_models_odd import chat, claude, gemini, outcome
 from wire_server import WireServer
 
 from voirdire import ModelError
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.running.budget import cost_of
 from voirdire.schema import Usage
 from voirdire.study import Prices

@@ -8,8 +8,8 @@ import pytest
 from wire_server import FAULTS, WireServer
 
 from voirdire import examine
-from voirdire._errors import SessionError, StudyError
 from voirdire.cli.run import print_result
+from voirdire.errors import SessionError, StudyError
 from voirdire.report import write_outputs
 from voirdire.running import run
 from voirdire.store import replies_frame

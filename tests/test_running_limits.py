@@ -7,7 +7,7 @@ import time
 import pytest
 from scripted import RECEIVED, go, judge, study_of
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 from voirdire.running.budget import Budget, cost_of
 from voirdire.running.limits import Breaker
 from voirdire.schema import Usage

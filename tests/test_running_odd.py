@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from scripted import RECEIVED, Digit, TwoSteps, go, judge, rated, scripted_plugins, study_of
 
-from voirdire._errors import ModelError, PluginError, SessionError
+from voirdire.errors import ModelError, PluginError, SessionError
 from voirdire.running import run, session_status
 from voirdire.schema import Message, Parsed, Reply, Request, Usage
 from voirdire.store import ratings_frame, read_session, replies_frame, session_study
@@ -290,7 +290,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from scripted import *
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 plugins = scripted_plugins()
 class Stuck(Scripted):
     async def complete(self, request):

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import judge, scripted_plugins, study_of
 
-from voirdire._errors import ModelError, StudyError
+from voirdire.errors import ModelError, StudyError
 from voirdire.running import _progress, run
 from voirdire.running.budget import Budget, cost_of
 from voirdire.running.limits import Breaker, Bucket, RateLimiter, may_retry, wait_before

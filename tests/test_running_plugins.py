@@ -8,7 +8,7 @@ import sys
 import pytest
 from scripted import Digit, Writer, judge, scripted_plugins, study_of
 
-from voirdire._errors import VoirdireError
+from voirdire.errors import VoirdireError
 from voirdire.running import _models, run
 from voirdire.schema import Reply, Response
 from voirdire.store import responses_frame

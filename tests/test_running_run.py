@@ -8,7 +8,7 @@ import time
 import pytest
 from scripted import PLUGINS, RECEIVED, Digit, go, judge, rated, scripted_plugins, study_of
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 from voirdire.running import dry_run, run, session_status
 from voirdire.store import replies_frame
 from voirdire.store.tables import session_tables

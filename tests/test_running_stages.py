@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scripted import PLUGINS, RECEIVED, go, judge, rated, scripted_plugins, study_of
 
-from voirdire._errors import SessionError, StudyError, TableError
+from voirdire.errors import SessionError, StudyError, TableError
 from voirdire.running import arun, dry_run, run, session_status
 from voirdire.store import ratings_frame, replies_frame, responses_frame
 from voirdire.store.tables import session_tables

@@ -16,9 +16,9 @@ pytest.importorskip("openai")
 from wire_server import WireServer
 
 from voirdire import examine
-from voirdire._errors import InputError, SessionError, StudyError
 from voirdire._manager import GROUP, load
 from voirdire.cli import main
+from voirdire.errors import InputError, SessionError, StudyError
 from voirdire.examining import audit_source
 from voirdire.report import write_outputs
 from voirdire.running import dry_run, run

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from reference import alttest as twin
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import alt_test
 
 SETS = {

@@ -10,7 +10,7 @@ import pytest
 from reference import chance as twin
 from scipy.stats import ks_2samp
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import (
     best_constant_f1,
     kappa_f1,

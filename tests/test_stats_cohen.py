@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import agreement as twin
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import cohen_kappa
 
 # Cohen (1960; 1968), n = 200: kappa .492; with disagreement weights 0/1/3/6 kappa_w .348.

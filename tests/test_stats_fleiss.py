@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import agreement as twin
 from scipy.stats import binomtest
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import (
     brennan_prediger,
     fleiss_kappa,

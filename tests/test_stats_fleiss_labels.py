@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference import agreement as twin
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import fleiss_kappa, fleiss_per_label, gwet_ac
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import intraclass as slow
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import icc, icc_batch
 from voirdire.stats._forms import FORMS, canonical
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import systems as slow
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import icc, icc_clustered, icc_systems, icc_systems_batch
 from voirdire.stats._resampling import draw_counts
 

@@ -14,7 +14,7 @@ from scipy import optimize
 from scipy import stats as scipy_stats
 
 from voirdire import stats
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._reml import Sums, deviance
 
 SHROUT_FLEISS = [

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from voirdire import stats
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 
 NAN = math.nan
 R = np.array([[1.0, 2, 2], [2, 3, 3], [4, 4, 2], [5, 3, 4], [3, 1, 2]])

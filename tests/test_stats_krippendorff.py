@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import agreement as twin
 from scipy import stats as scipy_stats
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import krippendorff_alpha
 
 METRICS = ["nominal", "ordinal", "interval", "ratio"]

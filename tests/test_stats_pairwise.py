@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import preference as twin
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import bradley_terry
 
 NAMES = np.array(["w", "x", "y", "z"])

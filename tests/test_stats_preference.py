@@ -9,7 +9,7 @@ import pytest
 from reference import preference as twin
 from scipy.stats import ttest_1samp
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import mean_preference, position_effect, win_tie_loss
 
 

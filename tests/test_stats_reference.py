@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats as scipy_stats
 
 from voirdire import stats
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 
 scores = arrays(np.int64, st.tuples(st.integers(6, 25), st.just(2)), elements=st.integers(1, 5))
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats as scipy_stats
 
 from voirdire import stats
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 
 
 def test_tail_misses_count_the_bad_responses_only():

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats as st
 from sklearn import metrics
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import (
     ClusterSums,
     cluster_jackknife,

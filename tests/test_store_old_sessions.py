@@ -17,7 +17,7 @@ import pytest
 from scripted import PLUGINS, go, judge, rated, scripted_plugins, study_of
 
 import voirdire
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 from voirdire.running import run, session_status
 from voirdire.store import (
     preferences_frame,

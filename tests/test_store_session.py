@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from scripted import scripted_plugins
 
-from voirdire._errors import PluginError, SessionError, StudyError
+from voirdire.errors import PluginError, SessionError, StudyError
 from voirdire.schema import Item, Message, Reply, Request, Response, Usage
 from voirdire.secrets import scrub
 from voirdire.store import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 from voirdire.study import build_study, load_study
 
 

@@ -11,7 +11,7 @@ import pytest
 import xlsxwriter
 
 from voirdire import StudyError, TableError, examine
-from voirdire._errors import QuestionError
+from voirdire.errors import QuestionError
 from voirdire.study import Source, build_study, load_study
 from voirdire.tables import read_file, read_tables
 

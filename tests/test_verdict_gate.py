@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from voirdire import examine
-from voirdire._errors import InputError, RequirementUnmetError
+from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining import check_requirements
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases

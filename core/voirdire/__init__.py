@@ -4,7 +4,7 @@ Public names stand in `__init__.pyi` and are resolved on first use, so that `imp
 light.
 """
 
-from voirdire._lazy import attach
+from voirdire.lazy import attach
 
 __version__ = "0.1.0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import not_one_of
+from voirdire.errors import not_one_of
 from voirdire.schema import Message, Request, Response, Sampling
 
 if TYPE_CHECKING:

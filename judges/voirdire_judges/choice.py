@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
-from voirdire._options import read_options
-from voirdire.parsing import parse_choice
+from voirdire.errors import InputError
+from voirdire.parsing import parse_choice, read_options
 from voirdire.schema import Flag, Message, Parsed, Reply, Request, Sampling
 
 if TYPE_CHECKING:

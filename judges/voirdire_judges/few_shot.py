@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError, VoirdireError
-from voirdire._manager import plugins as loaded_plugins
+from voirdire import plugins as loaded_plugins
+from voirdire.errors import InputError, VoirdireError
 from voirdire.store.raters import askers
 from voirdire.tables import read_items
 
 if TYPE_CHECKING:
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.protocols import ExampleSelector
     from voirdire.schema import Finding, Item
     from voirdire.study import Study

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing import LEVELS, parse_preferences
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._flags import echo_flags, flagged

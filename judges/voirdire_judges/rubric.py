@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import combined, missing_reply

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing import parse_yes_no, said_yes
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._combine import missing_reply
@@ -17,7 +17,7 @@ from voirdire_judges.prompts._schema import object_schema
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.schema import Finding
     from voirdire.study import Study
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_retrieval._texts import exact_key
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.files import write_json
 
 if TYPE_CHECKING:

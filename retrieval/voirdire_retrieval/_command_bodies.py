@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.schema import Item
 from voirdire_retrieval._cache import VectorCache
 from voirdire_retrieval._card import read_card

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import FaultKind, InputError, ModelError
+from voirdire.errors import FaultKind, InputError, ModelError
 from voirdire_retrieval._vectors import unit_rows
 
 if TYPE_CHECKING:

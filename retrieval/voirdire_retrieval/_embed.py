@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 from voirdire_retrieval._texts import is_empty
 from voirdire_retrieval._vectors import unit_rows
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from voirdire._errors import InputError, MissingExtraError
+from voirdire.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

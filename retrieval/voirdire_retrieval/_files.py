@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns
 from voirdire.schema import Item
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw
 from voirdire_retrieval._pool import Pool, make_pool
 
 if TYPE_CHECKING:

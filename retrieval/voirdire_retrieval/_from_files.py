@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.protocols import Embedder
 from voirdire_retrieval._cache import VectorCache
 from voirdire_retrieval._files import read_pool

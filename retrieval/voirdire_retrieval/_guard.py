@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_retrieval._texts import id_key, text_key
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_retrieval._card import Card, data_hash
 from voirdire_retrieval._embed import Embedded, embed_texts
 from voirdire_retrieval._faiss import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError, MissingExtraError, ModelError
+from voirdire.errors import InputError, MissingExtraError, ModelError
 from voirdire.schema import Item
 from voirdire_retrieval._vectors import unit_rows
 

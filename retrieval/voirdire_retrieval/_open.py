@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 if TYPE_CHECKING:
     from voirdire.protocols import Embedder

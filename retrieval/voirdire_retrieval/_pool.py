@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns, duplicate
+from voirdire.errors import TableError, check_columns, duplicate
 from voirdire_retrieval._texts import text_key
 
 if TYPE_CHECKING:

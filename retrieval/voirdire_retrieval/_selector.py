@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_retrieval._choice import Choice, First
 from voirdire_retrieval._embed import embed_texts
 from voirdire_retrieval._guard import Guard

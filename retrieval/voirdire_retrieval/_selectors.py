@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_retrieval._choice import Balanced, Diverse
 from voirdire_retrieval._guard import Guard
 from voirdire_retrieval._propose import always, at_random

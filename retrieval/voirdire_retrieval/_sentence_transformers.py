@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire._errors import InputError, MissingExtraError, ModelError
+from voirdire.errors import InputError, MissingExtraError, ModelError
 from voirdire_retrieval._hub import is_out_of_reach
 
 if TYPE_CHECKING:

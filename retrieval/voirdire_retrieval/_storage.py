@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.files import file_hash
 from voirdire_retrieval._card import Card, data_hash, read_card, write_card
 from voirdire_retrieval._faiss import Device, load_faiss, place

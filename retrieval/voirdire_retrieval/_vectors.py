@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

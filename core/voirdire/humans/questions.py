@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire._errors import InputError, StudyError, TableError, duplicate
-from voirdire._options import read_options
+from voirdire.parsing.options import read_options
 from voirdire.schema import Scale
 
 if TYPE_CHECKING:

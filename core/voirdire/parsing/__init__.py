@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from voirdire.parsing._labelset import LabelSet
+from voirdire.parsing._labelset import LabelSet, spelled
 from voirdire.parsing._reasons import FLAGS, REASONS, worst_status
 from voirdire.parsing.choices import parse_choice
 from voirdire.parsing.columns import ScoreColumns, parse_scores_column
 from voirdire.parsing.fields import parse_fields
 from voirdire.parsing.labels import parse_labels, parse_labels_column
+from voirdire.parsing.options import read_options
 from voirdire.parsing.preferences import (
     LEVELS,
     Orders,
@@ -36,7 +37,9 @@ __all__ = [
     "parse_scores_column",
     "parse_yes_no",
     "read_level",
+    "read_options",
     "said_yes",
     "settle_orders",
+    "spelled",
     "worst_status",
 ]

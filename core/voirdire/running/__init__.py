@@ -1,6 +1,7 @@
 """Running panels: the only room that awaits."""
 
 from voirdire.running._dry import DryRater, dry_run
+from voirdire.running._models import completer
 from voirdire.running._result import RaterResult, RunResult, session_status
 from voirdire.running._run import arun
 from voirdire.running._sync import run
@@ -10,6 +11,7 @@ __all__ = [
     "RaterResult",
     "RunResult",
     "arun",
+    "completer",
     "dry_run",
     "run",
     "session_status",

@@ -7,7 +7,7 @@ from voirdire.tables._inputs import read_items, read_responses
 from voirdire.tables._load import read_tables
 from voirdire.tables._off_scale import apply_off_scale
 from voirdire.tables._scale import infer_scale
-from voirdire.tables._tables import FACTS, RATERS, RATINGS, STATUS, Tables
+from voirdire.tables._tables import FACTS, RATERS, RATINGS, STATUS, Tables, plural
 from voirdire.tables._xlsx import write_jsonl, write_xlsx
 from voirdire.tables.audit import audit
 from voirdire.tables.labelled import read_labelled, yes_no
@@ -37,6 +37,7 @@ __all__ = [
     "from_frame",
     "infer_scale",
     "match_ids",
+    "plural",
     "read_file",
     "read_items",
     "read_labelled",

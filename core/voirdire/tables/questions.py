@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import TableError, check_columns, duplicate
-from voirdire._options import read_options
+from voirdire.parsing.options import read_options
 from voirdire.tables._files import read_raw
 
 if TYPE_CHECKING:

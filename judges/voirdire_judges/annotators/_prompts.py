@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 if TYPE_CHECKING:
     from voirdire.parsing import LabelSet

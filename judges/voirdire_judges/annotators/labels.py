@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing import LabelSet, parse_labels
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._combine import missing_reply

@@ -3,6 +3,6 @@
 Public names stand in `__init__.pyi` and are resolved on first use.
 """
 
-from voirdire._lazy import attach
+from voirdire.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, ModelError
-from voirdire.running import run
-from voirdire.running._models import completer
+from voirdire.errors import InputError, ModelError
+from voirdire.running import completer, run
 from voirdire.schema import Item, Reply
 from voirdire.store import ratings_frame
 from voirdire.study import build_study

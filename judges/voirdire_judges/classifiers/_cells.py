@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import SessionError, StudyError
+from voirdire.errors import SessionError, StudyError
 from voirdire.files import file_hash
 
 if TYPE_CHECKING:

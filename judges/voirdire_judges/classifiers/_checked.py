@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import PluginError
+from voirdire.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.files import whole
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def fit(
     quiet: QuietOption = False,
 ) -> None:
     """Train and test every cell of a grid: models x data x label sets x tasks x seeds."""
-    from voirdire._errors import InputError  # noqa: PLC0415 - slow
+    from voirdire.errors import InputError  # noqa: PLC0415 - slow
     from voirdire.study import load_study  # noqa: PLC0415 - slow
     from voirdire_judges.classifiers._grid import fit_grid  # noqa: PLC0415 - slow
 
@@ -130,7 +130,7 @@ def predict(
     threads: ThreadsOption = None,
 ) -> None:
     """Predict the labels of new texts with the trained models of a grid."""
-    from voirdire._errors import InputError  # noqa: PLC0415 - slow
+    from voirdire.errors import InputError  # noqa: PLC0415 - slow
     from voirdire_judges.classifiers._predict import (  # noqa: PLC0415 - slow
         predict_texts,
         read_texts,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import StudyError, TableError
+from voirdire.errors import StudyError, TableError
 from voirdire.examining.labels import SPLITS, stratified_split
-from voirdire.tables._tables import plural
+from voirdire.tables import plural
 from voirdire_judges.classifiers._labels import read_labels
 from voirdire_judges.classifiers._table import TESTED, read_table
 from voirdire_judges.classifiers._targets import Labelled, Target, target_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_judges.classifiers._batches import padded, reading_order, tokenise
 from voirdire_judges.models._imports import require
 

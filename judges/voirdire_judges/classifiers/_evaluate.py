@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 from voirdire.examining.labels import (
     label_scores,
     matrices_of_predictions,

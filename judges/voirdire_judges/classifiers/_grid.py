@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import (
+from voirdire import plugins as loaded_plugins
+from voirdire.errors import (
     InputError,
     MissingExtraError,
     SessionError,
     TableError,
     VoirdireError,
 )
-from voirdire._manager import plugins as loaded_plugins
 from voirdire.files import write_json
 from voirdire.store.lock import acquire, release
 from voirdire_judges.classifiers._cells import (
@@ -30,7 +30,7 @@ from voirdire_judges.classifiers._train import prepared, train_cell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.study import Study
     from voirdire_judges.classifiers._cells import State
     from voirdire_judges.classifiers._data import Dataset

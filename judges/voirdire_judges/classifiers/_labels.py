@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.examining.labels import split_labels
-from voirdire.parsing import LabelSet
-from voirdire.parsing._labelset import spelled
+from voirdire.parsing import LabelSet, spelled
 from voirdire_judges.classifiers._targets import Labelled
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ def check_task(task: str, classes: Sequence[str], name: str) -> None:
 
     >>> check_task("binary", ["a"], "tfidf")
     Traceback (most recent call last):
-    voirdire._errors.InputError: tfidf: a binary task needs 2 classes, got ['a']
+    voirdire.errors.InputError: tfidf: a binary task needs 2 classes, got ['a']
     """
     if task not in TASKS:
         raise InputError(f"{name}: task must be one of {TASKS}, got {task!r}")
@@ -42,7 +42,7 @@ def check_training(
     >>> labels = np.array([[1, 0], [0, 0]], dtype=np.int8)
     >>> check_training(["one", "two"], labels, ["a", "b"], "multi-class", "tfidf")
     Traceback (most recent call last):
-    voirdire._errors.InputError: tfidf: a multi-class text has one class, text 1 has 0
+    voirdire.errors.InputError: tfidf: a multi-class text has one class, text 1 has 0
     """
     given = np.asarray(labels)
     if given.shape != (len(texts), len(classes)):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, SessionError
-from voirdire._manager import plugins as loaded_plugins
+from voirdire import plugins as loaded_plugins
+from voirdire.errors import InputError, SessionError
 from voirdire.examining.labels import decide
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import MODEL, RESULT, read_json
@@ -22,7 +22,7 @@ from voirdire_judges.classifiers._train import cuts, make_classifier
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.protocols import Classifier
     from voirdire_judges.classifiers._cells import Cell
 

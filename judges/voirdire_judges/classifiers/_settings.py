@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]

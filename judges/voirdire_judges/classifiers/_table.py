@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns, duplicate
+from voirdire.errors import TableError, check_columns, duplicate
 from voirdire.tables import read_raw
 
 if TYPE_CHECKING:

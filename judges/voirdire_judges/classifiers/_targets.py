@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

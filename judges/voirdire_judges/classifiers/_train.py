@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.files import write_json
 from voirdire.protocols import CountsCuts, Decides, Noted, Trainable

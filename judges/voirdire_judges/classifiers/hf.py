@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import not_one_of
+from voirdire.errors import not_one_of
 from voirdire_judges.classifiers._batches import Part
 from voirdire_judges.classifiers._checkpoints import Checkpoints, History, fingerprint
 from voirdire_judges.classifiers._encoder import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError, not_one_of
-from voirdire._manager import plugins as loaded_plugins
+from voirdire import plugins as loaded_plugins
+from voirdire.errors import InputError, not_one_of
 from voirdire_judges.classifiers._ask import ask_by_name, ask_model
 from voirdire_judges.classifiers._options import check_task, check_training, read_card
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited

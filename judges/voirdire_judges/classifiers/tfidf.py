@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire_judges.classifiers._options import check_task, check_training, fitted, read_card
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 
 if TYPE_CHECKING:
     from voirdire.schema import Message, Request

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 from voirdire.secrets import scrub
 from voirdire_judges.models._status import error_of, is_too_long, kind_of, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from voirdire._errors import FaultKind
+    from voirdire.errors import FaultKind
     from voirdire.schema import Usage
     from voirdire_judges.models._keys import Key
 

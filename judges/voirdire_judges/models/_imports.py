@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from voirdire._errors import MissingExtraError
+from voirdire.errors import MissingExtraError
 
 
 def require(module: str, feature: str, extra: str) -> Any:
@@ -15,7 +15,7 @@ def require(module: str, feature: str, extra: str) -> Any:
     'json'
     >>> require("no_such_package", "openai:gpt-4o", "openai")
     Traceback (most recent call last):
-    voirdire._errors.MissingExtraError: openai:gpt-4o needs the package 'no_such_package', which is
+    voirdire.errors.MissingExtraError: openai:gpt-4o needs the package 'no_such_package', which is
     not installed: pip install 'voirdire[openai]' (from a clone: pip install '.[openai]')
     """
     try:

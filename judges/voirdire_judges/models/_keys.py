@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from voirdire._errors import InputError, ModelError
+from voirdire.errors import InputError, ModelError
 from voirdire.secrets import secret_in_address
 
 

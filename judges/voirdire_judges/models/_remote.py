@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import ModelError
+from voirdire.errors import ModelError
 from voirdire.schema import Reply, Usage
 from voirdire.secrets import Hider
 from voirdire_judges.models._checks import sendable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from voirdire._errors import FaultKind
+    from voirdire.errors import FaultKind
 
 #: Statuses by the names that errors inside a 200 go by; any other is a 500.
 _STATED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment

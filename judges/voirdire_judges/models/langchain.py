@@ -7,7 +7,7 @@ import importlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError, ModelError
+from voirdire.errors import InputError, ModelError
 from voirdire.schema import Reply
 from voirdire_judges.models._body import (
     given_to,

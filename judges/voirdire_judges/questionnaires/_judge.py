@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing import parse_questionnaire, worst_status
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import missing_reply

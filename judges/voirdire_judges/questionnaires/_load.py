@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.schema import Scale
 
 _HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.schema import Attribute, Rubric, Scale
 
 _HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from voirdire_plugins.resources import resource
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.study import Study
 
 #: Task -> the labels it asks for. Comorbidity is asked as two labels at once.

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError, TableError
-from voirdire._errors import check_columns
+from voirdire.errors import check_columns
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:

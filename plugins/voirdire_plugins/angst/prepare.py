@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError, TableError
-from voirdire._errors import check_columns
+from voirdire.errors import check_columns
 from voirdire.examining.annotating import (
     annotator_agreement,
     read_annotations,

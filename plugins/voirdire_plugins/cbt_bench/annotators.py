@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import InputError
-from voirdire._errors import not_one_of
+from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
 from voirdire_judges.choice import ChoiceJudge, FixedExamples
 from voirdire_plugins.cbt_bench.data import read_examples

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.examining.preferences import OVERALL, examine_preferences, preference_sections
 from voirdire.store import responses_frame
 from voirdire.tabular import Section, Table, count, number, text

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import TableError
-from voirdire._errors import duplicate, not_one_of
+from voirdire.errors import duplicate, not_one_of
 from voirdire.schema import Item
 from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, primary_of
 

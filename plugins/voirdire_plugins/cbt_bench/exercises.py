@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire import TableError
-from voirdire._errors import duplicate
+from voirdire.errors import duplicate
 from voirdire.tables import cell_text, read_rows
 from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 

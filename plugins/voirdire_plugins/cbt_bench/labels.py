@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from voirdire import InputError
-from voirdire._errors import not_one_of
+from voirdire.errors import not_one_of
 from voirdire_plugins.resources import resource
 
 _SETS = resource("cbt_bench", "labels")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError
-from voirdire._errors import check_columns
+from voirdire.errors import check_columns
 from voirdire.study import annotator_panel, key_table, keyed, named_models, write_study
 from voirdire.tables import read_questions, read_raw
 from voirdire_plugins.cbt_bench.comparison_review import REFERENCE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import check_columns
+from voirdire.errors import check_columns
 from voirdire.study import named_models, write_study
 from voirdire.tables import read_labelled, read_raw
 from voirdire_plugins.mentalalign.benchmark import RUBRIC

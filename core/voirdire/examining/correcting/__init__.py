@@ -1,5 +1,5 @@
 """What humans would have said: corrected numbers, plans for labels, verdicts that need no human."""
 
-from voirdire._lazy import attach
+from voirdire.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

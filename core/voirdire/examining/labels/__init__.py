@@ -5,6 +5,6 @@ A table, a panel's ratings, a classifier's predictions or replies over several r
 rater repeats itself. Public names stand in `__init__.pyi` and are resolved on first use.
 """
 
-from voirdire._lazy import attach
+from voirdire.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,5 +1,5 @@
 """Preferences between two systems: read, settled, examined, and shown as sections."""
 
-from voirdire._lazy import attach
+from voirdire.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,89 @@
+"""What a third party may import: the packages of this repository import nothing else of core."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import voirdire
+from voirdire import store
+
+ROOT = Path(__file__).parent.parent
+ROOMS = {
+    "voirdire": ROOT / "core" / "voirdire",
+    "voirdire_judges": ROOT / "judges" / "voirdire_judges",
+    "voirdire_retrieval": ROOT / "retrieval" / "voirdire_retrieval",
+    "voirdire_plugins": ROOT / "plugins" / "voirdire_plugins",
+    "voirdire_example": ROOT / "plugins" / "example" / "voirdire_example",
+}
+#: Functions, the study and the examination, estimates, plugins.
+WORK = {
+    "Estimate", "Examination", "Interval", "Plugins", "Study", "alt_test", "arun", "build_study",
+    "cohen_kappa", "correct", "costs_nothing", "examine", "fleiss_kappa", "gwet_ac", "hookimpl",
+    "icc", "joint_agreement", "kappa_f1", "krippendorff_alpha", "load_study", "measure", "plugins",
+    "run", "write_outputs",
+}  # fmt: skip
+#: What an author of judges, annotators and models writes and reads.
+NOUNS = {
+    "Attribute", "Comparison", "Finding", "Flag", "Item", "Message", "Parsed", "Rating", "Reply",
+    "Request", "Response", "Rubric", "Sampling", "Scale", "Usage",
+}  # fmt: skip
+
+
+def private_imports(text: str, own: str) -> list[str]:
+    """Modules with an underscore that a file takes from another of the packages."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+        elif isinstance(node, ast.Import):
+            modules = [name.name for name in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            modules = re.findall(r"\bvoirdire\w*(?:\.\w+)+(?=:)", node.value)  # "module:attribute"
+        else:
+            continue
+        for module in modules:
+            package, *parts = module.split(".")
+            private = any(part.startswith("_") and not part.endswith("__") for part in parts)
+            if package in ROOMS and package != own and private:
+                found.append(module)
+    return found
+
+
+@pytest.mark.parametrize("package", [name for name in ROOMS if name != "voirdire"])
+def test_no_package_imports_a_private_module_of_another(package):
+    files = [path for suffix in ("py", "pyi") for path in ROOMS[package].rglob(f"*.{suffix}")]
+    assert files
+    taken = {str(f): private_imports(f.read_text("utf-8"), package) for f in files}
+    assert {path: modules for path, modules in taken.items() if modules} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from voirdire._errors import InputError", ["voirdire._errors", "voirdire._errors.InputError"]),
+        ("from voirdire.store import _lock", ["voirdire.store._lock"]),
+        ("import voirdire.tables._files", ["voirdire.tables._files"]),
+        ("x = 'voirdire_judges._chat:make'", ["voirdire_judges._chat"]),
+        ("from voirdire import __version__, InputError", []),
+        ("from voirdire_plugins.angst._commands import register", []),
+    ],
+)  # fmt: skip
+def test_private_imports_are_seen(text, expected):
+    assert private_imports(text, "voirdire_plugins") == expected
+
+
+def test_the_root_holds_what_its_users_and_plugin_authors_need():
+    errors = {name for name in voirdire.__all__ if name.endswith("Error")}
+    every = (ROOMS["voirdire"] / "_errors.py").read_text("utf-8")
+    assert errors == set(re.findall(r"^class (\w+Error)\(", every, re.MULTILINE))
+    assert set(voirdire.__all__) == WORK | NOUNS | errors | {"__version__"}
+    assert voirdire.icc is voirdire.stats.icc
+
+
+def test_the_store_exports_what_is_read_of_a_session():
+    assert len(store.__all__) == 9
+    assert all(getattr(store, name) is not None for name in store.__all__)

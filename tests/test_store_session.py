@@ -280,7 +280,7 @@ def test_second_process_is_refused_and_a_killed_one_does_not_block(tmp_path):
     study = tmp_path / "study.toml"
     study.write_text(study_to_toml(study_of(tmp_path)))
     code = (
-        "import sys, time\nfrom voirdire.store import open_session\nfrom voirdire.study import load_study\n"
+        "import sys, time\nfrom voirdire.store.session import open_session\nfrom voirdire.study import load_study\n"
         f"s = open_session({str(tmp_path / 's')!r}, load_study({str(study)!r}), '', resume=True)\n"
         "print('held', flush=True)\ntime.sleep(60)"
     )

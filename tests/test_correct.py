@@ -245,3 +245,26 @@ def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
     assert [score.group for score in found.scores] == ["", "0", "1", "2"]
     assert found.clustered
     assert found.scores[0].found.n_clusters == 12
+
+
+def test_calibration_takes_a_lenient_judge_from_no_to_yes(tmp_path):
+    ratings(labelled=300, items=300).write_csv(tmp_path / "r.csv")
+    done = voirdire(
+        "calibrate", "r.csv", "--reference", "human", "--judge", "judge", "--out", "out",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "out" / "calibration.json").read_text())
+    (one,) = record["judges"]
+    assert (one["before"]["state"], one["after"]["state"]) == ("no", "yes")
+    assert one["bias_before"] == pytest.approx(0.4, abs=0.1)
+    assert one["bias_after"] == pytest.approx(0, abs=0.02)
+    again = voirdire("examine", "out/study.toml", "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    states = {
+        (verdict["judge"], verdict["use"]): verdict["state"]
+        for verdict in json.loads(again.stdout)["verdicts"]
+        if verdict["target"] == "these systems"
+    }
+    assert states["judge", "score"] == "no"
+    assert states["judge, calibrated", "score"] == "yes"

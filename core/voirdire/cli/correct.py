@@ -1,9 +1,9 @@
-"""`voirdire correct`, `plan` and `escalate`: human labels and a judge's scores together."""
+"""`voirdire correct`, `calibrate`, `plan` and `escalate`: labels and judges together."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -44,6 +44,15 @@ Examples:
 The queue names every response that the judge scored, least confident first, and whether it may go
 out without a human.
 """
+CALIBRATE = """
+Examples:
+
+  voirdire calibrate ratings.csv --reference human
+
+  voirdire calibrate ratings.csv --reference human --out out
+
+  voirdire examine out/study.toml
+"""
 JudgeOption = Annotated[
     list[str] | None,
     typer.Option("--judge", help="Use this judge only; may be repeated.", show_default=False),
@@ -52,7 +61,7 @@ ClusterOption = Annotated[
     str,
     typer.Option(
         "--cluster",
-        help="Column of the items that says which belong together (a dialogue).",
+        help="Column of the file that says which belong together (a dialogue).",
         show_default=False,
     ),
 ]
@@ -62,6 +71,7 @@ LevelOption = Annotated[float, typer.Option("--level", help="Coverage of interva
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("correct", epilog=CORRECT)(correct)
+    app.command("calibrate", epilog=CALIBRATE)(calibrate)
     app.command("plan", epilog=PLAN)(plan)
     app.command("escalate", epilog=ESCALATE)(escalate)
 
@@ -129,6 +139,36 @@ def correct(
     show_sections("Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json)
     for line in check_gates(wanted, correcting.correction_values(found)):
         typer.echo(line, err=as_json)
+
+
+def calibrate(
+    source: SourceArgument,
+    reference: ReferenceOption = None,
+    judge: JudgeOption = None,
+    method: Annotated[
+        Literal["level_and_spread", "isotonic"],
+        typer.Option("--method", help="Move level and spread, or fit any rising function."),
+    ] = "level_and_spread",
+    out: OutFolder = None,
+    formats: SectionFormats = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring judges to the humans' scale, and say whether their means may then be quoted."""
+    from voirdire.examining import correcting
+
+    found = correcting.calibrate_ratings(
+        source, reference=reference or (), judges=judge or (), method=method
+    )
+    sections = correcting.calibration_sections(found)
+    record = {"method": found.method, "judges": found.judges, "findings": found.findings}
+    show_sections(
+        "Calibration", "calibration", sections, record, found.findings, out, formats,
+        as_json=as_json,
+    )  # fmt: skip
+    if out is not None:
+        study = correcting.write_calibrated(found, out)
+        typer.echo(f"Examine the calibrated judges beside the raw: voirdire examine {study}",
+                   err=as_json)  # fmt: skip
 
 
 def plan(

@@ -1,3 +1,7 @@
+from voirdire.examining.correcting.calibrating import CalibratedJudge as CalibratedJudge
+from voirdire.examining.correcting.calibrating import CalibratedRatings as CalibratedRatings
+from voirdire.examining.correcting.calibrating import calibrate_ratings as calibrate_ratings
+from voirdire.examining.correcting.calibrating import write_calibrated as write_calibrated
 from voirdire.examining.correcting.corrected import CorrectedScore as CorrectedScore
 from voirdire.examining.correcting.corrected import Correction as Correction
 from voirdire.examining.correcting.corrected import correct as correct
@@ -6,6 +10,7 @@ from voirdire.examining.correcting.escalating import Escalation as Escalation
 from voirdire.examining.correcting.escalating import escalate as escalate
 from voirdire.examining.correcting.planning import LabelPlan as LabelPlan
 from voirdire.examining.correcting.planning import plan_labels as plan_labels
+from voirdire.examining.correcting.sections import calibration_sections as calibration_sections
 from voirdire.examining.correcting.sections import correction_sections as correction_sections
 from voirdire.examining.correcting.sections import escalation_sections as escalation_sections
 from voirdire.examining.correcting.sections import plan_sections as plan_sections

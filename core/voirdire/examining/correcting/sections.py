@@ -20,6 +20,7 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.examining.correcting.calibrating import CalibratedRatings
     from voirdire.examining.correcting.corrected import CorrectedScore, Correction
     from voirdire.examining.correcting.escalating import Escalation
     from voirdire.examining.correcting.planning import LabelPlan
@@ -270,6 +271,36 @@ def _means_section(found: LabelPlan) -> Section:
                     for one in found.means
                 ),
             ),
+        ),
+    )  # fmt: skip
+
+
+def calibration_sections(found: CalibratedRatings) -> tuple[Section, ...]:
+    """Level and spread before and after, and whether means may be quoted."""
+    mended = [one for one in found.judges if one.before.state != "yes" == one.after.state]
+    names = ", ".join(f"{one.judge} on {one.attribute}" for one in mended) or "none"
+    return (
+        Section(
+            "Calibration",
+            "Each score was calibrated by what other items teach, and the verdict after it rests "
+            f"on those scores. Means may be quoted after calibration, and not before: {names}.",
+            (
+                Table(
+                    (
+                        text("Judge"), text("Attribute"), number("Bias before", signed=True),
+                        number("Bias after", signed=True), number("Stretch", 2),
+                        text("Quote means before"), text("and after"),
+                    ),
+                    tuple(
+                        (
+                            one.judge, one.attribute, one.bias_before, one.bias_after,
+                            one.calibration.stretch, one.before.state, one.after.state,
+                        )
+                        for one in found.judges
+                    ),
+                ),
+            ),
+            leading=True,
         ),
     )  # fmt: skip
 

@@ -1,0 +1,183 @@
+"""Calibrated judges: what their scores become, and whether means may then be quoted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.verdict.gathering import gather_cases
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.files import write_text
+from voirdire.stats import calibrate
+from voirdire.stats.response_panel import mean_present
+from voirdire.study import build_study, study_to_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from voirdire.examining.source import Source
+    from voirdire.examining.verdict import Verdict
+    from voirdire.examining.verdict.case import Case
+    from voirdire.schema import Finding
+    from voirdire.stats.calibration import Calibration, Method
+    from voirdire.study import Study
+
+#: How a calibrated judge is called beside the raw one.
+SUFFIX = ", calibrated"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedJudge:
+    """One judge and attribute, raw and calibrated.
+
+    Attributes
+    ----------
+    before, after : Verdict
+        Whether its means may be quoted, as they are and calibrated. Each calibrated score was
+        taught by other items alone, so `after` rests on what the calibration was not fitted on.
+    bias_before, bias_after : float
+        Mean of judge less human on the responses of both.
+    """
+
+    judge: str
+    attribute: str
+    calibration: Calibration
+    before: Verdict
+    after: Verdict
+    bias_before: float
+    bias_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedRatings:
+    """What `voirdire calibrate` found, and the ratings with calibrated judges."""
+
+    judges: tuple[CalibratedJudge, ...]
+    ratings: pl.DataFrame
+    study: Study
+    method: str
+    findings: tuple[Finding, ...]
+
+
+def calibrate_ratings(
+    source: Source,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    method: Method = "level_and_spread",
+) -> CalibratedRatings:
+    """Bring judges to the humans' scale, cross-fitted by item or cluster, and examine them again.
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`.
+    judges : sequence of str
+        Leave out all judges but these.
+    method : {"level_and_spread", "isotonic"}
+        As in `voirdire.stats.calibrate`.
+
+    Raises
+    ------
+    InputError
+        No reference, or no such judge.
+    """
+    changes = {"data": {"reference": tuple(reference) or None}}
+    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    panel, study = inputs.panel, inputs.study
+    known = [member.name for member in panel.judges]
+    unknown = [name for name in judges if name not in known]
+    if unknown or not panel.reference or not known:
+        raise InputError(
+            f"there is no judge {unknown[0]!r} (judges: {', '.join(known)})"
+            if unknown
+            else "calibration needs a judge and human scores: say by --reference who is human"
+        )
+    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    found, frames = [], [inputs.ratings]
+    for case in gather_cases(cube, panel, study, inputs.ratings):
+        if judges and case.judge not in judges:
+            continue
+        made = calibrate(
+            case.scores, mean_present(case.humans), systems=case.systems,
+            clusters=case.groups(), method=method,
+        )  # fmt: skip
+        after = replace(case, scores=made.scores)
+        verdicts = [
+            judge_cases([one], study.margins, uses=("score",)).verdicts for one in (case, after)
+        ]
+        found.append(
+            CalibratedJudge(
+                case.judge, case.attribute, made, verdicts[0][0], verdicts[1][0], _bias(case),
+                _bias(after),
+            )
+        )  # fmt: skip
+        frames.append(_frame(after, inputs.ratings))
+    ratings = pl.concat(frames, how="diagonal_relaxed")
+    return CalibratedRatings(tuple(found), ratings, _beside(study, found), method, inputs.findings)
+
+
+def write_calibrated(found: CalibratedRatings, folder: Path) -> Path:
+    """Write the ratings, and beside them a study that `voirdire examine` takes; its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found.ratings.write_parquet(folder / "ratings.parquet")
+    path = folder / "study.toml"
+    write_text(path, study_to_toml(found.study))
+    return path
+
+
+def _beside(study: Study, found: Sequence[CalibratedJudge]) -> Study:
+    """The study of the calibrated ratings: on the same scale, between and beyond whose levels
+    calibrated scores may lie.
+    """
+    raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    for part in ("items", "responses", "generators", "run", "humans", "classify"):
+        raw.pop(part, None)
+    data = {key: raw["data"][key] for key in ("reference", "reference_use") if key in raw["data"]}
+    raw["data"] = {
+        **data, "sources": [{"path": "ratings.parquet", "layout": "long"}], "off_scale": "keep",
+    }  # fmt: skip
+    scale, step = list(study.rubric.scale), 0
+    raw["rubric"] = {**raw.get("rubric", {}), "scale": scale, "step": step}
+    declared = {rater["name"]: rater for rater in raw.get("panel", [])}
+    names = dict.fromkeys(one.judge for one in found)
+    own = [{**declared.get(name, {"name": name}), "name": name + SUFFIX} for name in names]
+    # Nobody is asked again: what ran the raters is no part of a study of their ratings.
+    keys = ("name", "kind", "family", "excludes")
+    raw["panel"] = [
+        {key: rater[key] for key in keys if key in rater} for rater in (*declared.values(), *own)
+    ]
+    return build_study(raw)
+
+
+def _bias(case: Case) -> float:
+    apart = mean_present(case.scores) - mean_present(case.humans)
+    known = apart[~np.isnan(apart)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _frame(case: Case, ratings: pl.DataFrame) -> pl.DataFrame:
+    """The calibrated judge's ratings, a row a run and response that it scored."""
+    run, at = np.nonzero(~np.isnan(case.scores))
+    systems = np.full(len(at), None) if case.systems is None else np.asarray(case.systems)[at]
+    frame = pl.DataFrame(
+        {
+            "item": np.asarray(case.items)[at].astype(str),
+            "system": [None if one is None else str(one) for one in systems],
+            "run": run + 1,
+            "score": case.scores[run, at],
+        }
+    )
+    return frame.with_columns(
+        *(pl.col(name).cast(ratings.schema[name]) for name in ("item", "system", "run", "score")),
+        rater=pl.lit(case.judge + SUFFIX),
+        attribute=pl.lit(case.attribute).cast(ratings.schema["attribute"]),
+        status=pl.lit("ok").cast(ratings.schema["status"]),
+    )

@@ -156,19 +156,15 @@ def calibrate(
     """Bring judges to the humans' scale, and say whether their means may then be quoted."""
     from voirdire.examining import correcting
 
-    found = correcting.calibrate_ratings(
+    made = correcting.calibrate_ratings(
         source, reference=reference or (), judges=judge or (), method=method
     )
-    sections = correcting.calibration_sections(found)
-    record = {"method": found.method, "judges": found.judges, "findings": found.findings}
-    show_sections(
-        "Calibration", "calibration", sections, record, found.findings, out, formats,
-        as_json=as_json,
-    )  # fmt: skip
+    sections = correcting.calibration_sections(made.found)
+    show_sections("Calibration", "calibration", sections, made.found, out, formats, as_json=as_json)
     if out is not None:
-        study = correcting.write_calibrated(found, out)
-        typer.echo(f"Examine the calibrated judges beside the raw: voirdire examine {study}",
-                   err=as_json)  # fmt: skip
+        study = correcting.write_calibrated(made, out)
+        said = f"Examine the calibrated judges beside the raw: voirdire examine {study}"
+        typer.echo(said, err=as_json)
 
 
 def plan(

@@ -1,5 +1,6 @@
 from voirdire.examining.correcting.calibrating import CalibratedJudge as CalibratedJudge
 from voirdire.examining.correcting.calibrating import CalibratedRatings as CalibratedRatings
+from voirdire.examining.correcting.calibrating import Calibrations as Calibrations
 from voirdire.examining.correcting.calibrating import calibrate_ratings as calibrate_ratings
 from voirdire.examining.correcting.calibrating import write_calibrated as write_calibrated
 from voirdire.examining.correcting.corrected import CorrectedScore as CorrectedScore

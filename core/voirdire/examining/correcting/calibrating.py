@@ -56,14 +56,21 @@ class CalibratedJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class CalibratedRatings:
-    """What `voirdire calibrate` found, and the ratings with calibrated judges."""
+class Calibrations:
+    """What `voirdire calibrate` found."""
 
     judges: tuple[CalibratedJudge, ...]
-    ratings: pl.DataFrame
-    study: Study
     method: str
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedRatings:
+    """The ratings with the calibrated judges beside the raw ones, and a study of them."""
+
+    found: Calibrations
+    ratings: pl.DataFrame
+    study: Study
 
 
 def calibrate_ratings(
@@ -105,31 +112,33 @@ def calibrate_ratings(
     for case in gather_cases(cube, panel, study, inputs.ratings):
         if judges and case.judge not in judges:
             continue
-        made = calibrate(
+        calibration = calibrate(
             case.scores, mean_present(case.humans), systems=case.systems,
             clusters=case.groups(), method=method,
         )  # fmt: skip
-        after = replace(case, scores=made.scores)
+        after = replace(case, scores=calibration.scores)
         verdicts = [
             judge_cases([one], study.margins, uses=("score",)).verdicts for one in (case, after)
         ]
         found.append(
             CalibratedJudge(
-                case.judge, case.attribute, made, verdicts[0][0], verdicts[1][0], _bias(case),
+                case.judge, case.attribute, calibration, verdicts[0][0], verdicts[1][0],
+                _bias(case),
                 _bias(after),
             )
         )  # fmt: skip
         frames.append(_frame(after, inputs.ratings))
     ratings = pl.concat(frames, how="diagonal_relaxed")
-    return CalibratedRatings(tuple(found), ratings, _beside(study, found), method, inputs.findings)
+    made = Calibrations(tuple(found), method, inputs.findings)
+    return CalibratedRatings(made, ratings, _beside(study, found))
 
 
-def write_calibrated(found: CalibratedRatings, folder: Path) -> Path:
+def write_calibrated(made: CalibratedRatings, folder: Path) -> Path:
     """Write the ratings, and beside them a study that `voirdire examine` takes; its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    found.ratings.write_parquet(folder / "ratings.parquet")
+    made.ratings.write_parquet(folder / "ratings.parquet")
     path = folder / "study.toml"
-    write_text(path, study_to_toml(found.study))
+    write_text(path, study_to_toml(made.study))
     return path
 
 

@@ -20,7 +20,7 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.correcting.calibrating import CalibratedRatings
+    from voirdire.examining.correcting.calibrating import Calibrations
     from voirdire.examining.correcting.corrected import CorrectedScore, Correction
     from voirdire.examining.correcting.escalating import Escalation
     from voirdire.examining.correcting.planning import LabelPlan
@@ -275,7 +275,7 @@ def _means_section(found: LabelPlan) -> Section:
     )  # fmt: skip
 
 
-def calibration_sections(found: CalibratedRatings) -> tuple[Section, ...]:
+def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
     """Level and spread before and after, and whether means may be quoted."""
     mended = [one for one in found.judges if one.before.state != "yes" == one.after.state]
     names = ", ".join(f"{one.judge} on {one.attribute}" for one in mended) or "none"

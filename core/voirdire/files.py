@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -62,6 +63,33 @@ def whole(path: str | Path, *, mode: int | None = None) -> Iterator[Path]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Wait until no other process or thread holds this lock, and hold it for the block.
+
+    The lock is a file beside `path`, which stays; the system lets go of it when its holder dies.
+    """
+    path = Path(path)
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _wait_for(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+else:
+    import fcntl
+
+    def _wait_for(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def write_text(path: str | Path, text: str, *, mode: int | None = None) -> None:

@@ -17,6 +17,7 @@ from voirdire._manager import plugins
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
 from voirdire.study import Rater, Study, load_study
+from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -216,7 +217,21 @@ def open_source(
     rated = found.tables
     if rated is None and not _is_unrated(found):
         rated = tables.read_tables(study, labels=beside)
+    path = labelled_at(source, found.session)
+    if rated is not None and path is not None and path.is_file():
+        study, rated = with_hand_labels(study, rated, path)
     return Opened(study, rated, found.preferences, found.benchmark, found.session)
+
+
+def labelled_at(source: Source, session: Path | None) -> Path | None:
+    """Where labels set by hand lie; None for what is no single file or folder."""
+    if session is not None:
+        return hand_labels_path(session)
+    if isinstance(source, list | tuple) and len(source) == 1:
+        source = source[0]
+    if isinstance(source, str | Path) and Path(source).exists():
+        return hand_labels_path(source)
+    return None
 
 
 def inputs_of(opened: Opened) -> Inputs:

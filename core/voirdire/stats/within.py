@@ -15,6 +15,8 @@ from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from voirdire.stats._arrays import Floats
 
 #: Rounds of removing system and item effects; crossed effects converge in two or three.
@@ -293,10 +295,14 @@ _NONE = 1e-9
 
 
 def reading_sums(panel: ResponsePanel) -> Floats:
-    """(G, 3) by cluster: products of one run and the mean human, squares of each; for READ.
+    """(G, 3) sums by cluster of `reading_columns`; clusters without a usable response left out."""
+    columns, kept = reading_columns(panel)
+    table = panel.by_cluster(columns, kept)
+    return table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
 
-    Clusters without a usable response are left out.
-    """
+
+def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
+    """(N, 3): products of one run and the mean human, squares of each; (N,) which are usable."""
     human = _cleaned(panel, _mean_vectors(panel))
     runs = [_cleaned(panel, panel.vectors(run)) for run in panel.judge]
     n = np.sum([~np.isnan(run[:, 0]) for run in runs], axis=0)
@@ -305,8 +311,7 @@ def reading_sums(panel: ResponsePanel) -> Floats:
         square = np.nansum([(run**2).sum(axis=1) for run in runs], axis=0) / np.maximum(n, 1)
     kept = (n > 0) & ~np.isnan(human[:, 0])
     columns = np.stack([(human * one).sum(axis=1), (human**2).sum(axis=1), square], axis=1)
-    table = panel.by_cluster(columns, kept)
-    return table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
+    return columns, np.asarray(kept)
 
 
 def _mean_vectors(panel: ResponsePanel) -> Floats:

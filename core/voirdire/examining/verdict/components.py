@@ -73,10 +73,7 @@ def find_components(case: Case, margins: Margins) -> Found:
             {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
         )
     careless = _careless(case, panel, margins)
-    out = {case.reference.index(found.human) for found in careless}
-    if out:
-        panel = panel.without_humans(sorted(out))
-    humans = tuple(k for k in range(len(panel.humans)) if k not in out)
+    panel, humans = _attentive(case, panel, careless)
     sums = within.item_columns(panel.only_humans(humans))
     table = panel.by_cluster(sums)
     parts.append(_read(case, panel, margins, "READ"))
@@ -93,6 +90,23 @@ def find_components(case: Case, margins: Margins) -> Found:
     if len(humans) == 1:
         below = pass_if_below(next(part for part in parts if part.name == "READ").estimate)
     return Found({part.name: part for part in parts}, careless, panel, humans, below)
+
+
+def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, ...]]:
+    """The responses and the humans that the components rest on: without careless humans."""
+    panel = case.panel()
+    if len(panel.clusters) < margins.clusters:
+        return panel, tuple(range(len(panel.humans)))
+    return _attentive(case, panel, _careless(case, panel, margins))
+
+
+def _attentive(
+    case: Case, panel: ResponsePanel, careless: Sequence[Careless]
+) -> tuple[ResponsePanel, tuple[int, ...]]:
+    out = {case.reference.index(found.human) for found in careless}
+    if out:
+        panel = panel.without_humans(sorted(out))
+    return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
 
 
 # --- an estimate meets its margin

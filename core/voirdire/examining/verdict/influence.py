@@ -1,0 +1,194 @@
+"""What each response does to a component of a verdict: the estimate with it less that without.
+
+The sums behind the components are taken response by response instead of cluster by cluster, so the
+value without each of N responses is one subtraction. Means that scores are centred by stay as they
+are, as they do in the verdict's own jackknife.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.verdict.components import kept_panel
+from voirdire.stats import held_out, within
+from voirdire.stats import system_means as means
+from voirdire.stats.response_panel import mean_present
+from voirdire.stats.sums import leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.verdict.facts import Component, Verdict
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.study import Margins
+
+    Floats = NDArray[np.float64]
+    Statistic = Callable[[Floats], Floats]
+
+_READING = {"READ", "GREAD"}
+_ITEMS = {"ITEM", "GITEM"}
+_MOMENTS = {"ORDER": means.correlation, "ORDER+": means.correlation, "AGREE": means.agreement}
+
+
+def deciding(verdict: Verdict) -> Component | None:
+    """The component that decided; of a yes, the one that came closest to its margin."""
+    wanted = set(verdict.deciding)
+    parts = [part for part in verdict.components if part.name in wanted]
+    if not parts:
+        parts = sorted(verdict.components, key=lambda part: -part.p)
+    return parts[0] if parts else None
+
+
+def influences(case: Case, component: Component, margins: Margins) -> Floats:
+    """By how much each response raises the estimate of a component.
+
+    Parameters
+    ----------
+    case : Case
+        One judge and attribute.
+    component : Component
+        One of its verdict's; `at` says of which system, pair or subgroup.
+    margins : Margins
+        The study's.
+
+    Returns
+    -------
+    (N,) float64
+        One value a response of the case: the estimate less what it would be without it. Of ORDER
+        and AGREE that of the plain means, their noise not removed. 0 for a response that plays no
+        part; NaN throughout for COVER, RUN, GAIN and SUBITEM, which are no such sum.
+    """
+    kept = case.paired
+    found = np.full(len(kept), np.nan)
+    if not kept.any():
+        return found
+    panel, humans = kept_panel(case, margins)
+    values = _of_panel(case, panel, humans, component, margins)
+    if values is not None:
+        found[kept] = values
+    return found
+
+
+def _of_panel(
+    case: Case, panel: ResponsePanel, humans: tuple[int, ...], part: Component, margins: Margins
+) -> Floats | None:
+    name = part.name
+    if name in {"GREAD", "GITEM", "SENS", "SPEC"}:
+        if case.gate is None:
+            return None
+        panel = panel.passing(case.gate.at)
+    if name in _READING:
+        columns, usable = within.reading_columns(panel)
+        return _change(np.where(usable[:, None], columns, 0.0), within.ratio)
+    if name in _ITEMS | {"SLOPE", "HUMANS"}:
+        return _of_items(panel, humans, part)
+    if name in {"SENS", "SPEC"}:
+        return _change(*_rates(panel, humans, passes=name == "SENS"))
+    off = panel.mean_run - panel.mean_human
+    there = ~np.isnan(off)
+    if name in {"BIAS", "BIAS1"}:
+        return _change(_counted(off, there), _mean)
+    if name == "SUB" and case.subgroups is not None:
+        inside = case.subgroups[case.paired].astype(str) == part.at[0]
+        return _change(
+            np.concatenate([_counted(off, there & inside), _counted(off, there & ~inside)], axis=1),
+            lambda s: _mean(s[..., :2]) - _mean(s[..., 2:]),
+        )
+    return _of_means(case, panel, part)
+
+
+def _of_items(panel: ResponsePanel, humans: tuple[int, ...], part: Component) -> Floats | None:
+    columns = within.item_columns(panel.only_humans(humans))
+    columns = np.where(columns[:, 6:7] > 0, columns, 0.0)
+    if part.name == "SLOPE":
+        return _change(columns, _slope)
+    if part.name == "HUMANS":
+        return _change(columns, within.reliability)
+    if not isinstance(part.margin, float | int):
+        return None
+    times = float(part.margin)
+    return _change(columns, lambda sums: within.beyond(sums, times))
+
+
+def _slope(sums: Floats) -> Floats:
+    c, _, j, _ = within.moments(sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(j / c)
+
+
+def _rates(
+    bits: ResponsePanel, humans: tuple[int, ...], *, passes: bool
+) -> tuple[Floats, Statistic]:
+    """Columns and statistic of SENS (SPEC): beside a held-out human, or against one column."""
+    if len(humans) > 1:
+        alone = replace(bits, cluster=np.arange(bits.n), clusters=np.arange(bits.n))
+        return held_out.Rates.of(alone, humans, passes=passes).table.sum(axis=1), _rate_beside
+    human, judge = bits.humans[humans[0]], mean_present(bits.judge)
+    such = (human == float(passes)) & ~np.isnan(judge)
+    return _counted(judge if passes else 1 - judge, such), _mean
+
+
+def _rate_beside(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((sums[..., 0] - sums[..., 1]) / sums[..., 2])
+
+
+def _of_means(case: Case, panel: ResponsePanel, part: Component) -> Floats | None:
+    """Components of the means of systems, of which one response changes one."""
+    count = len(panel.systems)
+    if count < 2 or case.nominal:
+        return None
+    names = [str(name) for name in panel.systems]
+    alone = replace(panel, cluster=np.arange(panel.n), clusters=np.arange(panel.n))
+    reference = panel.mean_human
+    both = np.where(np.isnan(reference), np.nan, panel.mean_run)
+    human, human_out = means.system_means(alone, reference)
+    judge, judge_out = means.system_means(alone, both)
+    statistic = _statistic(case, part, names)
+    if statistic is None:
+        return None
+    return np.asarray(statistic(human, judge) - statistic(human_out, judge_out))
+
+
+def _statistic(
+    case: Case, part: Component, names: list[str]
+) -> Callable[[Floats, Floats], Floats] | None:
+    """From means (..., S) of humans and judge to the estimate."""
+    if part.name in _MOMENTS:
+        coefficient = _MOMENTS[part.name]
+        return lambda human, judge: coefficient(means.moments(human, judge))
+    if part.name == "LEVEL+":
+        return lambda human, judge: np.asarray((judge - human).mean(axis=-1))
+    if part.name == "FAM":
+        own = np.array([case.family.get(name, False) for name in names])
+        return lambda human, judge: np.asarray(
+            (judge - human)[..., own].mean(axis=-1) - (judge - human)[..., ~own].mean(axis=-1)
+        )
+    at = [names.index(name) for name in part.at if name in names]
+    if part.name == "REVERSE" and len(at) == 2:
+        return lambda _, judge: np.asarray(judge[..., at[0]] - judge[..., at[1]])
+    if part.name == "LEVEL" and at:
+        return lambda human, judge: np.asarray((judge - human)[..., at[0]])
+    if part.name == "SYS" and at:
+        return lambda human, judge: np.asarray(means.specific(judge - human)[..., at[0]])
+    return None
+
+
+def _change(columns: Floats, statistic: Statistic) -> Floats:
+    return np.asarray(statistic(columns.sum(axis=0)) - statistic(leave_one_out(columns)))
+
+
+def _counted(values: Floats, kept: NDArray[Any]) -> Floats:
+    """(N, 2): the values kept, and ones; 0 elsewhere."""
+    return np.stack([np.where(kept, values, 0.0), kept * 1.0], axis=1)
+
+
+def _mean(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(sums[..., 0] / sums[..., 1])

@@ -1,0 +1,306 @@
+"""A small server for pages on this machine, by the standard library alone; a site answers it.
+
+It listens on 127.0.0.1 unless it is told otherwise, refuses names and origins that are not its own,
+sends one strict policy with every answer, and logs nothing. Who may see what is the site's affair:
+the rating page knows raters by a token in a header, the looking page by one in a cookie.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+import socket
+import sys
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Protocol, Self
+from urllib.parse import parse_qsl, urlsplit
+
+from voirdire._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOOPBACK = "127.0.0.1"
+_MOST_BODY = 200_000
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action {forms}; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Refusal(Exception):  # noqa: N818 - an answer to the browser, no failure of ours
+    """What a site raises instead of answering: a status of HTTP, and one sentence."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a browser asks.
+
+    Attributes
+    ----------
+    method : str
+        GET, PUT or POST.
+    path : str
+        Without the query.
+    query : tuple of (str, str)
+        In the order of the address; empty values are kept.
+    headers : mapping
+        Names in lower case.
+    body : bytes
+        At most 200,000.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @property
+    def bearer(self) -> str:
+        """The token in the header Authorization; empty where there is none."""
+        kind, _, token = self.headers.get("authorization", "").partition(" ")
+        return token if kind == "Bearer" else ""
+
+    def cookie(self, name: str) -> str:
+        """The value of a cookie; empty where there is none."""
+        try:
+            found = SimpleCookie(self.headers.get("cookie", "")).get(name)
+        except CookieError:
+            return ""
+        return "" if found is None else found.value
+
+    def json(self) -> Any:
+        """The body as JSON.
+
+        Raises
+        ------
+        InputError
+            It is none.
+        """
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise InputError("the body is no JSON") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a site answers."""
+
+    kind: str
+    body: bytes
+    status: HTTPStatus = HTTPStatus.OK
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_json(cls, value: Any) -> Response:
+        """A value as JSON, in ASCII."""
+        return cls("application/json", json.dumps(value).encode())
+
+    @classmethod
+    def of_html(cls, text: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+        """A page; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
+        return cls("text/html; charset=utf-8", text.encode("utf-8", "replace"), status)
+
+
+class Site(Protocol):
+    """What answers requests; several threads call it at once."""
+
+    #: Whether its pages hold forms that a browser sends by itself.
+    forms: bool
+
+    def answer(self, request: Request) -> Response:
+        """The answer; a `Refusal` or an `InputError` becomes one with its message."""
+        ...
+
+    def refused(self, refusal: Refusal) -> Response:
+        """How a refusal is shown."""
+        ...
+
+
+class LocalServer:
+    """A site that is being served. Use it as a context manager, and `run` it.
+
+    Attributes
+    ----------
+    address : str
+        ``http://127.0.0.1:PORT``.
+    """
+
+    def __init__(
+        self, site: Site, host: str = LOOPBACK, port: int = 0, *, network: bool = False
+    ) -> None:
+        """Open the port; 0 is any that is free.
+
+        Raises
+        ------
+        InputError
+            `host` reaches beyond this machine and `network` is False, or the port cannot be opened.
+        """
+        check_host(host, network=network)
+        try:
+            self._server = _Server(host, port, site)
+        except OSError as error:
+            raise InputError(f"serve: {host}:{port} cannot be opened ({error})") from None
+        shown = f"[{host}]" if ":" in host else host
+        self.port: int = self._server.server_address[1]
+        self.address = f"http://{shown}:{self.port}"
+
+    def run(self) -> None:
+        """Serve until `stop` or an interruption."""
+        self._server.serve_forever(poll_interval=0.2)
+
+    def stop(self) -> None:
+        """End `run` from another thread."""
+        self._server.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.server_close()
+
+
+def check_host(host: str, *, network: bool) -> None:
+    """Raise where an address can be reached from other machines and nobody allowed it.
+
+    Raises
+    ------
+    InputError
+        As said.
+    """
+    if not network and not is_loopback(host):
+        raise InputError(
+            f"serve: {host!r} can be reached from other machines, and nothing that is sent is "
+            "encrypted; serve on 127.0.0.1, or add --network to do so all the same"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is that of this machine alone.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def same_token(known: str, given: str) -> bool:
+    """Whether two tokens are the same, in a time that tells nothing about where they differ."""
+    return hmac.compare_digest(known.encode(), given.encode("utf-8", "surrogateescape"))
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    #: Browsers that may wait at once; at the library's 5, some of fifty were turned away.
+    request_queue_size = 128
+
+    def __init__(self, host: str, port: int, site: Site) -> None:
+        self.site, self.host = site, host.lower()
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of an answer is no news, a full disk is."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "voirdire", ""
+    disable_nagle_algorithm = True
+    timeout = 60
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_PUT(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is logged: a log would say who judged what, and when."""
+
+    def _answer(self) -> None:
+        site = self.server.site
+        try:
+            self._check_host()
+            self._check_origin()
+            answer = site.answer(self._request())
+        except Refusal as refusal:
+            answer = site.refused(refusal)
+            self.close_connection = True
+        except InputError as error:
+            answer = site.refused(Refusal(HTTPStatus.BAD_REQUEST, str(error)))
+        self._send(answer, forms=site.forms)
+
+    def _send(self, answer: Response, *, forms: bool) -> None:
+        self.send_response(answer.status)
+        fixed = {**_HEADERS, "Content-Type": answer.kind, **answer.headers}
+        allowed = "'self'" if forms else "'none'"
+        fixed["Content-Security-Policy"] = fixed["Content-Security-Policy"].format(forms=allowed)
+        if forms:
+            # Under no-referrer a browser sends its own forms from the origin "null".
+            fixed["Referrer-Policy"] = "same-origin"
+        for name, value in fixed.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def _request(self) -> Request:
+        parts = urlsplit(self.path)
+        query = tuple(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=200))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = b"" if self.command == "GET" else self._body()
+        return Request(self.command, parts.path, query, headers, body)
+
+    def _body(self) -> bytes:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > _MOST_BODY:
+            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "a body of known, small length")
+        return self.rfile.read(int(length))
+
+    def _check_host(self) -> None:
+        """Refuse names that are not this server's: a page elsewhere may have rebound one to it."""
+        try:
+            name = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
+        except ValueError:
+            name = ""
+        here = self.connection.getsockname()[0]
+        if name not in {"localhost", LOOPBACK, "::1", self.server.host, here}:
+            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name")
+
+    def _check_origin(self) -> None:
+        """Refuse what a page of another origin sends; browsers name it with all but plain GETs."""
+        origin = self.headers.get("Origin")
+        if origin is not None and origin != f"http://{self.headers.get('Host', '')}":
+            raise Refusal(HTTPStatus.FORBIDDEN, "this server takes nothing from other pages")

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     Statistic = Callable[[Floats], Floats]
 
 _READING = {"READ", "GREAD"}
-_ITEMS = {"ITEM", "GITEM"}
+_ITEMS = {"ITEM", "GITEM", "SLOPE", "HUMANS"}
+_RATES = {"SENS", "SPEC"}
+_GATED = {"GREAD", "GITEM", *_RATES}
+_OFFSETS = {"BIAS", "BIAS1", "SUB"}
 _MOMENTS = {"ORDER": means.correlation, "ORDER+": means.correlation, "AGREE": means.agreement}
 
 
@@ -69,38 +72,41 @@ def influences(case: Case, component: Component, margins: Margins) -> Floats:
     if not kept.any():
         return found
     panel, humans = kept_panel(case, margins)
-    values = _of_panel(case, panel, humans, component, margins)
+    values = _of_panel(case, panel, humans, component)
     if values is not None:
         found[kept] = values
     return found
 
 
 def _of_panel(
-    case: Case, panel: ResponsePanel, humans: tuple[int, ...], part: Component, margins: Margins
+    case: Case, panel: ResponsePanel, humans: tuple[int, ...], part: Component
 ) -> Floats | None:
     name = part.name
-    if name in {"GREAD", "GITEM", "SENS", "SPEC"}:
-        if case.gate is None:
-            return None
+    if name in _GATED and case.gate is not None:
         panel = panel.passing(case.gate.at)
     if name in _READING:
         columns, usable = within.reading_columns(panel)
         return _change(np.where(usable[:, None], columns, 0.0), within.ratio)
-    if name in _ITEMS | {"SLOPE", "HUMANS"}:
+    if name in _ITEMS:
         return _of_items(panel, humans, part)
-    if name in {"SENS", "SPEC"}:
+    if name in _RATES:
         return _change(*_rates(panel, humans, passes=name == "SENS"))
+    if name in _OFFSETS:
+        return _change(*_offsets(case, panel, part))
+    return _of_means(case, panel, part)
+
+
+def _offsets(case: Case, panel: ResponsePanel, part: Component) -> tuple[Floats, Statistic]:
+    """Columns and statistic of the bias, or of that in a subgroup less that outside."""
     off = panel.mean_run - panel.mean_human
     there = ~np.isnan(off)
-    if name in {"BIAS", "BIAS1"}:
-        return _change(_counted(off, there), _mean)
-    if name == "SUB" and case.subgroups is not None:
-        inside = case.subgroups[case.paired].astype(str) == part.at[0]
-        return _change(
-            np.concatenate([_counted(off, there & inside), _counted(off, there & ~inside)], axis=1),
-            lambda s: _mean(s[..., :2]) - _mean(s[..., 2:]),
-        )
-    return _of_means(case, panel, part)
+    if part.name != "SUB" or case.subgroups is None:
+        return _counted(off, there), _mean
+    inside = np.asarray(case.subgroups[case.paired].astype(str) == part.at[0])
+    columns = np.concatenate(
+        [_counted(off, there & inside), _counted(off, there & ~inside)], axis=1
+    )
+    return columns, lambda sums: _mean(sums[..., :2]) - _mean(sums[..., 2:])
 
 
 def _of_items(panel: ResponsePanel, humans: tuple[int, ...], part: Component) -> Floats | None:
@@ -163,21 +169,21 @@ def _statistic(
     if part.name in _MOMENTS:
         coefficient = _MOMENTS[part.name]
         return lambda human, judge: coefficient(means.moments(human, judge))
-    if part.name == "LEVEL+":
-        return lambda human, judge: np.asarray((judge - human).mean(axis=-1))
-    if part.name == "FAM":
-        own = np.array([case.family.get(name, False) for name in names])
-        return lambda human, judge: np.asarray(
-            (judge - human)[..., own].mean(axis=-1) - (judge - human)[..., ~own].mean(axis=-1)
-        )
     at = [names.index(name) for name in part.at if name in names]
+    own = np.array([case.family.get(name, False) for name in names])
+    of_bias: dict[str, Statistic] = {
+        "LEVEL+": lambda bias: np.asarray(bias.mean(axis=-1)),
+        "FAM": lambda bias: np.asarray(
+            bias[..., own].mean(axis=-1) - bias[..., ~own].mean(axis=-1)
+        ),
+    }
+    if at:
+        of_bias["LEVEL"] = lambda bias: bias[..., at[0]]
+        of_bias["SYS"] = lambda bias: means.specific(bias)[..., at[0]]
     if part.name == "REVERSE" and len(at) == 2:
         return lambda _, judge: np.asarray(judge[..., at[0]] - judge[..., at[1]])
-    if part.name == "LEVEL" and at:
-        return lambda human, judge: np.asarray((judge - human)[..., at[0]])
-    if part.name == "SYS" and at:
-        return lambda human, judge: np.asarray(means.specific(judge - human)[..., at[0]])
-    return None
+    statistic = of_bias.get(part.name)
+    return None if statistic is None else lambda human, judge: statistic(judge - human)
 
 
 def _change(columns: Floats, statistic: Statistic) -> Floats:

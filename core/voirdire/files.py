@@ -121,17 +121,22 @@ def unguard(text: str) -> str:
 
 
 def write_csv(path: str | Path, frame: pl.DataFrame) -> None:
-    """Write a table that people open: its texts and names are data, never formulas.
+    """Write a table that people open, guarded (see `guarded`), whole or not at all."""
+    with whole(path) as draft:
+        guarded(frame).write_csv(draft)
 
-    A text that a spreadsheet program would run has an apostrophe before it (see `guard`); numbers
-    stay numbers. The file is there whole or not at all.
+
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table for spreadsheet programs: its texts and names are data, never formulas.
+
+    A text that such a program would run has an apostrophe before it (see `guard`); numbers stay
+    numbers.
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 
     texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
     safe = frame.with_columns(texts.str.replace(f"({_FORMULA})", "'${1}"))
-    with whole(path) as draft:
-        safe.rename({name: guard(name) for name in frame.columns}).write_csv(draft)
+    return safe.rename({name: guard(name) for name in frame.columns})
 
 
 def file_hash(path: str | Path) -> str:

@@ -20,6 +20,7 @@ from voirdire.cli import (
     humans,
     init,
     labels,
+    look,
     plugins,
     run,
     session,
@@ -27,7 +28,20 @@ from voirdire.cli import (
 from voirdire.cli._application import Application
 from voirdire.cli._help import lay_out_help
 
-COMMANDS = (demo, run, session, examine, correct, compare, labels, humans, audit, init, plugins)
+COMMANDS = (
+    demo,
+    run,
+    session,
+    examine,
+    correct,
+    compare,
+    look,
+    labels,
+    humans,
+    audit,
+    init,
+    plugins,
+)
 
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.

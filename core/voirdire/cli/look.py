@@ -1,0 +1,164 @@
+"""`voirdire look`: single responses on a local page, and labels set while looking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli._columns import answered, column_keys
+from voirdire.cli._options import (
+    AssumeOption,
+    AttributeOption,
+    DataOption,
+    ItemOption,
+    RaterOption,
+    ReferenceOption,
+    ScoreOption,
+    SourceArgument,
+    SystemOption,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.looking import Material
+
+EPILOG = """
+Examples:
+
+  voirdire look ratings.csv --reference human
+
+  voirdire look session --with-text --as ann
+
+  voirdire look ratings.csv --static out.html
+
+Labels that are set on the page are kept in SOURCE.voirdire, or in the session, and voirdire examine
+counts them as ratings of humans on chosen responses.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("look", epilog=EPILOG)(look)
+
+
+def look(
+    source: SourceArgument,
+    reference: ReferenceOption = None,
+    data: DataOption = None,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Show the texts of items, answers and replies.")
+    ] = False,
+    static: Annotated[
+        Path | None,
+        typer.Option(
+            "--static",
+            help="Write one HTML file that needs no server, of up to 2,000 rows, and end.",
+            show_default=False,
+        ),
+    ] = None,
+    who: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            help="Your name, which stands beside the labels that you set. "
+            "[dim]\\[default: your name on this machine][/dim]",
+            show_default=False,
+        ),
+    ] = "",
+    item: ItemOption = None,
+    system: SystemOption = None,
+    rater: RaterOption = None,
+    score: ScoreOption = None,
+    attribute: AttributeOption = None,
+    assume: AssumeOption = False,
+    gate: Annotated[
+        str | None,
+        typer.Option("--gate", help="As in voirdire examine.", show_default=False),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to serve on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any.")] = 8378,
+    network: Annotated[
+        bool, typer.Option("--network", help="Allow an address that other machines can reach.")
+    ] = False,
+) -> None:
+    """Look at single responses where judge and humans differ. Ctrl-C ends the page."""
+    keys = column_keys(
+        item=item, system=system, rater=rater, score=score, attribute=attribute, assume=assume
+    )
+    material = answered(
+        lambda known: _material(source, data, reference or (), known, gate, with_text=with_text),
+        keys,
+    )
+    name = Path(source).name or source
+    if static is not None:
+        from voirdire.looking import write_static
+
+        typer.echo(f"{write_static(material, name, static):,} rows: {static}")
+        return
+    _serve(material, name, who or _own_name(), host, port, network=network)
+
+
+def _material(
+    source: str,
+    data: Path | None,
+    reference: Sequence[str],
+    columns: dict[str, Any],
+    gate: str | None,
+    *,
+    with_text: bool,
+) -> Material:
+    from dataclasses import replace
+
+    from voirdire.cli.examine import gate_asked
+    from voirdire.examining._examine import examine_inputs
+    from voirdire.examining.source import inputs_of, labelled_at, open_source
+    from voirdire.looking import material_of
+
+    asked = gate_asked(gate)
+    changes: dict[str, dict[str, Any]] = {
+        # The bootstrap decides nothing that is shown here.
+        "analysis": {"resamples": 0},
+        "data": {"reference": tuple(reference) or None},
+    }
+    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    inputs = inputs_of(opened)
+    if asked is not None:
+        inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
+    found = examine_inputs(inputs)
+    labels = labelled_at(source, opened.session)
+    return material_of(inputs, found, labels, with_text=with_text)
+
+
+def _serve(material: Material, name: str, who: str, host: str, port: int, *, network: bool) -> None:
+    import signal
+
+    from voirdire.looking import LookServer
+
+    for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
+        signal.signal(sign, signal.default_int_handler)
+    with LookServer(material, name, who, host, port, network=network) as server:
+        if network:
+            typer.echo(
+                "Warning: other machines can reach this page, and nothing is encrypted. Whoever "
+                "has its address can read what it shows and set labels.",
+                err=True,
+            )
+        typer.echo(f"Open {server.link}")
+        typer.echo("Ctrl-C ends the page.")
+        try:
+            server.run()
+        except KeyboardInterrupt:
+            kept = material.labels().height
+            typer.echo(f"\nLabels set by hand: {kept:,}." if kept else "")
+
+
+def _own_name() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no such user is known, as in some containers
+        return ""

@@ -1,0 +1,393 @@
+"""What stands on each page, as plain values for its template."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from voirdire._shown import visible
+from voirdire.looking.texts import scores_of
+from voirdire.looking.view import View
+from voirdire.report._answers import COMPONENTS, reason_text
+from voirdire.report._words import STATES
+from voirdire.tabular import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voirdire.examining.verdict.facts import Verdict
+    from voirdire.looking.material import Material, Pair
+    from voirdire.looking.view import Sort
+
+#: Rows on a page of the list, and characters of a text that are shown.
+ROWS, LONGEST = 50, 50_000
+_NAME = 300
+_HEADS: tuple[tuple[Sort, str], ...] = (
+    ("item", "Item"), ("system", "System"), ("human", "Humans"), ("score", "Judge"),
+    ("difference", "Difference"), ("influence", "Influence"), ("subgroup", "Subgroup"),
+    ("status", "Status"),
+)  # fmt: skip
+_TEXTS = ("system", "subgroup", "status")
+
+
+def render(template: str, **values: Any) -> str:
+    """A page. What comes from data is escaped, and its control characters are written out."""
+    html: str = _environment().get_template(template).render(**values)
+    return html
+
+
+@lru_cache(1)
+def _environment() -> Environment:
+    return Environment(
+        loader=FunctionLoader(read), autoescape=True, undefined=StrictUndefined,
+        finalize=_visible, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+
+
+def read(name: str) -> str:
+    """A file of the page."""
+    return files("voirdire.looking").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _visible(value: object) -> object:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value, keep="\n\t\r")
+    return value
+
+
+def plain(value: float | None, digits: int = 2, *, signed: bool = False) -> str:
+    """A number for a cell; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if not signed and float(value).is_integer():
+        return f"{value:,.0f}"
+    return number_text(float(value), digits, signed=signed)
+
+
+def name_of(text: str) -> str:
+    """A name, its end cut off where it is as long as a text."""
+    return text if len(text) <= _NAME else f"{text[:_NAME]}…"
+
+
+def view_of(pair: Pair, **changes: Any) -> View:
+    """The plain view of a judge and attribute."""
+    return View(judge=pair.judge, attribute=pair.attribute, turn=pair.turn, **changes)
+
+
+def heading(pair: Pair) -> dict[str, str]:
+    """Judge and attribute as they are shown."""
+    beside = f" (beside {', '.join(pair.reference)})" if pair.turn else ""
+    return {"judge": name_of(pair.judge + beside), "attribute": name_of(pair.attribute)}
+
+
+def grid(material: Material) -> dict[str, Any]:
+    """Judges by attributes, the uses in each cell, and where the two are widest apart."""
+    by_judge: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for pair in material.pairs:
+        by_judge.setdefault((heading(pair)["judge"], pair.turn), []).append(_cell(material, pair))
+    cells = [cell for row in by_judge.values() for cell in row if cell["gap"] is not None]
+    worst = max(cells, key=lambda cell: cell["gap"], default=None)
+    labels = material.labels().height
+    return {
+        "attributes": [
+            name_of(name) for name in dict.fromkeys(p.attribute for p in material.pairs)
+        ],
+        "grid": [{"judge": judge, "cells": row} for (judge, _), row in by_judge.items()],
+        "worst": worst,
+        "kept": f"{labels:,} label{'' if labels == 1 else 's'}" if labels else "",
+        "labels_file": "" if material.labels_path is None else material.labels_path.name,
+        "states": [{"state": state, **words._asdict()} for state, words in STATES.items()],
+    }
+
+
+def _cell(material: Material, pair: Pair) -> dict[str, Any]:
+    found = (
+        {}
+        if material.examination.pairs is None
+        else material.means.get((pair.judge, pair.attribute, pair.turn), {})
+    )
+    gap = found.get("gap")
+    uses = [
+        {
+            "name": use,
+            "state": verdict.state,
+            "sign": STATES[verdict.state].sign,
+            "tone": STATES[verdict.state].tone,
+            "address": view_of(pair, use=use).address("/matrix"),
+        }
+        for use, verdict in material.verdicts(pair).items()
+    ]
+    return {
+        **heading(pair), "uses": uses, "gap": gap, "mean": "" if gap is None else plain(gap),
+        "count": f"{found.get('len', 0):,}", "address": view_of(pair).address("/matrix"),
+    }  # fmt: skip
+
+
+def matrix(material: Material, view: View) -> dict[str, Any]:
+    """Levels of the humans by levels of the judge, each cell a link to its responses."""
+    pair, found = material.pair(view), material.matrix(view)
+    most = max(int(found.counts.max()), 1)
+    base = view_of(pair, use=view.use, against=view.against)
+    rows = [
+        {
+            "name": name,
+            "cells": [
+                {
+                    "name": found.names[score],
+                    "count": f"{count:,}" if count else "",
+                    "shade": math.ceil(5 * math.sqrt(count / most)),
+                    "same": human == score,
+                    "address": base.address("/list", human=human, score=score),
+                }
+                for score, count in enumerate(found.counts[human].tolist())
+            ],
+        }
+        for human, name in enumerate(found.names)
+    ]
+    return {
+        "pair": heading(pair), "matrix": rows, "names": found.names, "fine": material.fine,
+        "total": f"{int(found.counts.sum()):,}", "all": base.address("/list"),
+        "every": f"{material.rows(pair.place, view.against).height:,}",
+        "humans": name_of(_humans(pair, view)), "rounded": len(pair.reference) > 1,
+        "verdict": _said(view, material),
+    }  # fmt: skip
+
+
+def _humans(pair: Pair, view: View) -> str:
+    if view.against or len(pair.reference) == 1:
+        return view.against or pair.reference[0]
+    return f"mean of {len(pair.reference)} humans"
+
+
+def _said(view: View, material: Material) -> dict[str, str] | None:
+    verdict = material.verdict(view)
+    if verdict is None:
+        return None
+    words = STATES[verdict.state]
+    return {
+        "use": _use(verdict), "state": verdict.state, "sign": words.sign, "tone": words.tone,
+        "why": reason_text(verdict),
+    }  # fmt: skip
+
+
+def _use(verdict: Verdict) -> str:
+    return verdict.use if verdict.target == "these systems" else f"{verdict.use}, {verdict.target}"
+
+
+def listing(material: Material, view: View) -> dict[str, Any]:
+    """The responses of a view, a page of them, with what filters and sorts them."""
+    pair, rows = material.pair(view), material.select(view.chosen)
+    pages = max(math.ceil(rows.height / ROWS), 1)
+    page = min(view.page, pages)
+    shown = rows.slice((page - 1) * ROWS, ROWS)
+    heads = [head for head in _HEADS if _told(rows, head[0])]
+    part, verdict = material.component(view), material.verdict(view)
+    view = replace(view, page=page)
+    return {
+        "pair": heading(pair), "view": view, "count": f"{rows.height:,}", "pages": pages,
+        "up": view_of(pair, use=view.use, against=view.against).address("/matrix"),
+        "rows": [_listed(row, view, heads) for row in shown.to_dicts()],
+        "heads": [_head(view, *head) for head in heads],
+        "choices": _choices(material, view, pair),
+        "fixed": [(key, value) for key, value in (("judge", pair.judge),
+                  ("attribute", pair.attribute), ("turn", pair.turn or ""),
+                  ("sort", view.sort), ("up", "1" if view.up else "")) if value],
+        "cleared": view_of(pair, use=view.use).address("/list"),
+        "export": view.address("/export.csv"), "queue": view.address("/queue.csv"),
+        "before": view.address("/list", page=page - 1) if page > 1 else "",
+        "after": view.address("/list", page=page + 1) if page < pages else "",
+        "influence": "" if part is None else _part(part), "use": "" if verdict is None else
+        _use(verdict),
+    }  # fmt: skip
+
+
+def _part(part: Any) -> str:
+    return COMPONENTS[part.name] + (f" ({', '.join(part.at)})" if part.at else "")
+
+
+def _told(rows: pl.DataFrame, column: str) -> bool:
+    """Whether a column says anything: there are no systems, say, or no subgroups."""
+    if column == "influence":
+        return rows["influence"].null_count() < rows.height
+    return column not in ("system", "subgroup") or bool((rows[column] != "").any())
+
+
+def _listed(row: Mapping[str, Any], view: View, heads: list[tuple[Sort, str]]) -> dict[str, Any]:
+    cells = [
+        {
+            "kind": "text" if key in _TEXTS else "number",
+            "text": name_of(row[key] or "") if key in _TEXTS else _number(key, row[key]),
+        }
+        for key, _ in heads
+        if key != "item"
+    ]
+    return {
+        "item": name_of(row["item"]), "by_hand": row["by_hand"], "cells": cells,
+        "address": view.address("/response", row=row["row"]),
+    }  # fmt: skip
+
+
+def _number(key: str, value: float | None) -> str:
+    if key == "influence":
+        return plain(value, 5, signed=True)
+    return plain(value, signed=key == "difference")
+
+
+def _head(view: View, key: Sort, title: str) -> dict[str, str]:
+    falls = (key in ("difference", "influence")) != view.up
+    here = view.sort == key
+    order = ("descending" if falls else "ascending") if here else ""
+    address = view.address("/list", sort=key, up=here and not view.up, page=1)
+    return {"title": title, "order": order, "address": address}
+
+
+def _choices(material: Material, view: View, pair: Pair) -> list[dict[str, Any]]:
+    """The filters that choose among what there is."""
+    rows = material.rows(pair.place, view.against)
+    levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
+    made = [
+        ("use", "Use", view.use, [("", "that which fails"), *((use, use) for use in
+                                                              material.verdicts(pair))]),
+        ("human", "Humans", view.human, levels),
+        ("score", "Judge", view.score, levels),
+        *((key, key.capitalize(), getattr(view, key), [("", "any"), *((name, name_of(name)) for
+           name in _values(rows, key))]) for key in _TEXTS),
+    ]  # fmt: skip
+    if len(pair.reference) > 1:
+        humans = [("", "mean of the humans"), *((name, name_of(name)) for name in pair.reference)]
+        made.insert(1, ("against", "Beside", view.against, humans))
+    return [
+        {"key": key, "title": title, "value": "" if value is None else str(value), "options": given}
+        for key, title, value, given in made
+        if len(given) > 2
+    ]
+
+
+def _values(rows: pl.DataFrame, column: str) -> list[str]:
+    return sorted(value for value in rows[column].unique() if value)
+
+
+def response(material: Material, view: View, who: str) -> dict[str, Any]:
+    """One response: texts, every rater's scores, replies, and the label that can be set."""
+    pair, row = material.pair(view), material.response(view)
+    order = material.select(view.chosen)["row"].to_numpy()
+    at = int(np.flatnonzero(order == view.row)[0]) if (order == view.row).any() else None
+    page = 1 if at is None else at // ROWS + 1
+    component = material.component(view)
+    influence = (
+        None if component is None else material.influence(pair.place, component)[view.row or 0]
+    )
+    return {
+        "pair": heading(pair),
+        "row": {**row, "item": name_of(row["item"]), "system": name_of(row["system"])},
+        "place": f"{len(order):,} responses" if at is None else f"{at + 1:,} of {len(order):,}",
+        "up": view.address("/list", row=None, page=page),
+        "matrix": view_of(pair, use=view.use).address("/matrix"),
+        "before": _beside(view, order, at, -1), "after": _beside(view, order, at, 1),
+        "facts": _facts(row, pair, view, influence, component),
+        **_scores(material, row),
+        **_texts(material, pair, row), **_label(material, pair, view, row, who),
+    }  # fmt: skip
+
+
+def _beside(view: View, order: Any, at: int | None, step: int) -> str:
+    if at is None or not 0 <= at + step < len(order):
+        return ""
+    return view.address("/response", row=int(order[at + step]))
+
+
+def _facts(
+    row: Mapping[str, Any], pair: Pair, view: View, influence: float | None, component: Any
+) -> list[tuple[str, str]]:
+    found = [
+        (f"Judge, {name_of(pair.judge)}", plain(row["score"])),
+        (f"Humans: {name_of(_humans(pair, view))}", plain(row["human"])),
+        ("Difference", plain(row["difference"], signed=True)),
+    ]
+    if influence is not None:
+        found.append((f"Influence on “{_part(component)}”", plain(influence, 5, signed=True)))
+    named = (("Subgroup", row["subgroup"]), ("Status", row["status"] or ""))
+    return found + [(title, name_of(value)) for title, value in named if value]
+
+
+def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Every rater by every attribute; several runs by commas, a missing one by its status."""
+    rows = scores_of(material.examination.ratings, row["item"], row["system"])
+    cells: dict[tuple[str, str], list[str]] = {}
+    named = rows.with_columns(pl.col("rater", "attribute", "status").cast(pl.String)).sort("run")
+    for one in named.to_dicts():
+        said = plain(one["score"]) if one["status"] in ("ok", "repaired") else one["status"]
+        cells.setdefault((one["rater"], one["attribute"]), []).append(said)
+    raters = list(dict.fromkeys(rater for rater, _ in cells))
+    attributes = list(dict.fromkeys(pair.attribute for pair in material.pairs))
+    return {
+        "attributes": [name_of(name) for name in attributes],
+        "scores": [
+            {"name": name_of(rater), "cells": [", ".join(cells.get((rater, name), ["–"]))
+                                               for name in attributes]}
+            for rater in raters
+        ],
+    }  # fmt: skip
+
+
+def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
+    item, system = row["item"], row["system"]
+    texts = (("Item", material.texts.item(item)), ("Answer", material.texts.response(item, system)))
+    said = material.texts.said(item, system)
+    return {
+        "texts": [{"title": title, **cut(text)} for title, text in texts if text is not None],
+        "replies": sorted((_reply(one, pair) for one in said), key=lambda reply: not reply["own"]),
+    }
+
+
+def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
+    several = len(one["steps"]) > 1
+    run = f", run {one['run']}" if one["run"] and one["run"] > 1 else ""
+    return {
+        "title": f"Reply of {name_of(one['rater'])}{run}", "own": one["rater"] == pair.judge,
+        "status": one["status"] or "ok", "read": "", "flags": ", ".join(one["flags"]),
+        "steps": [
+            {"title": f"Step {at}" if several else "", "notes": step["notes"] or "",
+             **cut(step["text"] or "")}
+            for at, step in enumerate(one["steps"], start=1)
+        ],
+        "reasons": [(name_of(title), cut(text)["text"]) for title, text in one["reasons"]],
+    }  # fmt: skip
+
+
+def cut(text: str, most: int = LONGEST) -> dict[str, str]:
+    """The beginning of a text, and how much more there is."""
+    more = len(text) - most
+    return {"text": text[:most], "more": f"{more:,}" if more > 0 else ""}
+
+
+def _label(
+    material: Material, pair: Pair, view: View, row: Mapping[str, Any], who: str
+) -> dict[str, Any]:
+    """The form, and what was set by hand here."""
+    own = material.labels().filter(
+        pl.col("item") == row["item"], pl.col("system").fill_null("") == row["system"]
+    )
+    humans = [(name, name_of(name)) for name in pair.reference]
+    scale = material.scale
+    return {
+        "labels": [
+            {"attribute": one["attribute"], "score": plain(one["score"]), "rater": one["rater"],
+             "by": one["labelled_by"], "at": one["labelled_at"], "note": one["note"]}
+            for one in own.to_dicts()
+        ],
+        "can_label": material.labels_path is not None,
+        "hidden": [("back", view.address("/response"))],
+        "levels": [] if material.fine else material.bin_names,
+        "low": f"{scale.low:g}", "high": f"{scale.high:g}", "chosen": "", "by": who,
+        "humans": [*humans, ("", "a human of my name")],
+        "as_rater": pair.reference[0] if len(pair.reference) == 1 else "",
+    }  # fmt: skip

@@ -1,0 +1,194 @@
+"""`voirdire look`: the pages on a small local server, and the labels that are set on them."""
+
+from __future__ import annotations
+
+import io
+import math
+import secrets
+from contextlib import suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+import polars as pl
+
+from voirdire._errors import InputError, not_one_of
+from voirdire.files import guarded
+from voirdire.looking import pages
+from voirdire.looking.view import View
+from voirdire.serving import LOOPBACK, LocalServer, Refusal, Request, Response, same_token
+from voirdire.tables.hand_labels import HandLabel, keep_hand_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from voirdire.looking.material import Material
+
+_FILES = {"/look.css": "text/css; charset=utf-8", "/look.js": "text/javascript; charset=utf-8"}
+_LONGEST_NAME, _LONGEST_NOTE = 200, 2_000
+_COOKIE = "; Path=/; HttpOnly; SameSite=Strict"
+
+
+class LookServer(LocalServer):
+    """The pages, being served. Use it as a context manager, and `run` it.
+
+    Attributes
+    ----------
+    link : str
+        The address to open. Its token is exchanged for a cookie, so no later address holds it.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        name: str,
+        who: str = "",
+        host: str = LOOPBACK,
+        port: int = 0,
+        *,
+        network: bool = False,
+    ) -> None:
+        """Open the port.
+
+        Parameters
+        ----------
+        material : Material
+            What is shown.
+        name : str
+            Of the source.
+        who : str
+            The name that labels are set in, unless somebody gives another one on the page.
+        host, port, network
+            As `voirdire.serving.LocalServer` takes them.
+        """
+        site = LookSite(material, name, who)
+        super().__init__(site, host, port, network=network)
+        # Browsers share cookies between the ports of one address.
+        site.cookie = f"voirdire-look-{self.port}"
+        self.link = f"{self.address}/?token={site.token}"
+
+
+class LookSite:
+    """The pages of one examination."""
+
+    forms = True
+
+    def __init__(self, material: Material, name: str, who: str = "") -> None:
+        self.token, self.cookie = secrets.token_urlsafe(24), "voirdire-look"
+        self._material, self._name, self._who = material, name, who
+        self._pages: dict[str, Callable[[Request], Response]] = {
+            "/": self._grid,
+            "/matrix": self._matrix,
+            "/list": self._list,
+            "/response": self._response,
+            "/export.csv": self._export,
+            "/queue.csv": self._queue,
+        }
+
+    def answer(self, request: Request) -> Response:
+        """A page, a table or a kept label."""
+        if request.method == "GET" and request.path in _FILES:
+            text = pages.read(request.path[1:])
+            return Response(_FILES[request.path], text.encode())
+        given = dict(request.query).get("token")
+        if request.path == "/" and given is not None and same_token(self.token, given):
+            return _redirect("/", f"{self.cookie}={self.token}{_COOKIE}")
+        if not same_token(self.token, request.cookie(self.cookie)):
+            raise Refusal(
+                HTTPStatus.UNAUTHORIZED,
+                "Open the whole address that voirdire look printed, with what stands after token=.",
+            )
+        if request.method == "POST" and request.path == "/label":
+            return self._keep(request)
+        page = self._pages.get(request.path)
+        if page is None or request.method != "GET":
+            raise Refusal(HTTPStatus.NOT_FOUND, "There is nothing here.")
+        return page(request)
+
+    def refused(self, refusal: Refusal) -> Response:
+        """A page that says why."""
+        html = pages.render("refused.j2", name="voirdire look", message=refusal.message)
+        return Response.of_html(html, refusal.status)
+
+    def _show(self, template: str, values: Mapping[str, Any]) -> Response:
+        common = {"name": self._name, "with_text": self._material.with_text}
+        return Response.of_html(pages.render(template, **{**common, **values}))
+
+    def _grid(self, _: Request) -> Response:
+        return self._show("grid.j2", pages.grid(self._material))
+
+    def _matrix(self, request: Request) -> Response:
+        return self._show("matrix.j2", pages.matrix(self._material, View.of(request.query)))
+
+    def _list(self, request: Request) -> Response:
+        return self._show("list.j2", pages.listing(self._material, View.of(request.query)))
+
+    def _response(self, request: Request) -> Response:
+        view = View.of(request.query)
+        who = unquote(request.cookie("voirdire-look-name")) or self._who
+        return self._show("response.j2", pages.response(self._material, view, who))
+
+    def _export(self, request: Request) -> Response:
+        view = View.of(request.query)
+        pair, rows = self._material.pair(view), self._material.select(view.chosen)
+        named = pl.lit(pair.judge).alias("judge"), pl.lit(pair.attribute).alias("attribute")
+        columns = ("item", "system", "subgroup", "human", "score", "difference", "influence",
+                   "status", "by_hand")  # fmt: skip
+        return _csv("responses.csv", rows.select(*named, *columns))
+
+    def _queue(self, request: Request) -> Response:
+        """As `voirdire escalate` writes it: no confidence is known, all go to a human."""
+        rows = self._material.select(View.of(request.query).chosen)
+        unknown = pl.lit(None, pl.Float64).alias("confidence")
+        queue = rows.select("item", "system", "score", unknown, pl.lit("human").alias("decision"))
+        return _csv("queue.csv", queue)
+
+    def _keep(self, request: Request) -> Response:
+        """Keep a label, and show the response again."""
+        sent = dict(parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True))
+        back = urlsplit(sent.get("back", ""))
+        view = View.of(parse_qsl(back.query))
+        path = self._material.labels_path
+        if path is None:
+            raise InputError("labels: this source is no file or session, so none can be kept")
+        pair, row = self._material.pair(view), self._material.response(view)
+        who = sent.get("by", "").strip()
+        if not 0 < len(who) <= _LONGEST_NAME:
+            raise InputError(f"by: give your name, in at most {_LONGEST_NAME} letters")
+        note = sent.get("note", "").strip()
+        if len(note) > _LONGEST_NOTE:
+            raise InputError(f"note: at most {_LONGEST_NOTE:,} letters, got {len(note):,}")
+        rater = sent.get("rater") or who
+        if sent.get("rater") and rater not in pair.reference:
+            raise not_one_of("rater", rater, pair.reference, "label", InputError)
+        if rater in {one.judge for one in self._material.pairs}:
+            raise InputError(f"by: {rater!r} is a judge here; labels are those of humans")
+        score = None if sent.get("do") == "back" else self._score(sent.get("score", ""))
+        system = row["system"] or None
+        keep_hand_label(
+            path, HandLabel(row["item"], system, pair.attribute, rater, score, who, note)
+        )
+        named = f"voirdire-look-name={quote(who)}{_COOKIE}"
+        return _redirect(view.address("/response"), named)
+
+    def _score(self, text: str) -> float:
+        scale, score = self._material.scale, math.nan
+        with suppress(ValueError):
+            score = float(text)
+        if not scale.low <= score <= scale.high:
+            raise InputError(f"score: {text!r} is not on the scale {scale.low:g} to {scale.high:g}")
+        if not scale.continuous and score not in scale.levels:
+            raise InputError(f"score: {text!r} is no level of the scale")
+        return score
+
+
+def _redirect(address: str, cookie: str) -> Response:
+    headers = {"Location": address, "Set-Cookie": cookie}
+    return Response("text/plain", b"", HTTPStatus.SEE_OTHER, headers)
+
+
+def _csv(name: str, frame: pl.DataFrame) -> Response:
+    file = io.BytesIO()
+    guarded(frame).write_csv(file)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response("text/csv; charset=utf-8", file.getvalue(), headers=headers)

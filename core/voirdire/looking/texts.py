@@ -1,0 +1,178 @@
+"""The texts behind the scores: items, responses and what the raters replied."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.tables import RATINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voirdire.examining import Examination
+    from voirdire.schema import Parsed
+
+_ITEMS = {"item": pl.String, "text": pl.String}
+_RESPONSES = {"item": pl.String, "system": pl.String, "text": pl.String}
+_REPLIES = {
+    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64, "step": pl.Int64,
+    "status": pl.String, "text": pl.String, "notes": pl.String, "finish_reason": pl.String,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts as frames; a response without a system has an empty one.
+
+    Attributes
+    ----------
+    items : DataFrame
+        ``item, text``.
+    responses : DataFrame
+        ``item, system, text``.
+    replies : DataFrame
+        ``item, system, rater, run, step, status, text, notes``: one row a reply that counts, in
+        the order of runs and steps.
+    session : Path or None
+        Where the replies are kept, so that they can be read anew.
+    """
+
+    items: pl.DataFrame
+    responses: pl.DataFrame
+    replies: pl.DataFrame
+    session: Path | None = None
+
+    @classmethod
+    def none(cls) -> Texts:
+        """No texts at all."""
+        items, responses, replies = (
+            pl.DataFrame(schema=kinds) for kinds in (_ITEMS, _RESPONSES, _REPLIES)
+        )
+        return cls(items, responses, replies)
+
+    @classmethod
+    def of(cls, examination: Examination) -> Texts:
+        """Those of a session, else those that the files hold."""
+        if examination.session is not None:
+            from voirdire.store.session import is_session  # noqa: PLC0415 - loads the store
+
+            if is_session(examination.session):
+                return _of_session(examination.session)
+        return _of_files(examination)
+
+    @property
+    def there(self) -> bool:
+        """Whether there is any."""
+        return any(frame.height for frame in (self.items, self.responses, self.replies))
+
+    def item(self, item: str) -> str | None:
+        """The text of an item."""
+        return next(iter(self.items.filter(pl.col("item") == item)["text"]), None)
+
+    def response(self, item: str, system: str) -> str | None:
+        """The text of a response."""
+        found = self.responses.filter(pl.col("item") == item, pl.col("system") == system)
+        return next(iter(found["text"]), None)
+
+    def said(self, item: str, system: str, rater: str = "") -> list[dict[str, Any]]:
+        """What each rater (or one) replied, and what was read of it; one entry a rater and run."""
+        rows = self.replies.filter(pl.col("item") == item, pl.col("system") == system)
+        rows = rows.filter(pl.col("rater") == rater) if rater else rows
+        runs = rows.partition_by("rater", "run", maintain_order=True)
+        return [self._run(run) for run in runs]
+
+    def _run(self, run: pl.DataFrame) -> dict[str, Any]:
+        first = run.row(0, named=True)
+        read = None if self.session is None else _read_anew(self.session, run)
+        return {
+            "rater": first["rater"],
+            "run": first["run"],
+            "status": first["status"] if read is None else read.status,
+            "steps": run.select("step", "text", "notes").to_dicts(),
+            "reasons": [] if read is None else _reasons(read),
+            "flags": [] if read is None else [str(flag) for flag in read.flags],
+        }
+
+    def hits(self, words: str, judge: str) -> tuple[pl.Series, pl.DataFrame]:
+        """Items whose text holds the words, and the responses that do or whose reply does."""
+        sought = pl.col("text").str.contains(f"(?i){re.escape(words)}")
+        own = self.replies.filter(pl.col("rater") == judge, sought)
+        both = [frame.select("item", "system") for frame in (self.responses.filter(sought), own)]
+        return self.items.filter(sought)["item"], pl.concat(both).unique()
+
+
+def _of_files(examination: Examination) -> Texts:
+    none = Texts.none()
+    items, replies = none.items, none.replies
+    if examination.items is not None:
+        items = examination.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
+    if examination.replies is not None:
+        replies = examination.replies.select(
+            "item", pl.col("system").cast(pl.String).fill_null(""), "rater",
+            pl.col("run").cast(pl.Int64), pl.lit(0, pl.Int64).alias("step"),
+            pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
+            pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
+        )  # fmt: skip
+    # A response stands among the replies as what its system said of the item.
+    own = pl.col("system") == pl.col("rater")
+    return Texts(
+        items, replies.filter(own).select(list(_RESPONSES)), replies.filter(~own).sort("run")
+    )
+
+
+def _of_session(folder: Path) -> Texts:
+    from contextlib import closing  # noqa: PLC0415 - for sessions alone
+
+    from voirdire import store  # noqa: PLC0415 - loads the store
+    from voirdire.store.subjects import iterate_items  # noqa: PLC0415 - the same
+
+    with closing(store.read_session(folder)) as connection:
+        items = [(item.id, item.text) for item in iterate_items(connection)]
+    replies = (
+        store.replies_frame(folder)
+        .filter(pl.col("final") == 1, pl.col("current") == 1, pl.col("stage") != "generate")
+        .with_columns(system=pl.col("first").fill_null(""))
+        .select(list(_REPLIES))
+        .sort("run", "step", maintain_order=True)
+    )
+    responses = store.responses_frame(folder).select(pl.col(_RESPONSES).cast(pl.String))
+    return Texts(
+        pl.DataFrame(items, schema=_ITEMS, orient="row"), responses.drop_nulls("text"), replies,
+        folder,
+    )  # fmt: skip
+
+
+def _read_anew(folder: Path, run: pl.DataFrame) -> Parsed | None:
+    """What the replies of one task say now; None where the rater is no longer in the study."""
+    from voirdire.schema import Reply  # noqa: PLC0415 - for sessions alone
+    from voirdire.store.frames import panel_of  # noqa: PLC0415 - loads the store
+    from voirdire.store.raters import read_replies  # noqa: PLC0415 - the same
+
+    rater = run["rater"][0]
+    askers = panel_of(folder).of("judge", "annotate")
+    asker = next((one for one in askers if one.id.name == rater), None)
+    if asker is None:
+        return None
+    replies = [
+        Reply(text or "", finish or "error")
+        for text, finish in run.select("text", "finish_reason").iter_rows()
+    ]
+    return read_replies(asker, replies)
+
+
+def _reasons(read: Parsed) -> list[tuple[str, str]]:
+    """Why a score is missing, and texts such as the judge's own reason."""
+    said = [(name, str(reason)) for name, reason in read.reasons.items()]
+    return said + [(name, str(text)) for name, text in read.extra.items() if text is not None]
+
+
+def scores_of(ratings: pl.DataFrame, item: str, system: str) -> pl.DataFrame:
+    """Every rating of one response: ``rater, attribute, run, score, status`` and who labelled."""
+    here = pl.col("system").cast(pl.String).fill_null("") == system
+    wanted = [name for name in ("labelled_by", "labelled_at") if name in ratings.columns]
+    columns = [name for name in RATINGS if name in {"rater", "attribute", "run", "score", "status"}]
+    return ratings.filter(pl.col("item").cast(pl.String) == item, here).select(*columns, *wanted)

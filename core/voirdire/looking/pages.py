@@ -254,7 +254,7 @@ def _choices(material: Material, view: View, pair: Pair) -> list[dict[str, Any]]
     rows = material.rows(pair.place, view.against)
     levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
     made = [
-        ("use", "Use", view.use, [("", "that which fails"), *((use, use) for use in
+        ("use", "Use", view.use, [("", "the weakest"), *((use, use) for use in
                                                               material.verdicts(pair))]),
         ("human", "Humans", view.human, levels),
         ("score", "Judge", view.score, levels),

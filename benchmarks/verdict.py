@@ -10,6 +10,7 @@ more items (`simulate.deserved`); a close call counts for neither error. The ref
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -128,38 +129,25 @@ def main(sizes, panels: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def reference(panels: int) -> str:
-    """States on the reference's own seeds that lie outside its bands."""
+def reference(panels: int, seconds: float = math.inf) -> str:
+    """States on the reference's own seeds that lie outside its bands.
+
+    Each design gets an equal part of the `seconds`; the table says how many panels were run.
+    """
     sys.path.insert(0, str(ROOT / "tests"))
-    from verdict_work import USE_NAMES, expected, reference_module, simulated_case
+    from verdict_work import expected, outside_bands, reference_counts
 
     given = os.environ.get("VOIRDIRE_SHARED")
     shared = Path(given) if given else ROOT.parent / "shared"
-    generate = reference_module(shared, "generators").panel
+    rates = expected(shared)["rates"]
     lines = ["| design | panels | rates | outside their band |", "|---|---:|---:|---|"]
-    for design, found in expected(shared)["rates"].items():
-        size = dict(part.split("=") for part in design.split() if "=" in part)
-        systems, items, raters = (int(size[key]) for key in "SIR")
-        whole = max(count[1] for rates in found["states"].values() for count in rates.values())
-        n, first = min(panels, whole), 50_000 if "50000" in design else 0
-        counts = Counter()
-        for seed in range(first, first + n):
-            humans, judges, truth = generate(systems, items, seed, raters)
-            for name, scores in judges.items():
-                for v in judge_cases([simulated_case(humans, scores, truth)], MARGINS).verdicts:
-                    counts[name, v.use, v.target, v.state] += 1
-        outside = []
-        for key, rates in found["states"].items():
-            name, use = key.split("|")
-            for state, (_, _, (low, high)) in rates.items():
-                share = counts[(name, *USE_NAMES[use], state)] / n
-                # Fewer panels than the band is made for scatter more.
-                spread = max(low * (1 - low), high * (1 - high), 0.02)
-                slack = 0.0 if n == whole else 3.3 * (spread / n) ** 0.5
-                if not low - slack <= share <= high + slack:
-                    outside.append(f"{key} {state} {share:.3f} [{low}, {high}]")
-        rates = sum(map(len, found["states"].values()))
-        lines.append(f"| {design} | {n} of {whole} | {rates} | {'; '.join(outside) or 'none'} |")
+    for design, found in rates.items():
+        counts, n, whole = reference_counts(shared, design, panels, seconds / len(rates))
+        far = outside_bands(found["states"], counts, n, whole)
+        said = "; ".join(f"{k} {state} {s:.3f} [{a}, {b}]" for k, state, s, a, b in far)
+        size = sum(map(len, found["states"].values()))
+        lines.append(f"| {design} | {n} of {whole} | {size} | {said or 'none'} |")
+        print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
 
 
@@ -167,7 +155,8 @@ if __name__ == "__main__":
     options = sys.argv[1:]
     if "--reference" in options:
         numbers = [int(option) for option in options if option.isdigit()]
-        print(reference(numbers[0] if numbers else 10**6))
+        given = [float(option[:-1]) for option in options if option.endswith("s")]
+        print(reference(numbers[0] if numbers else 10**6, given[0] if given else math.inf))
     else:
         chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
         text = main(chosen, next((int(o) for o in options if o.isdigit()), 100))

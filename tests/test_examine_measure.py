@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -119,3 +120,62 @@ def test_the_command_prints_them_without_a_reference(tmp_path):
     assert len(lines) == 2
     assert all(f"{one.value:.3f}" in line for one, line in zip(right, lines, strict=True))
     assert "No verdict" in done.stdout
+
+
+def humans_and_judges():
+    R = scores()
+    frame = wide(R).rename({"cy": "gpt"})
+    return frame.with_columns(claude=pl.Series(np.clip(R[:, 0] + 1, 1, 5)))
+
+
+def test_a_paper_gets_its_humans_alone_beside_the_verdicts():
+    frame, R = humans_and_judges(), scores()
+    found = voirdire.examine(
+        frame, reference=["anna", "ben"], measures=["alpha"], raters=["humans"], resamples=0
+    )
+    (alpha,) = found.measures
+    assert alpha.raters == ("anna", "ben")
+    right = voirdire.krippendorff_alpha(R[:, :2], "ordinal", levels=range(1, 6))
+    assert alpha.estimate.value == pytest.approx(right.value)
+    judges = voirdire.examine(
+        frame, reference=["anna", "ben"], measures=["icc"], raters=["judges"], resamples=0
+    )
+    assert judges.measures[0].raters == ("gpt", "claude")
+    named = voirdire.examine(
+        frame, reference=["anna", "ben"], measures=["icc"], raters=["anna", "gpt"], resamples=0
+    )
+    assert named.measures[0].raters == ("anna", "gpt")
+    assert {verdict.judge for verdict in named.verdicts} == {"gpt", "claude"}
+
+
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        (["people"], "rater 'people' is unknown"),
+        (["anna"], "a measure needs two raters, and anna gives anna"),
+    ],
+)
+def test_raters_that_cannot_be_measured(raters, message):
+    with pytest.raises(voirdire.InputError, match=message):
+        voirdire.examine(
+            humans_and_judges(), reference=["anna", "ben"], measures=["icc"], raters=raters
+        )
+
+
+def test_the_command_and_a_study_take_raters(tmp_path):
+    humans_and_judges().write_csv(tmp_path / "ratings.csv")
+    (tmp_path / "study.toml").write_text(
+        '[data]\nreference = ["anna", "ben"]\n[[data.sources]]\npath = "ratings.csv"\n'
+        '[[panel]]\nname = "anna"\nkind = "human"\n[[panel]]\nname = "ben"\nkind = "human"\n'
+        '[rubric]\nattributes = ["score"]\n[analysis]\nmeasures = ["icc"]\nraters = ["humans"]\n'
+    )
+    asked = ["ratings.csv", "--reference", "anna,ben", "--measure", "icc", "--raters", "humans"]
+    asked[2:3] = ["anna", "--reference", "ben"]
+    for args in (["study.toml"], asked):
+        done = subprocess.run(
+            [sys.executable, "-m", "voirdire", "examine", *args, "--json", "--resamples", "0"],
+            capture_output=True, text=True, cwd=tmp_path, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        (icc,) = json.loads(done.stdout)["measures"]
+        assert icc["raters"] == ["anna", "ben"]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import time
+from collections import Counter
 from functools import cache
 
 import numpy as np
 
 from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.components import find_components
+from voirdire.examining.verdict.uses import asked_uses, decide
+from voirdire.study import Margins
 
 NUMERIC = {"10k_prompts": 4.0, "cebab_stars": 4.0, "summeval": 4.0, "lesion": None}
 SETS = (
@@ -133,3 +138,43 @@ def differences(components, wanted, tolerance=1e-6):
             ):
                 lines.append(f"{name}.{key} is {value!r}, expected {asked!r}")
     return lines
+
+
+def reference_counts(shared, design, panels, seconds=math.inf):
+    """States by (judge, use, target, state) over seeds of a design, panels run, and all there are.
+
+    Stops after `seconds`, whole panels only, one at least.
+    """
+    generate = reference_module(shared, "generators").panel
+    size = dict(part.split("=") for part in design.split() if "=" in part)
+    systems, items, raters = (int(size[key]) for key in "SIR")
+    states = expected(shared)["rates"][design]["states"]
+    whole = max(count[1] for rates in states.values() for count in rates.values())
+    first = 50_000 if "50000" in design else 0
+    counts, done, began = Counter(), 0, time.monotonic()
+    while done < min(panels, whole) and (not done or time.monotonic() - began < seconds):
+        humans, judges, truth = generate(systems, items, first + done, raters)
+        for name in {key.split("|")[0] for key in states}:
+            case = simulated_case(humans, judges[name], truth)
+            found = find_components(case, Margins())
+            for use, target in asked_uses((), case):
+                counts[name, use, target, decide(case, found, use, target).state] += 1
+        done += 1
+    return counts, done, whole
+
+
+def outside_bands(states, counts, panels, whole):
+    """(judge|use, state, share, low, high) of the rates outside their band.
+
+    Fewer panels than the band is made for scatter more: it is widened by 3.3 standard errors.
+    """
+    far = []
+    for key, rates in states.items():
+        name, use = key.split("|")
+        for state, (_, _, (low, high)) in rates.items():
+            share = counts[(name, *USE_NAMES[use], state)] / panels
+            spread = max(low * (1 - low), high * (1 - high), 0.02)
+            slack = 0.0 if panels == whole else 3.3 * math.sqrt(spread / panels)
+            if not low - slack <= share <= high + slack:
+                far.append((key, state, share, low, high))
+    return far

@@ -133,6 +133,15 @@ def examine(
             show_default=False,
         ),
     ] = None,
+    raters: Annotated[
+        str | None,
+        typer.Option(
+            "--raters",
+            help="Over whom --measure goes: humans, judges, or names by commas. "
+            "[dim]\\[default: all][/dim]",
+            show_default=False,
+        ),
+    ] = None,
     compat: Annotated[
         Literal["badawi2025"] | None,
         typer.Option(
@@ -209,6 +218,7 @@ def examine(
                 resamples=resamples,
                 seed=seed,
                 measures=parts(measure),
+                raters=parts(raters),
                 compat=compat,
                 gate=gate_asked(gate),
             ),

@@ -49,6 +49,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     level: float | None = None,
     seed: int | None = None,
     measures: Sequence[str] = (),
+    raters: Sequence[str] = (),
     compat: str | None = None,
     gate: float | Gate | None = None,
 ) -> Examination:
@@ -76,6 +77,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         Of the bootstrap; 0 resamples leave it out.
     measures : sequence of str
         Coefficients over all raters besides, such as ``"alpha"``, ``"fleiss"``, ``"ac1"``.
+    raters : sequence of str
+        Over whom: ``"humans"``, ``"judges"`` or names; by default the study's, else all.
     compat : {"badawi2025"}, optional
         Follow that study to the letter.
     gate : float or Gate, optional
@@ -119,6 +122,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
                 "seed": seed,
                 "compat": compat,
                 "measures": tuple(measures) or None,
+                "raters": tuple(raters) or None,
             },
         },
     )

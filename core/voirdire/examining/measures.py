@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Panel
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
     from voirdire.study import Analysis, Study
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     Levels = list[float] | None
     Coefficient = Callable[[NDArray[np.float64], Levels, Analysis], Estimate]
     Pairwise = Callable[[Any, Any, Levels, Analysis], Estimate]
+
+
+#: Words for raters that are no names.
+GROUPS = {"humans", "judges"}
+#: Whose agreement can be measured.
+FEWEST_RATERS = 2
 
 
 def _icc(form: str) -> Coefficient:
@@ -107,7 +114,7 @@ def measure(
     raters: Sequence[str] = (),
     off_scale: str | None = None,
 ) -> pl.DataFrame:
-    """Coefficients over all raters of a table, without a reference, an audit or a verdict.
+    """Coefficients over raters of a table, without a reference, an audit or a verdict.
 
     Parameters
     ----------
@@ -118,7 +125,8 @@ def measure(
         alpha_nominal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement. For each pair
         of raters: cohen, qwk, ccc, pearson, spearman, kendall.
     raters : sequence of str, optional
-        Only these; in a wide file without a study, the columns that are raters.
+        Only these: names (in a wide file without a study, the columns that are raters), or
+        ``"humans"`` or ``"judges"`` where a study or the file says who is one.
 
     Returns
     -------
@@ -129,7 +137,7 @@ def measure(
     Raises
     ------
     InputError
-        As `examine`; an unknown measure.
+        As `examine`; an unknown measure or rater; fewer than two raters.
 
     Examples
     --------
@@ -140,35 +148,47 @@ def measure(
     """
     changes: dict[str, dict[str, Any]] = {
         "data": {"off_scale": off_scale},
-        "analysis": {"measures": tuple(measures)},
+        "analysis": {"measures": tuple(measures), "raters": tuple(raters) or None},
     }
-    opened = open_source(source, data=data, reference=raters, changes=changes)
+    names = () if set(raters) & GROUPS else tuple(raters)
+    opened = open_source(source, data=data, reference=names, changes=changes)
     study, rated = opened.study, opened.tables
     if rated is None:
         raise InputError(f"{study.name}: there are no ratings to measure, only preferences")
-    panel = panel_of(study, rated, raters)
+    panel = panel_of(study, rated, names)
     ratings = tables.apply_off_scale(rated.ratings, study.data.off_scale, panel.scale)
     cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
-    return frame_of(measures_of(cube, panel.scale, study.analysis))
+    return frame_of(measures_of(cube, panel, study.analysis))
 
 
-def measures_of(cube: Cube, scale: Scale, analysis: Analysis) -> tuple[Measure, ...]:
+def measures_of(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ...]:
     """The coefficients that the study asks for, by attribute, at response level.
 
     Raises
     ------
     InputError
-        An unknown name; the message lists those there are.
+        An unknown name, of a measure or a rater; the message lists those there are. Fewer than two
+        raters to measure.
     """
     names = analysis.measures
     unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
     if unknown:
         raise not_one_of("measure", unknown[0], [*MEASURES, *PAIRWISE])
+    raters = panel.chosen(analysis.raters)
+    if len(raters) < FEWEST_RATERS:
+        asked = ", ".join(analysis.raters) or "all raters"
+        raise InputError(
+            f"a measure needs two raters, and {asked} gives {', '.join(raters) or 'none'} "
+            f"(raters: {', '.join(panel.names)})"
+        )
+    rows = [cube.raters.index(name) for name in raters]
     return tuple(
         measure
         for name in names
         for at, attribute in enumerate(cube.attributes)
-        for measure in _measure(name, attribute, cube.scores[:, at], cube.raters, scale, analysis)
+        for measure in _measure(
+            name, attribute, cube.scores[rows, at], raters, panel.scale, analysis
+        )
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from voirdire import tables
-from voirdire._errors import InputError, PluginError, VoirdireError
+from voirdire._errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire._manager import plugins
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
@@ -70,11 +70,14 @@ class Member:
         own family.
     family_systems : tuple of str or None
         Systems of its own family where it excludes others; None where there is nothing to compare.
+    human : bool
+        Whether it is declared to be one.
     """
 
     name: str
     excluded: tuple[str, ...] = ()
     family_systems: tuple[str, ...] | None = None
+    human: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,24 @@ class Panel:
     def judges(self) -> tuple[Member, ...]:
         """The members that are no reference."""
         return tuple(member for member in self.members if member.name not in self.reference)
+
+    def chosen(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """Names of the members that `asked` means: humans, judges, names; all where it is empty.
+
+        Humans are the members declared so, or the reference where none is; judges are the others.
+
+        Raises
+        ------
+        InputError
+            A name that has no ratings.
+        """
+        humans = {member.name for member in self.members if member.human} or set(self.reference)
+        groups = {"humans": humans, "judges": set(self.names) - humans}
+        unknown = [name for name in asked if name not in groups and name not in self.names]
+        if unknown:
+            raise not_one_of("rater", unknown[0], [*groups, *self.names])
+        wanted = {name for word in asked for name in groups.get(word, {word})}
+        return tuple(name for name in self.names if not asked or name in wanted)
 
     @property
     def references(self) -> tuple[tuple[str, ...], ...]:
@@ -501,6 +522,7 @@ def _meant(unknown: str, names: Sequence[str]) -> str:
 
 def _member(rater: Rater, study: Study) -> Member:
     family = tuple(s.name for s in study.systems if rater.family and s.family == rater.family)
+    human = rater.kind == "human"
     if rater.excludes is None:
-        return Member(rater.name, family)
-    return Member(rater.name, rater.excludes, family if rater.family else None)
+        return Member(rater.name, family, human=human)
+    return Member(rater.name, rater.excludes, family if rater.family else None, human)

@@ -178,12 +178,14 @@ class Rater(Part):
 class Analysis(Part):
     """How the data are examined.
 
+    `measures` are coefficients over `raters` ("humans", "judges" or names; all by default).
     `at_least` is the number of runs that must name a label before it is an item's final label; by
     default four fifths of the runs. `published_class` names the study whose classes of reliability
     (GR, MR, PR) are printed: they rank a pair among the 28 of that study and say nothing else.
     """
 
     measures: Names = ()
+    raters: Names = ()
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     resamples: Annotated[int, Field(ge=0)] = 1000
     seed: int = 0

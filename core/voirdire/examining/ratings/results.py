@@ -100,7 +100,7 @@ def _measures(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ..
         return ()
     from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient
 
-    return measures_of(cube, panel.scale, analysis)
+    return measures_of(cube, panel, analysis)
 
 
 def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:

@@ -71,6 +71,7 @@ _REASONS: Mapping[Reason, str] = {
     "one system": "with one system a right mean cannot be told from a lucky constant",
     "two systems": "two systems cannot be ordered by a correlation",
     "few systems": "there are too few systems",
+    "few in system": "a system has too few items",
     "humans alike": "the humans do not separate these systems",
     "humans unclear": "the humans are not shown to agree on single responses",
     "humans disagree": "the humans do not agree on single responses",

@@ -15,6 +15,8 @@ from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out, on_scale, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from voirdire.stats._arrays import Floats
 
     Statistic = Callable[[Floats], Floats]
@@ -77,6 +79,8 @@ class Means(Result):
         """
         whole, out = self.moments
         units = len(out)
+        if units < 2:  # each cluster alone carries a system: nothing can be left out
+            return Jackknifed(math.nan, math.nan, 0, "fisher")
         shift = (units - 1) * (whole - out.mean(axis=0))
         share = next(
             (
@@ -150,7 +154,7 @@ def unbiased_moments(
     (4,) float64
         Variance of the humans' means, of the judge's, their covariance, squared mean difference.
         A variance may come out below 0: the means then vary no more than noise makes them. NaN
-        with one system.
+        with one system, and where each cluster alone carries a system.
 
     Raises
     ------
@@ -174,8 +178,17 @@ def unbiased_moments(
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
     whole, out = Means.of(panel).moments
     units = len(out)
+    if units < 2:
+        return np.full(4, np.nan)
     found: Floats = units * whole - (units - 1) * out.mean(axis=0)
     return found
+
+
+def clusters_of_systems(panel: ResponsePanel) -> NDArray[np.intp]:
+    """(S,) clusters in which judge and humans both scored the system."""
+    both = ~np.isnan(panel.mean_human) & ~np.isnan(panel.mean_run)
+    pairs = np.unique(np.stack([panel.system[both], panel.cluster[both]], axis=1), axis=0)
+    return np.bincount(pairs[:, 0], minlength=len(panel.systems))
 
 
 def system_order(

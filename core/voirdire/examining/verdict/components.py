@@ -44,6 +44,8 @@ SURE_YES, SURE_NO = 0.95, 0.975
 SURE_READ = 0.995
 #: Responses that two humans must share for ITEM, and that humans must pass (fail) for SENS (SPEC).
 FEWEST_SHARED, FEWEST_SUCH = 50, 20
+#: Items or clusters of each system: fewer give its mean no error (one alone an error of 0).
+FEWEST_IN_SYSTEM = 5
 #: Below this reliability humans are not shown to agree at all.
 LEAST_HUMANS = 0.02
 #: Where all responses are labelled, GAIN plans for one label in five.
@@ -184,7 +186,9 @@ def _inside(
 
 def _cover(case: Case, margins: Margins) -> Component:
     asked = int(case.labelled.sum())
-    share = float(case.paired.sum() / asked) if asked else math.nan
+    if not asked:
+        return _untested("COVER", "few clusters")
+    share = float(case.paired.sum() / asked)
     state: State = "yes" if share >= margins.cover else "no"
     return Component(
         "COVER", state, share, margin=margins.cover, p=0.0 if state == "yes" else 1.0, count=asked
@@ -209,7 +213,7 @@ def _read(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentNam
     table = within.reading_sums(panel)
     if len(table) < margins.clusters:
         return _untested(name, "few clusters", count=len(table))
-    if table[:, 2].sum() < 1e-9:
+    if table[:, 2].sum() < 1e-9 * (case.width / 4) ** 2:
         reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
         return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
     found = jackknife(within.ratio(table.sum(axis=0)), within.ratio(leave_one_out(table)), "fisher")
@@ -360,6 +364,9 @@ def _systems(
     if count < 2:
         names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
         return [_untested(name, "one system") for name in names]
+    seen = means.clusters_of_systems(panel)
+    if seen.min() < FEWEST_IN_SYSTEM:
+        return _few_in_system(panel, seen, own=bool(case.family))
     found = means.Means.of(panel)
     margin = margins.system * case.width
     names_of = [str(name) for name in panel.systems]
@@ -372,6 +379,16 @@ def _systems(
     parts.append(_allowed("SYS", own, own_out, (margin, factor, spread), names_of))
     parts += _family(case, found, names_of, spread, margin)
     return [*parts, *_to_come(found, spread, margin, margins)]
+
+
+def _few_in_system(panel: ResponsePanel, seen: NDArray[np.intp], *, own: bool) -> list[Component]:
+    names: list[ComponentName] = [
+        "ORDER", "AGREE", "LEVEL", "REVERSE", "SYS", "ORDER+", "LEVEL+",
+    ]  # fmt: skip
+    least = int(seen.argmin())
+    at, count = (str(panel.systems[least]),), int(seen[least])
+    names += ["FAM"] if own else []
+    return [_untested(name, "few in system", at=at, count=count) for name in names]
 
 
 def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component]:
@@ -688,6 +705,8 @@ def runs_needed(single: float, asked: float) -> int:
 def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     """What a label counts as once the judge's scores on all responses are used as well."""
     n, judged = panel.n, int(case.judged.sum())
+    if n and np.bincount(panel.system).max() < 2:  # within systems nothing is left to correlate
+        return _untested("GAIN", "few in system", count=1)
     partly, share = _partly(case, panel), labelled_share(case, panel)
     found = _following(case, panel)
     need = math.sqrt((1 - 1 / margins.gain) / (1 - share))

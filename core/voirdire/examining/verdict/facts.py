@@ -33,6 +33,7 @@ Reason = Literal[
     "one system",  # one system or none: a right mean cannot be told from a lucky constant
     "two systems",  # say which is better instead
     "few systems",  # fewer than 8, for systems to come
+    "few in system",  # a system with fewer than 5 items or clusters: its mean has no error
     "humans alike",  # the humans do not separate these systems
     "humans unclear",  # the humans are not shown to agree on single responses
     "humans disagree",  # the humans do not agree on single responses

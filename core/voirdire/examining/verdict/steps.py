@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.verdict.components import (
+    FEWEST_IN_SYSTEM,
+    FEWEST_SUCH,
     SURE_NO,
     SURE_YES,
     find_components,
@@ -97,8 +99,27 @@ def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
         "temperature 0": Next("run twice"),
         "not random": Next("draw at random"),
         "few clusters": Next("rate more", needed=margins.clusters, now=now, unit=unit),
+        "few in system": _more_of_a_system(verdict, unit),
+        "few such": _more_such(case, found, verdict),
     }
     return steps.get(verdict.reason, Next("rate more", now=now, unit=unit))
+
+
+def _more_of_a_system(verdict: Verdict, unit: str) -> Next:
+    count = max(
+        (part.count for part in verdict.components if part.reason == "few in system"), default=0
+    )
+    return Next("rate more", needed=FEWEST_IN_SYSTEM, now=count, unit=f"{unit} of each system")
+
+
+def _more_such(case: Case, found: Found, verdict: Verdict) -> Next:
+    """Labels until each side of the gate has enough, the shares staying as they are."""
+    few = [part.count for part in verdict.components if part.reason == "few such"]
+    wanted = FEWEST_SUCH * (2 if len(found.humans) > 1 else 1)
+    now = int(case.paired.sum())
+    if not few or min(few) * MOST_TIMES < wanted:
+        return Next("rate more", now=now, unit="labels")
+    return Next("rate more", needed=math.ceil(now * wanted / min(few)), now=now, unit="labels")
 
 
 def _unit(case: Case) -> str:

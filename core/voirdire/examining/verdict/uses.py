@@ -99,7 +99,9 @@ def _required(case: Case, known: Components, use: Use, target: Target) -> Iterab
 
 
 def _skipped(part: Component) -> bool:
-    return part.name in SYSTEMS_ONLY and part.state == "not tested"
+    """Where there is no such thing; a system of too few items holds its uses back."""
+    untested = part.state == "not tested" and part.reason != "few in system"
+    return part.name in SYSTEMS_ONLY and untested
 
 
 def _not_of_labels(case: Case, known: Components, part: Component) -> bool:

@@ -1,0 +1,117 @@
+"""Odd panels end in an answer: no crash, no yes, and a reason that fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from voirdire import examine
+from voirdire.report import print_examination
+
+
+def scores(n=60, seed=0):
+    """Truth, a human and a judge that follow it, 1 to 5."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 6, n)
+    human, judge = (np.clip(truth + rng.integers(-1, 2, n), 1, 5) for _ in range(2))
+    return human.astype(float), judge.astype(float)
+
+
+def table(human, judge, system=None):
+    frame = {"item": [f"q{k}" for k in range(len(human))], "human": human, "judge": judge}
+    frame |= {} if system is None else {"system": system}
+    return pl.DataFrame(frame, schema_overrides={"human": pl.Float64, "judge": pl.Float64})
+
+
+def found_of(frame, **options):
+    found = examine(frame, reference=["human"], resamples=0, **options)
+    print_examination(found)
+    return found
+
+
+def states(found):
+    return {
+        v.use: (v.state, v.reason, v.next) for v in found.verdicts if v.target == "these systems"
+    }
+
+
+def test_no_label_at_all_tests_nothing():
+    human, judge = scores()
+    for frame in (table([None] * 60, judge), table(human, [None] * 60)):
+        found = found_of(frame)
+        assert "yes" not in {verdict.state for verdict in found.verdicts}
+    unlabelled = states(found_of(table([None] * 60, judge)))
+    assert {state for state, _, _ in unlabelled.values()} == {"not tested"}
+    assert unlabelled["single"][1] == "few clusters"
+
+
+def test_labels_and_scores_that_never_meet_are_a_judge_that_answered_nothing():
+    human, judge = scores()
+    found = found_of(table([*human[:30], *[None] * 30], [*[None] * 30, *judge[30:]]))
+    cover = next(part for part in found.evidence[0].components if part.name == "COVER")
+    assert (cover.state, cover.estimate, cover.count) == ("no", 0.0, 30)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_items(n):
+    human, judge = scores()
+    found = states(found_of(table(human[:n], judge[:n])))
+    assert {state for state, _, _ in found.values()} == {"not tested"}
+    assert (found["single"][2].needed, found["single"][2].now) == (20, n)
+
+
+def test_a_system_of_one_item_has_no_error_and_so_no_verdict():
+    """Left out alone its mean is gone, and the error of its bias came out as 0: a sure no."""
+    human, judge = scores()
+    judge[-1], human[-1] = 5, 3
+    found = states(found_of(table(human, judge, ["a"] * 30 + ["b"] * 29 + ["c"])))
+    for use in ("order", "score", "single"):
+        assert found[use][0] == "not tested"
+    assert found["score"][1] == "few in system"
+    step = found["score"][2]
+    assert (step.action, step.needed, step.now, step.unit) == (
+        "rate more", 5, 1, "items of each system",
+    )  # fmt: skip
+
+
+def test_a_system_of_its_own_for_every_item_tells_nothing_within_systems():
+    human, judge = scores()
+    found = states(found_of(table(human, judge, [f"s{k}" for k in range(60)])))
+    assert {state for state, _, _ in found.values()} == {"not tested"}
+    assert found["estimate"][1] == "few in system"
+
+
+@pytest.mark.parametrize("shift", [-10.0, 0.25, 90.0])
+def test_a_scale_may_lie_anywhere(shift):
+    human, judge = scores()
+    plain, moved = (states(found_of(table(human + d, judge + d))) for d in (0, shift))
+    assert {use: v[0] for use, v in plain.items()} == {use: v[0] for use, v in moved.items()}
+
+
+def test_few_on_one_side_of_a_gate_say_how_many_labels_it_takes():
+    rng = np.random.default_rng(1)
+    human = (rng.random(100) > 0.08).astype(float)
+    found = states(found_of(table(human, human)))
+    fails = int((human == 0).sum())
+    assert found["gate"][:2] == ("not tested", "few such")
+    assert found["gate"][2].needed == -(-100 * 20 // fails)
+    alone = np.ones(100)
+    alone[0] = 0
+    assert states(found_of(table(alone, alone)))["gate"][2].needed is None
+
+
+def test_a_judge_that_turns_the_scale_round_is_refused():
+    human, _ = scores()
+    found = found_of(table(human, 6 - human))
+    assert states(found)["single"][0] == "no"
+    assert "yes" not in {verdict.state for verdict in found.verdicts}
+
+
+def test_constants_on_either_side():
+    human, judge = scores()
+    fixed = np.full(60, 3.0)
+    for frame in (table(fixed, judge), table(human, fixed), table(fixed, fixed)):
+        found = found_of(frame)
+        assert "yes" not in {verdict.state for verdict in found.verdicts}
+    assert states(found_of(table(human, fixed)))["single"][1] == "constant"

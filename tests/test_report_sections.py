@@ -62,6 +62,7 @@ def test_every_format_is_written_and_figures_beside_them(tmp_path):
 def test_a_record_stands_in_place_of_the_sections(tmp_path):
     record = {"mean": float("nan"), "n": 3}
     write_sections("Done", SECTIONS, tmp_path, "found", formats=["json"], record=record)
-    assert json.loads((tmp_path / "found.json").read_text("utf-8")) == {"mean": None, "n": 3}
+    found = json.loads((tmp_path / "found.json").read_text("utf-8"))
+    assert found == {"schema_version": 1, "mean": None, "n": 3}
     with pytest.raises(InputError, match="pdf"):
         write_sections("Done", SECTIONS, tmp_path, "found", formats=["pdf"])

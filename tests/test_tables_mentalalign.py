@@ -153,7 +153,7 @@ def test_a_workbook_drafts_a_study(shared, tmp_path):
 
 
 def test_reading_and_auditing_is_quick(study):
-    start = time.perf_counter()
+    start = time.process_time()
     audit(read_tables(study), study)
-    # 0.6 s alone on two cores; the bound leaves room for a busy machine.
-    assert time.perf_counter() - start < 5
+    # 0.6 s alone on two cores, counted over all threads: other work on the machine does not count.
+    assert time.process_time() - start < 5

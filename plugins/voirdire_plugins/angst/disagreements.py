@@ -194,7 +194,7 @@ def shortened(text: str, most: int, around: str = "") -> str:
     >>> shortened("One quiet   day.", 10), len(shortened("a" * 50, 10))
     ('One quiet…', 10)
     >>> shortened("It was a long day and I felt so low about it", 12, "so low")
-    '…elt so low…'
+    '…t so low a…'
     """
     line = " ".join(text.split())
     if len(line) <= most:

@@ -37,13 +37,13 @@ def write_ratings(path, items=40, human="human", judge="judge", systems=("old", 
     return path
 
 
-def material(source, reference=("human",), *, with_text=False):
+def material(source, reference=("human",), *, with_text=False, beside=None):
     """As the command makes it."""
     changes = {"analysis": {"resamples": 0}, "data": {"reference": reference or None}}
     opened = open_source(source, reference=reference, changes=changes)
     found = examine(source, reference=reference, resamples=0)
     labels = labelled_at(source, opened.session)
-    return material_of(inputs_of(opened), found, labels, with_text=with_text)
+    return material_of(inputs_of(opened), found, labels, with_text=with_text, beside=beside)
 
 
 class Site:

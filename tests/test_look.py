@@ -269,6 +269,29 @@ def test_a_fine_scale_is_cut_into_ranges(tmp_path):
     assert found.counts.sum() == 60
 
 
+def test_beside_another_source_only_what_changed_is_listed(tmp_path):
+    later = write_ratings(tmp_path / "later.csv", note=lambda item: f"I slept badly, {item}.")
+    frame = pl.read_csv(later)
+    moved = (pl.col("rater") == "judge") & pl.col("item").is_in(["i3", "i9"])
+    shifted = pl.when(moved).then(6 - pl.col("score")).otherwise("score").alias("score")
+    earlier = frame.with_columns(shifted)
+    earlier.filter(~moved | (pl.col("item") != "i3") | (pl.col("system") != "old")).write_csv(
+        tmp_path / "earlier.csv"
+    )
+    expected = frame.filter(moved, pl.col("score") != 6 - pl.col("score")).select("item", "system")
+    site = Site(material(later, beside=material(tmp_path / "earlier.csv")))
+    rows = table(site, "/export.csv?changed=1&sort=change")
+    page = site.ask("/list?changed=1&sort=change")[2]
+    site.close()
+    assert set(rows.select("item", "system").rows()) == {*expected.rows(), ("i3", "old")}
+    known = rows.drop_nulls("before")
+    assert (known["change"] == known["score"] - known["before"]).all()
+    assert (known["before"] == 6 - known["score"]).all()
+    sizes = known["change"].abs().to_list()
+    assert sizes == sorted(sizes, reverse=True)
+    assert "Change" in page
+
+
 def test_one_file_holds_the_widest_differences(made, tmp_path):
     out = tmp_path / "out.html"
     assert write_static(made, "ratings", out, most=30) == 30

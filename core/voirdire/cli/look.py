@@ -32,6 +32,8 @@ Examples:
 
   voirdire look session --with-text --as ann
 
+  voirdire look session --beside earlier --with-text
+
   voirdire look ratings.csv --static out.html
 
 Labels that are set on the page are kept in SOURCE.voirdire, or in the session, and voirdire examine
@@ -56,6 +58,15 @@ def look(
         typer.Option(
             "--static",
             help="Write one HTML file that needs no server, of up to 2,000 rows, and end.",
+            show_default=False,
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--beside",
+            help="Another source: what its judges of the same names scored otherwise is a change.",
+            metavar="SOURCE",
             show_default=False,
         ),
     ] = None,
@@ -88,10 +99,16 @@ def look(
     keys = column_keys(
         item=item, system=system, rater=rater, score=score, attribute=attribute, assume=assume
     )
-    material = answered(
-        lambda known: _material(source, data, reference or (), known, gate, with_text=with_text),
-        keys,
-    )
+
+    def made(source: str, beside: Material | None = None) -> Material:
+        return answered(
+            lambda known: _material(
+                source, data, reference or (), known, gate, with_text=with_text, beside=beside
+            ),
+            keys,
+        )
+
+    material = made(source, None if beside is None else made(beside))
     name = Path(source).name or source
     if static is not None:
         from voirdire.looking import write_static
@@ -109,6 +126,7 @@ def _material(
     gate: str | None,
     *,
     with_text: bool,
+    beside: Material | None,
 ) -> Material:
     from dataclasses import replace
 
@@ -129,7 +147,7 @@ def _material(
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
     found = examine_inputs(inputs)
     labels = labelled_at(source, opened.session)
-    return material_of(inputs, found, labels, with_text=with_text)
+    return material_of(inputs, found, labels, with_text=with_text, beside=beside)
 
 
 def _serve(material: Material, name: str, who: str, host: str, port: int, *, network: bool) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Levels up to which a matrix has one row and column each; finer scales are cut into ranges.
 MOST_LEVELS, RANGES = 12, 10
+#: Columns that are sorted by their size, the largest first.
+BY_SIZE = ("difference", "influence", "change")
 #: Judges and attributes whose rows are kept at hand.
 _KEPT = 6
 
@@ -69,12 +71,18 @@ class Material:
     """What the pages show. Its rows are made when they are asked for and kept for a while."""
 
     def __init__(
-        self, inputs: Inputs, examination: Examination, labels: Path | None, *, with_text: bool
+        self,
+        inputs: Inputs,
+        examination: Examination,
+        labels: Path | None,
+        *,
+        with_text: bool,
+        beside: Material | None = None,
     ) -> None:
         self.examination, self.labels_path = examination, labels
         self.scale: Scale = inputs.panel.scale
         self.texts = Texts.of(examination) if with_text else Texts.none()
-        self.with_text = with_text
+        self.with_text, self.beside = with_text, beside
         self._inputs = inputs
         panel = inputs.panel
         self._cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
@@ -159,9 +167,23 @@ class Material:
                 "at_human": self._bins(human),
             }
         ).with_columns(pl.col("score", "human", "difference").fill_nan(None))
-        return frame.join(
-            self._statuses(case), on=["item", "system"], how="left", maintain_order="left"
+        keys = ["item", "system"]
+        frame = frame.join(self._statuses(case), on=keys, how="left", maintain_order="left")
+        before = self._before(case).rename({"score": "before"})
+        return frame.join(before, on=keys, how="left", maintain_order="left").with_columns(
+            change=pl.col("score") - pl.col("before")
         )
+
+    def _before(self, case: Case) -> pl.DataFrame:
+        """What the judge of that name said in the source beside."""
+        named = (
+            {(one.judge, one.attribute): one for one in self.beside.pairs} if self.beside else {}
+        )
+        there = named.get((case.judge, case.attribute))
+        if self.beside is None or there is None:
+            kinds = {"item": pl.String, "system": pl.String, "score": pl.Float64}
+            return pl.DataFrame(schema=kinds)
+        return self.beside.rows(there.place, "").select("item", "system", "score")
 
     def _statuses(self, case: Case) -> pl.DataFrame:
         """What became of the judge's reply: the first status of its runs that is not ok."""
@@ -241,6 +263,9 @@ class Material:
             if getattr(view, column):
                 rows = rows.filter(pl.col(column) == getattr(view, column))
         rows = self._sought(self._labelled(rows, pair), view, pair)
+        if view.changed:
+            both = pl.col("score").is_not_null() | pl.col("before").is_not_null()
+            rows = rows.filter(both, pl.col("score").ne_missing(pl.col("before")))
         return _sorted(rows.filter("by_hand") if view.by_hand else rows, view)
 
     def _labelled(self, rows: pl.DataFrame, pair: Pair) -> pl.DataFrame:
@@ -294,13 +319,18 @@ def _means(examination: Examination) -> dict[tuple[str, str, int], dict[str, Any
 
 
 def _sorted(rows: pl.DataFrame, view: View) -> pl.DataFrame:
-    by_size = view.sort in ("difference", "influence")
+    by_size = view.sort in BY_SIZE
     key = pl.col(view.sort).abs() if by_size else pl.col(view.sort)
     return rows.sort(key, descending=by_size != view.up, nulls_last=True, maintain_order=True)
 
 
 def material_of(
-    inputs: Inputs, examination: Examination, labels: Path | None = None, *, with_text: bool = False
+    inputs: Inputs,
+    examination: Examination,
+    labels: Path | None = None,
+    *,
+    with_text: bool = False,
+    beside: Material | None = None,
 ) -> Material:
     """The rows behind an examination.
 
@@ -314,6 +344,8 @@ def material_of(
         Where labels set by hand lie, and are kept (see `voirdire.tables.hand_labels`).
     with_text : bool
         Whether texts of items, responses and replies may be shown.
+    beside : Material, optional
+        Another source, whose judges of the same names are what changes are counted from.
 
     Raises
     ------
@@ -325,4 +357,4 @@ def material_of(
             "there is nothing to look at: look shows the scores of judges beside those of humans, "
             "and this source has no ratings of both"
         )
-    return Material(inputs, examination, labels, with_text=with_text)
+    return Material(inputs, examination, labels, with_text=with_text, beside=beside)

@@ -14,6 +14,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from voirdire._shown import visible
+from voirdire.looking.material import BY_SIZE
 from voirdire.looking.texts import scores_of
 from voirdire.looking.view import View
 from voirdire.report._answers import COMPONENTS, reason_text
@@ -32,8 +33,8 @@ ROWS, LONGEST = 50, 50_000
 _NAME = 300
 _HEADS: tuple[tuple[Sort, str], ...] = (
     ("item", "Item"), ("system", "System"), ("human", "Humans"), ("score", "Judge"),
-    ("difference", "Difference"), ("influence", "Influence"), ("subgroup", "Subgroup"),
-    ("status", "Status"),
+    ("difference", "Difference"), ("influence", "Influence"), ("change", "Change"),
+    ("subgroup", "Subgroup"), ("status", "Status"),
 )  # fmt: skip
 _TEXTS = ("system", "subgroup", "status")
 
@@ -200,6 +201,7 @@ def listing(material: Material, view: View) -> dict[str, Any]:
         "fixed": [(key, value) for key, value in (("judge", pair.judge),
                   ("attribute", pair.attribute), ("turn", pair.turn or ""),
                   ("sort", view.sort), ("up", "1" if view.up else "")) if value],
+        "beside": material.beside is not None,
         "cleared": view_of(pair, use=view.use).address("/list"),
         "export": view.address("/export.csv"), "queue": view.address("/queue.csv"),
         "before": view.address("/list", page=page - 1) if page > 1 else "",
@@ -215,8 +217,8 @@ def _part(part: Any) -> str:
 
 def _told(rows: pl.DataFrame, column: str) -> bool:
     """Whether a column says anything: there are no systems, say, or no subgroups."""
-    if column == "influence":
-        return rows["influence"].null_count() < rows.height
+    if column in ("influence", "change"):
+        return rows[column].null_count() < rows.height
     return column not in ("system", "subgroup") or bool((rows[column] != "").any())
 
 
@@ -238,11 +240,11 @@ def _listed(row: Mapping[str, Any], view: View, heads: list[tuple[Sort, str]]) -
 def _number(key: str, value: float | None) -> str:
     if key == "influence":
         return plain(value, 5, signed=True)
-    return plain(value, signed=key == "difference")
+    return plain(value, signed=key in BY_SIZE)
 
 
 def _head(view: View, key: Sort, title: str) -> dict[str, str]:
-    falls = (key in ("difference", "influence")) != view.up
+    falls = (key in BY_SIZE) != view.up
     here = view.sort == key
     order = ("descending" if falls else "ascending") if here else ""
     address = view.address("/list", sort=key, up=here and not view.up, page=1)
@@ -312,6 +314,8 @@ def _facts(
         (f"Humans: {name_of(_humans(pair, view))}", plain(row["human"])),
         ("Difference", plain(row["difference"], signed=True)),
     ]
+    if row["before"] is not None:
+        found.append(("Judge in the source beside", plain(row["before"])))
     if influence is not None:
         found.append((f"Influence on “{_part(component)}”", plain(influence, 5, signed=True)))
     named = (("Subgroup", row["subgroup"]), ("Status", row["status"] or ""))
@@ -342,6 +346,9 @@ def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, 
     item, system = row["item"], row["system"]
     texts = (("Item", material.texts.item(item)), ("Answer", material.texts.response(item, system)))
     said = material.texts.said(item, system)
+    if material.beside is not None:
+        before = material.beside.texts.said(item, system, pair.judge)
+        said += [{**one, "beside": True} for one in before]
     return {
         "texts": [{"title": title, **cut(text)} for title, text in texts if text is not None],
         "replies": sorted((_reply(one, pair) for one in said), key=lambda reply: not reply["own"]),
@@ -351,8 +358,9 @@ def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, 
 def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
     several = len(one["steps"]) > 1
     run = f", run {one['run']}" if one["run"] and one["run"] > 1 else ""
+    where = " in the source beside" if one.get("beside") else ""
     return {
-        "title": f"Reply of {name_of(one['rater'])}{run}", "own": one["rater"] == pair.judge,
+        "title": f"Reply of {name_of(one['rater'])}{run}{where}", "own": one["rater"] == pair.judge,
         "status": one["status"] or "ok", "read": "", "flags": ", ".join(one["flags"]),
         "steps": [
             {"title": f"Step {at}" if several else "", "notes": step["notes"] or "",

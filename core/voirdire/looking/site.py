@@ -133,7 +133,7 @@ class LookSite:
         pair, rows = self._material.pair(view), self._material.select(view.chosen)
         named = pl.lit(pair.judge).alias("judge"), pl.lit(pair.attribute).alias("attribute")
         columns = ("item", "system", "subgroup", "human", "score", "difference", "influence",
-                   "status", "by_hand")  # fmt: skip
+                   "before", "change", "status", "by_hand")  # fmt: skip
         return _csv("responses.csv", rows.select(*named, *columns))
 
     def _queue(self, request: Request) -> Response:

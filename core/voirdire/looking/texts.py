@@ -165,9 +165,10 @@ def _read_anew(folder: Path, run: pl.DataFrame) -> Parsed | None:
 
 
 def _reasons(read: Parsed) -> list[tuple[str, str]]:
-    """Why a score is missing, and texts such as the judge's own reason."""
+    """Why a score is missing, and texts beside the scores, such as the judge's own reason."""
     said = [(name, str(reason)) for name, reason in read.reasons.items()]
-    return said + [(name, str(text)) for name, text in read.extra.items() if text is not None]
+    texts = {**read.extra, **dict(read.extra.get("fields") or {})}
+    return said + [(str(name), text) for name, text in texts.items() if isinstance(text, str)]
 
 
 def scores_of(ratings: pl.DataFrame, item: str, system: str) -> pl.DataFrame:

@@ -12,10 +12,12 @@ from voirdire.schema import STATUSES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Sort = Literal["difference", "influence", "human", "score", "item", "system", "subgroup", "status"]
+Sort = Literal[
+    "difference", "influence", "change", "human", "score", "item", "system", "subgroup", "status"
+]  # fmt: skip
 SORTS: tuple[Sort, ...] = get_args(Sort)
 _NUMBERS = {"turn": 0, "human": 0, "score": 0, "page": 1, "row": 0}
-_SWITCHES = ("by_hand", "up")
+_SWITCHES = ("by_hand", "changed", "up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class View:
         Only these; empty is all.
     by_hand : bool
         Only responses with a label that was set by hand.
+    changed : bool
+        Only responses that the judge scores otherwise than in the source beside.
     q : str
         Only responses with these words in an id, a name or a text.
     sort : str
@@ -57,6 +61,7 @@ class View:
     subgroup: str = ""
     status: str = ""
     by_hand: bool = False
+    changed: bool = False
     q: str = ""
     sort: Sort = "difference"
     up: bool = False

@@ -69,7 +69,8 @@ def influences(case: Case, component: Component, margins: Margins) -> Floats:
     """
     kept = case.paired
     found = np.full(len(kept), np.nan)
-    if not kept.any():
+    # The bias of labels without an order is one of shares, and no mean of their codes.
+    if not kept.any() or (case.nominal and component.name in _OFFSETS):
         return found
     panel, humans = kept_panel(case, margins)
     values = _of_panel(case, panel, humans, component)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import types
@@ -273,3 +274,21 @@ def test_every_hook_and_argument_is_documented():
     for hook in hooks:
         argument = "app" if hook.endswith("commands") else "register"
         assert f"`{hook}({argument})`" in text
+
+
+def test_every_ability_of_a_plugin_object_is_documented():
+    from voirdire import protocols
+
+    text = (Path(__file__).parent.parent / "docs" / "plugins.md").read_text("utf-8")
+    kinds = {"ChatModel", "Judge", "Annotator", "Generator", "Classifier", "Embedder"}
+    kinds |= {"ExampleSelector", "ModelFactory", "JudgeFactory", "ClassifierFactory", "Protocol"}
+    abilities = [
+        name
+        for name, value in vars(protocols).items()
+        if isinstance(value, type) and getattr(value, "_is_protocol", False) and name not in kinds
+    ]
+    assert len(abilities) > 15
+    for name in abilities:
+        (row,) = re.findall(rf"^\| `{name}` \| (.*?) \|", text, re.MULTILINE)
+        members = [part for part in vars(getattr(protocols, name)) if not part.startswith("_")]
+        assert all(f"`{member}" in row for member in members), (name, members)

@@ -2,18 +2,20 @@
 
 What is registered as a model is a `ModelFactory`, as a judge a `JudgeFactory`: a callable whose
 keyword parameters are the options that a study may give it. Annotators and generators are made
-like judges, without a rubric. A model factory marked by `costs_nothing` makes models without a
-bill. A model whose `complete` is a plain function blocks: the runner calls
-it in a worker thread. A model may say how many calls it bears at once (`concurrency: int`; one that
-blocks bears a single call unless it says more).
+like judges, without a rubric. A model whose `complete` is a plain function blocks: the runner calls
+it in a worker thread.
+
+A plugin's object needs its main protocol only (`ChatModel`, `Judge`, `Annotator`, `Generator`,
+`Classifier`, `Embedder`, `ExampleSelector`). What it may do beside that is a small protocol each
+(`FollowsUp`, `ClosesConnections`, ...): an object that has the members has the ability.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -29,7 +31,6 @@ class ChatModel(Protocol):
     """A model that answers requests. Raise `voirdire.ModelError` where no reply comes.
 
     A refusal, a filtered, cut or empty answer is a reply with its `finish_reason`, not an error.
-    A model that holds connections also has `async aclose()`, which the runner calls at the end.
     """
 
     name: str
@@ -40,12 +41,43 @@ class ChatModel(Protocol):
 
 
 @runtime_checkable
+class ClosesConnections(Protocol):
+    """A model that holds connections or other things open."""
+
+    async def aclose(self) -> None:
+        """Close them; the runner calls it at the end, also of a run that failed."""
+        ...
+
+
+@runtime_checkable
+class BearsConcurrency(Protocol):
+    """A model that says how many calls it can take at once.
+
+    Without it an `async` model takes as many as the study allows, and one that blocks a single one.
+    """
+
+    @property
+    def concurrency(self) -> int:
+        """Calls at once, from 1."""
+        ...
+
+
+@runtime_checkable
+class CostsNothing(Protocol):
+    """A model factory that says whether its models are asked without a bill (`costs_nothing`)."""
+
+    @property
+    def free(self) -> bool:
+        """Whether they are."""
+        ...
+
+
+@runtime_checkable
 class Judge(Protocol):
     """Scores responses on attributes, or prefers one of two. Pure: no I/O, no state.
 
-    What it is asked about it says by an attribute `task`: ``"rating"`` (the default: a
-    `schema.Rating`), ``"comparison"`` (a `schema.Comparison`) or ``"item"`` (a `schema.Item`).
-    `parse` of a reply whose `finish_reason` is ``"error"`` gives every score None, status failed.
+    It is asked about a `schema.Rating`, unless it says something else (see `SaysTask`). `parse` of
+    a reply whose `finish_reason` is ``"error"`` gives every score None, status failed.
     """
 
     def requests(self, task: Any) -> list[Request]:
@@ -95,6 +127,39 @@ class JudgeFactory(Protocol):
 
 
 @runtime_checkable
+class SaysTask(Protocol):
+    """A rater that says what it is asked about.
+
+    Without it a judge is asked about ratings and an annotator about items.
+    """
+
+    @property
+    def task(self) -> Literal["rating", "comparison", "item"]:
+        """A `schema.Rating`, a `schema.Comparison` or a `schema.Item`."""
+        ...
+
+
+@runtime_checkable
+class SaysRuns(Protocol):
+    """A rater that says how often each task is to be asked, unless the study says it."""
+
+    @property
+    def runs(self) -> int:
+        """Repetitions, from 1."""
+        ...
+
+
+@runtime_checkable
+class ShowsExamples(Protocol):
+    """A rater that shows its model examples."""
+
+    @property
+    def examples(self) -> Any:
+        """How they are chosen (a `voirdire_judges.few_shot.FewShot`), or None."""
+        ...
+
+
+@runtime_checkable
 class FollowsUp(Protocol):
     """A judge, annotator or generator that takes several steps."""
 
@@ -122,13 +187,6 @@ class Finds(Protocol):
 
 
 @runtime_checkable
-class NamesLabels(Protocol):
-    """A rater with labels of its own, an attribute each."""
-
-    labels: Any
-
-
-@runtime_checkable
 class Annotator(Protocol):
     """Labels items; a label is an attribute scored 0 or 1. Pure."""
 
@@ -143,7 +201,7 @@ class Annotator(Protocol):
 
 @runtime_checkable
 class DeclaresLabels(Protocol):
-    """An annotator that says itself which labels it names."""
+    """A rater that says itself which labels it names, an attribute each."""
 
     @property
     def labels(self) -> Any:
@@ -209,7 +267,7 @@ class Trainable(Classifier, Protocol):
 
 @runtime_checkable
 class Noted(Protocol):
-    """A classifier of which a reader must know something, trained or not."""
+    """A classifier or embedder of which a reader must know something."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -252,11 +310,7 @@ class ClassifierFactory(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors.
-
-    An embedder may also have `revision` (which weights the name stands for), `limit` and
-    `tokens(texts)` (how much it reads of a text), `batch_size` and `notes`.
-    """
+    """Turns texts into vectors."""
 
     @property
     def name(self) -> str:
@@ -274,11 +328,63 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class HasRevision(Protocol):
+    """An embedder that knows which weights its name stands for."""
+
+    @property
+    def revision(self) -> str:
+        """Such as a commit; empty where it is not known."""
+        ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An embedder that reads a text up to a number of tokens."""
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens that it reads of a text; None where there is no limit."""
+        ...
+
+    def tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Tokens of each text, those that it does not read included."""
+        ...
+
+
+@runtime_checkable
+class EmbedsInBatches(Protocol):
+    """An embedder that says how many texts it takes at once."""
+
+    @property
+    def batch_size(self) -> int:
+        """Texts, from 1."""
+        ...
+
+
+@runtime_checkable
 class ExampleSelector(Protocol):
     """Picks few-shot examples for an item."""
 
     def select(self, item: Item, k: int) -> list[Mapping[str, Any]]:
         """At most k examples, never the item itself."""
+        ...
+
+
+@runtime_checkable
+class SelectsMany(Protocol):
+    """A selector that chooses for many items at once, faster than one by one."""
+
+    def select_many(self, items: Sequence[Item], k: int) -> Sequence[Any]:
+        """One selection an item, each with `item` (its id) and `examples`."""
+        ...
+
+
+@runtime_checkable
+class FindsInSelections(Protocol):
+    """A selector that has something to say of what it chose, such as leaks."""
+
+    def findings(self, items: Iterable[Item], selections: Sequence[Any]) -> Sequence[Finding]:
+        """What it found in the selections for these items."""
         ...
 
 

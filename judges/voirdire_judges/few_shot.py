@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError, VoirdireError
+from voirdire.protocols import FindsInSelections, SelectsMany, ShowsExamples
 from voirdire.store.raters import askers
 from voirdire.tables import read_items
 
@@ -80,16 +81,18 @@ class FewShot:
     @cached_property
     def selections(self) -> Sequence[Any]:
         """What the selector says of each of the study's items, where it can say more than one."""
-        many = getattr(self.opened, "select_many", None)
-        return () if many is None else tuple(many(list(self.items.values()), self.k))
+        if not isinstance(self.opened, SelectsMany):
+            return ()
+        return tuple(self.opened.select_many(list(self.items.values()), self.k))
 
     def findings(self) -> tuple[Finding, ...] | None:
         """What the selector says of the examples chosen, leaks above all.
 
         None before any is chosen, and where the selector says nothing.
         """
-        said = getattr(self.opened, "findings", None) if "selections" in self.__dict__ else None
-        return None if said is None else tuple(said(self.items.values(), self.selections))
+        if "selections" not in self.__dict__ or not isinstance(self.opened, FindsInSelections):
+            return None
+        return tuple(self.opened.findings(self.items.values(), self.selections))
 
     @cached_property
     def chosen(self) -> dict[str, Sequence[Example]]:
@@ -129,9 +132,9 @@ def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
     Raters that are asked for the same examples share one.
     """
     raters = (asker.rater for asker in askers(study, plugins or loaded_plugins()))
-    found = (getattr(rater, "examples", None) for rater in raters)
+    shown = (rater.examples for rater in raters if isinstance(rater, ShowsExamples))
     distinct: dict[str, FewShot] = {}
-    for one in found:
+    for one in shown:
         if isinstance(one, FewShot):
             key = json.dumps([one.selector, one.k, one.options], sort_keys=True, default=str)
             distinct.setdefault(key, one)

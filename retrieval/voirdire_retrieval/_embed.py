@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import ModelError
+from voirdire.protocols import CountsTokens, EmbedsInBatches, HasRevision
 from voirdire_retrieval._texts import is_empty
 from voirdire_retrieval._vectors import unit_rows
 
@@ -68,7 +69,12 @@ class Embedded:
 
 def identity(embedder: Embedder) -> str:
     """What a model is recognised by: its revision where it has one, else its name."""
-    return str(getattr(embedder, "revision", "") or embedder.name)
+    return revision_of(embedder) or embedder.name
+
+
+def revision_of(embedder: Embedder) -> str:
+    """Which weights the model's name stands for; empty where it does not say."""
+    return str(embedder.revision or "") if isinstance(embedder, HasRevision) else ""
 
 
 def embed_texts(
@@ -100,7 +106,7 @@ def embed_texts(
     known = cache.get(identity(embedder), distinct) if cache else {}
     cached = len(known)
     missing = [text for text in distinct if text not in known]
-    step = _BATCHES * int(getattr(embedder, "batch_size", 64))
+    step = _BATCHES * (embedder.batch_size if isinstance(embedder, EmbedsInBatches) else 64)
     for start in range(0, len(missing), step):
         part = missing[start : start + step]
         rows = unit_rows(embedder.embed(part), len(part), embedder.name)
@@ -137,12 +143,12 @@ def _stacked(
 
 
 def _cut(embedder: Embedder, texts: Sequence[str | None]) -> tuple[tuple[int, ...] | None, float]:
-    limit, count = getattr(embedder, "limit", None), getattr(embedder, "tokens", None)
-    if limit is None or count is None:
+    limit = embedder.limit if isinstance(embedder, CountsTokens) else None
+    if not isinstance(embedder, CountsTokens) or limit is None:
         return None, float("nan")
     # A token is at least one byte, so shorter texts need no counting (two are the model's marks).
     bytes_of = [len((text or "").encode("utf-8", "ignore")) for text in texts]
     rows = [row for row, size in enumerate(bytes_of) if size > limit - 2]
-    tokens = count([texts[row] for row in rows]) if rows else []
+    tokens = embedder.tokens([texts[row] or "" for row in rows]) if rows else []
     long = {row: number for row, number in zip(rows, tokens, strict=True) if number > limit}
     return tuple(long), 1 - limit * len(long) / sum(long.values()) if long else float("nan")

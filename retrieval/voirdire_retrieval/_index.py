@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.protocols import Noted
 from voirdire_retrieval._card import Card, data_hash
-from voirdire_retrieval._embed import Embedded, embed_texts
+from voirdire_retrieval._embed import Embedded, embed_texts, revision_of
 from voirdire_retrieval._faiss import (
     GPU_K,
     Device,
@@ -165,7 +166,11 @@ def build_index(
     if kind != "exact" and card.count > 1:
         recall = recall_against_exact(cpu, embedded.vectors)
         card = dataclasses.replace(card, recall=dataclasses.asdict(recall))
-    said = (*pool.notes(), *embedded.notes(), *getattr(embedder, "notes", ()))
+    said = (
+        *pool.notes(),
+        *embedded.notes(),
+        *(embedder.notes if isinstance(embedder, Noted) else ()),
+    )
     return Index(pool.frame, card, cpu, place(cpu, "cpu"), said).on(device)
 
 
@@ -174,7 +179,7 @@ def _card(
 ) -> Card:
     return Card(
         model=embedder.name,
-        revision=str(getattr(embedder, "revision", "")),
+        revision=revision_of(embedder),
         dimension=int(embedded.vectors.shape[1]),
         count=pool.frame.height,
         data=data_hash(pool.frame),

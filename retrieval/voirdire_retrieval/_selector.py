@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire_retrieval._choice import Choice, First
-from voirdire_retrieval._embed import embed_texts
+from voirdire_retrieval._embed import embed_texts, revision_of
 from voirdire_retrieval._guard import Guard
 from voirdire_retrieval._leaks import leak_findings, pool_lacks_class, pool_overlap, pool_unlabelled
 from voirdire_retrieval._propose import Proposal, by_nearness
@@ -61,8 +61,7 @@ class Selector:
     progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
-        revision = str(getattr(self.embedder, "revision", ""))
-        why = self.index.card.differs(self.embedder.name, revision)
+        why = self.index.card.differs(self.embedder.name, revision_of(self.embedder))
         if why:
             raise InputError(f"the index does not fit: {why}; build the index again")
 

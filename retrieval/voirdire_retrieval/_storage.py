@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.files import file_hash
 from voirdire_retrieval._card import Card, data_hash, read_card, write_card
+from voirdire_retrieval._embed import revision_of
 from voirdire_retrieval._faiss import Device, load_faiss, place
 from voirdire_retrieval._index import Index, build_index
 
@@ -51,7 +52,7 @@ def load_index(
     """
     folder = Path(folder)
     card = read_card(folder / CARD)
-    why = card.differs(embedder.name, str(getattr(embedder, "revision", ""))) if embedder else ""
+    why = card.differs(embedder.name, revision_of(embedder)) if embedder else ""
     if why:
         raise InputError(f"{folder}: {why}; build the index again")
     for name in (VECTORS, POOL):
@@ -110,8 +111,7 @@ def _stale(
         return str(error)
     if card.kind != kind or not parameters.items() <= card.parameters.items():
         return f"it is of kind {card.kind} with {dict(card.parameters)}"
-    revision = str(getattr(embedder, "revision", ""))
-    return card.differs(embedder.name, revision, data_hash(pool.frame))
+    return card.differs(embedder.name, revision_of(embedder), data_hash(pool.frame))
 
 
 def _check_file(path: Path, card: Card) -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from voirdire._errors import ModelError, PluginError, StudyError, VoirdireError
+from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
 from voirdire.schema import ENDED, FinishReason, Reply, Usage
 from voirdire.secrets import scrub
@@ -107,12 +108,11 @@ def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
 
 async def close_model(model: Any) -> None:
     """Close what the model holds open, if it says how; failing at that undoes no run."""
-    close = getattr(model, "aclose", None)
-    if close is None:
+    if not isinstance(model, ClosesConnections):
         return
     try:
         async with asyncio.timeout(GRACE):
-            closing = close()
+            closing: Any = model.aclose()  # a plugin's may be a plain function
             if inspect.isawaitable(closing):
                 await closing
     except Exception as error:  # noqa: BLE001 - a plugin's model may raise anything at all

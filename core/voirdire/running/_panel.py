@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
+from voirdire.protocols import BearsConcurrency
 from voirdire.running._models import completer, make_model
 from voirdire.running._tally import tally_of
 from voirdire.running.budget import Budget, check_prices, cost_of, guessed
@@ -96,7 +97,7 @@ def naming(rater: str) -> Iterator[None]:
 
 def _limits(model: Any, limits: ModelLimits) -> ModelLimits:
     """The study's limits, within what the model itself bears."""
-    bears = getattr(model, "concurrency", None)
+    bears = model.concurrency if isinstance(model, BearsConcurrency) else None
     if bears is None and not inspect.iscoroutinefunction(model.complete):
         bears = 1
     if bears is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire._errors import PluginError, StudyError
+from voirdire.protocols import CostsNothing
 from voirdire.running._models import model_factory
 from voirdire.schema import Usage
 from voirdire.study import Prices
@@ -72,7 +73,8 @@ def with_free_models(study: Study, plugins: Plugins) -> Study:
 def _is_free(model: str, plugins: Plugins) -> bool:
     """Whether the plugin says so; what is wrong with a model is said where it is made."""
     try:
-        return getattr(model_factory(model, plugins), "free", False) is True
+        factory: object = model_factory(model, plugins)
+        return isinstance(factory, CostsNothing) and factory.free is True
     except (PluginError, StudyError):
         return False
 

@@ -18,7 +18,7 @@ from voirdire._errors import (
     VoirdireError,
 )
 from voirdire.parsing import LabelSet
-from voirdire.protocols import NamesLabels
+from voirdire.protocols import DeclaresLabels, SaysRuns, SaysTask
 from voirdire.schema import (
     STATUSES,
     Attribute,
@@ -233,8 +233,10 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
     use = spec.use or "rubric"
     given = () if spec.kind == "annotator" else (rubric,)
     rater = _made(spec.kind, use, spec, given, study, plugins)
-    task: TaskKind = getattr(rater, "task", "item" if spec.kind == "annotator" else "rating")
-    runs = spec.runs if "runs" in spec.model_fields_set else getattr(rater, "runs", 1)
+    task: TaskKind = "item" if spec.kind == "annotator" else "rating"
+    task = rater.task if isinstance(rater, SaysTask) else task
+    runs = rater.runs if isinstance(rater, SaysRuns) else 1
+    runs = spec.runs if "runs" in spec.model_fields_set else runs
     rater_id = _rater_id(_STAGE[spec.kind], spec, rater, task)
     named = _attributes(rater, rubric)
     return Asker(rater_id, rater, task, spec, runs, named, spec.max_steps)
@@ -242,7 +244,7 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
 
 def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:
     """What is to be scored; nothing where neither a label set nor a rubric says it."""
-    if isinstance(rater, NamesLabels) and isinstance(rater.labels, LabelSet):
+    if isinstance(rater, DeclaresLabels) and isinstance(rater.labels, LabelSet):
         return rater.labels.labels
     return rubric.names if isinstance(rubric, Rubric) else ()
 

@@ -370,3 +370,20 @@ def test_a_group_of_papers_takes_a_name_once_and_is_hidden_where_it_is_empty():
         app.papers.command("mine")(lambda: None)
     app.show_papers()
     assert [group.typer_instance.info.name for group in app.registered_groups] == ["paper"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands(shell):
+    """What a shell's completion script runs when the tab key is pressed."""
+    line = {
+        "COMP_WORDS": "voirdire exam",
+        "COMP_CWORD": "1",
+        "_TYPER_COMPLETE_ARGS": "voirdire exam",
+    }
+    line |= {"_VOIRDIRE_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    code = "import sys; sys.argv = ['voirdire']; from voirdire.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **line}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert "examine" in done.stdout, done.stderr
+    assert "audit  " not in done.stdout

@@ -309,7 +309,7 @@ def test_a_column_that_is_gone_is_named(work, tmp_path):
     ("cells", "message"),
     [
         ({"Distortions 1": "Labeling", "Distortions 2": "labeling"}, "label 'Labeling' occurs more than once"),
-        ({"Distortions 1": "Labeling", "Distortions 2": "No distortion"}, "stands beside other labels"),
+        ({"Distortions 1": "Labeling", "Distortions 2": "No distortion"}, "cannot be combined with other labels"),
         ({"Distortions 1": "Optimism"}, "column 'Distortions 1': 'Optimism' is off the scale"),
         ({"Beliefs: Helpless 1": "I am stuck"}, "although 'Beliefs' does not hold 'Helpless'"),
     ],

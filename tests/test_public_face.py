@@ -87,3 +87,23 @@ def test_the_root_holds_what_its_users_and_plugin_authors_need():
 def test_the_store_exports_what_is_read_of_a_session():
     assert len(store.__all__) == 9
     assert all(getattr(store, name) is not None for name in store.__all__)
+
+
+def test_every_word_stands_once_on_the_page_of_words():
+    text = (ROOT / "docs" / "words.md").read_text("utf-8")
+    words = re.findall(r"^\| \*\*([\w ]+)\*\* \| \S", text, re.MULTILINE)
+    assert len(words) == len(set(words)) > 60
+    nouns = {name.casefold() for name in NOUNS | {"Study", "Examination", "Estimate", "Interval"}}
+    assert nouns <= set(words)
+
+
+@pytest.mark.parametrize(
+    "path", [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"], ids=lambda p: p.name
+)
+def test_pages_have_short_paragraphs(path):
+    """A wall of text is not read: no line over 400 characters, tables and code aside."""
+    code = False
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        code ^= line.startswith("```")
+        if not code and not line.startswith("|"):
+            assert len(line) <= 400, f"{path.name}:{number}"

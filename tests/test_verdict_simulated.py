@@ -173,7 +173,7 @@ def test_safety_critical_and_blocked_are_said():
             assert verdict.reason == "safety-critical" or free[verdict.use].state != "yes"
     blocked = judge_cases([case], MARGINS, blocked={"good"}).verdicts
     assert {(v.state, v.reason, v.next.action) for v in blocked} == {
-        ("not tested", "blocked", "mend the data")
+        ("not tested", "blocked", "correct the data")
     }
 
 

@@ -22,7 +22,7 @@ _EXPORT = re.compile(r"^from (\S+) import \(?\s*(\w+) as \2,?\s*\)?$", re.MULTIL
 def attach(
     package: str, file: str, *others: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package whose stub stands beside `file`.
+    """`__getattr__`, `__dir__` and `__all__` of a package whose stub lies beside `file`.
 
     `others` are names that the package itself defines.
     """

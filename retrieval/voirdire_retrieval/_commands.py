@@ -41,27 +41,36 @@ Examples:
 """
 
 FolderArgument = Annotated[
-    Path, typer.Argument(help="Folder of an index.", metavar="INDEX", show_default=False)
+    Path, typer.Argument(help="The folder of an index.", metavar="INDEX", show_default=False)
 ]
-IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
-DeviceOption = Annotated[Device, typer.Option("--device", help="Where to embed and search.")]
+IdOption = Annotated[str, typer.Option("--id", help="The column of ids.")]
+DeviceOption = Annotated[
+    Device, typer.Option("--device", help="The device on which to embed and search.")
+]
 BatchOption = Annotated[
     int | None,
-    typer.Option("--batch-size", min=1, help="Texts a batch.", show_default="by device"),
+    typer.Option(
+        "--batch-size", min=1, help="The number of texts per batch.", show_default="by device"
+    ),
 ]
 CacheOption = Annotated[
     Path | None,
     typer.Option(
-        "--cache", help="Folder to keep vectors in, by model and text.", show_default=False
+        "--cache",
+        help="A folder that keeps vectors, so that no text is embedded twice.",
+        show_default=False,
     ),
 ]
 BaseUrlOption = Annotated[
-    str, typer.Option("--base-url", help="Endpoint of a compatible: model.", show_default=False)
+    str,
+    typer.Option(
+        "--base-url", help="The address of the endpoint of a compatible: model.", show_default=False
+    ),
 ]
 KeyOption = Annotated[
     str,
     typer.Option(
-        "--api-key-env", help="Environment variable that holds its key.", show_default=False
+        "--api-key-env", help="The environment variable that holds its key.", show_default=False
     ),
 ]
 
@@ -85,7 +94,7 @@ def build(  # noqa: PLR0913, PLR0917 - one a flag
         typer.Argument(help="CSV, Excel, JSONL or Parquet file of examples.", show_default=False),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the index.", show_default=False)
+        Path, typer.Option("--out", "-o", help="The folder for the index.", show_default=False)
     ],
     model: Annotated[
         str,
@@ -96,22 +105,29 @@ def build(  # noqa: PLR0913, PLR0917 - one a flag
         ),
     ] = "all-mpnet-base-v2",
     id_column: IdOption = "id",
-    text_column: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
     label: Annotated[
         list[str] | None,
         typer.Option(
-            "--label", help="Column that goes into an example; repeat.", show_default=False
+            "--label",
+            help="A column that goes into the examples. May be repeated.",
+            show_default=False,
         ),
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(
-            "--group", help="Column of what belongs together (author, chat).", show_default=False
+            "--group",
+            help="The column that says which examples belong together (author, chat).",
+            show_default=False,
         ),
     ] = None,
     kind: Annotated[
         Literal["exact", "ivf", "hnsw"],
-        typer.Option("--kind", help="exact, or an approximate index with its recall."),
+        typer.Option(
+            "--kind",
+            help="The kind of index: exact, or an approximate one whose recall is measured.",
+        ),
     ] = "exact",
     device: DeviceOption = "auto",
     batch_size: BatchOption = None,
@@ -137,45 +153,67 @@ def query(  # noqa: PLR0913, PLR0917 - one a flag
     folder: FolderArgument,
     text: Annotated[
         str | None,
-        typer.Option("--text", help="One text to find examples for.", show_default=False),
+        typer.Option("--text", help="A text to find examples for.", show_default=False),
     ] = None,
     items: Annotated[
-        Path | None, typer.Option("--items", help="File of items instead.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--items",
+            help="A file of items to find examples for, in place of --text.",
+            show_default=False,
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Examples an item.")] = 2,
+    k: Annotated[int, typer.Option("-k", min=1, help="The number of examples per item.")] = 2,
     select: Annotated[
         Literal["nearest", "balanced", "diverse", "random"],
         typer.Option("--select", help="How examples are chosen."),
     ] = "nearest",
     balance: Annotated[
-        str | None, typer.Option("--balance", help="Label for balanced.", show_default=False)
+        str | None,
+        typer.Option(
+            "--balance",
+            help="With --select balanced: the label whose classes are balanced.",
+            show_default=False,
+        ),
     ] = None,
     weight: Annotated[
-        float, typer.Option("--weight", min=0, max=1, help="Nearness's weight for diverse.")
+        float,
+        typer.Option(
+            "--weight",
+            min=0,
+            max=1,
+            help="With --select diverse: the weight of nearness, from 0 to 1.",
+        ),
     ] = 0.5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed for random.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="With --select random: the seed.")] = 0,
     max_similarity: Annotated[
         float,
-        typer.Option("--max-similarity", help="Cosine above which an example is a duplicate."),
+        typer.Option(
+            "--max-similarity", help="Examples with a cosine above this one count as duplicates."
+        ),
     ] = 0.98,
     test: Annotated[
         Path | None,
         typer.Option(
             "--test",
-            help="File of the test split, none of which may be shown.",
+            help="A file of the test split, no text of which may be shown.",
             show_default="the items",
         ),
     ] = None,
     id_column: IdOption = "id",
-    text_column: Annotated[str, typer.Option("--text-column", help="Column of texts.")] = "text",
+    text_column: Annotated[
+        str, typer.Option("--text-column", help="The column of texts.")
+    ] = "text",
     group: Annotated[
-        str | None, typer.Option("--group", help="Column of groups.", show_default=False)
+        str | None, typer.Option("--group", help="The column of groups.", show_default=False)
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="Embedder.", show_default="the index's")
+        str | None, typer.Option("--model", help="The embedder.", show_default="the index's")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an item.")] = False,
-    no_text: Annotated[bool, typer.Option("--no-text", help="Leave the texts out.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per item.")
+    ] = False,
+    no_text: Annotated[bool, typer.Option("--no-text", help="Leave out the texts.")] = False,
     device: DeviceOption = "auto",
     batch_size: BatchOption = None,
     cache: CacheOption = None,

@@ -67,7 +67,6 @@ def assemble() -> tuple[typer.Typer, Plugins]:
         help=HELP,
         epilog=EPILOG,
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -18,15 +18,16 @@ SourceArgument = Annotated[
 SourcesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="A benchmark's name, a study.toml, a session folder, or one or more files of ratings; "
-        "a file that names no rater is of one who is called as the file.",
+        help="A benchmark's name, a study.toml, a session folder, or "
+        "one or more files of ratings; "
+        "a file without a column of raters holds those of one rater, named after the file.",
         metavar="SOURCE...",
         show_default=False,
     ),
 ]
 ItemOption = Annotated[
     str | None,
-    typer.Option("--item", help="The column of item ids.", show_default=False),
+    typer.Option("--item", help="The column that holds the ids of items.", show_default=False),
 ]
 SystemOption = Annotated[
     str | None,
@@ -40,7 +41,9 @@ RaterOption = Annotated[
 ]
 ScoreOption = Annotated[
     str | None,
-    typer.Option("--score", help="The column of scores, one row a rating.", show_default=False),
+    typer.Option(
+        "--score", help="The column that holds the scores, one rating per row.", show_default=False
+    ),
 ]
 AttributeOption = Annotated[
     str | None,
@@ -48,13 +51,17 @@ AttributeOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    typer.Option("--cluster", help="The column of items that belong together.", show_default=False),
+    typer.Option(
+        "--cluster",
+        help="The column that says which items belong together, such as a dialogue.",
+        show_default=False,
+    ),
 ]
 StatusOption = Annotated[
     str | None,
     typer.Option(
         "--status",
-        help="The column that says which rows were finished, and which taken back.",
+        help="The column that says which ratings were finished and which were withdrawn.",
         show_default=False,
     ),
 ]
@@ -66,32 +73,33 @@ WordsOption = Annotated[
     str | None,
     typer.Option(
         "--words",
-        help='The numbers that words stand for: "poor=1,fair=2,good=3".',
+        help='The number that each word stands for: "poor=1,fair=2,good=3".',
         show_default=False,
     ),
 ]
 IgnoreOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--ignore", help="A column that plays no part; may be repeated.", show_default=False
-    ),
+    typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
 ]
 AssumeOption = Annotated[
     bool,
     typer.Option(
         "--assume",
-        help="Take the likelier reading where a file has two, and report it as a serious finding.",
+        help="Where a file can be read in two ways, take the likelier "
+        "one and report it as a serious finding.",
     ),
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder with a benchmark's data.", show_default=False),
+    typer.Option(
+        "--data", help="The folder that holds the data of a benchmark.", show_default=False
+    ),
 ]
 ReferenceOption = Annotated[
     list[str] | None,
     typer.Option(
         "--reference",
-        help="Rater that the others are held against; repeat for several humans.",
+        help="A rater with whom the others are compared, usually a human. May be repeated.",
         show_default=False,
     ),
 ]
@@ -99,7 +107,7 @@ OffScaleOption = Annotated[
     Literal["missing", "keep", "error"] | None,
     typer.Option(
         "--off-scale",
-        help="What to do with values off the declared scale. [dim]\\[default: missing][/dim]",
+        help="What happens to values outside the declared scale. [dim]\\[default: missing][/dim]",
         show_default=False,
     ),
 ]

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 OutFolder = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Folder for tables and figures.", show_default=False),
+    typer.Option("--out", "-o", help="The folder for the tables and figures.", show_default=False),
 ]
 SectionFormats = Annotated[
     str | None,
     typer.Option(
-        "--format", help="By commas: html, md, tex, csv, json. [dim]\\[default: all][/dim]",
+        "--format", help="The formats to write, separated by commas: html, md, "
+            "tex, csv, json. [dim]\\[default: all][/dim]",
         show_default=False,
     ),
 ]  # fmt: skip

@@ -64,11 +64,11 @@ def audit(
     ignore: IgnoreOption = None,
     assume: AssumeOption = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 4 where a finding is blocking.")
+        bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List what is odd in the data: severity, count, places and consequence."""
+    """List what is odd in the data, how serious it is, where it is, and what follows from it."""
     from dataclasses import asdict
 
     from voirdire.examining import audit_source

@@ -36,14 +36,17 @@ def compare(
         ),
     ],
     b: Annotated[
-        str, typer.Argument(help="What is held beside it.", metavar="B", show_default=False)
+        str,
+        typer.Argument(
+            help="The session, study or file to compare it with.", metavar="B", show_default=False
+        ),
     ],
     reference: ReferenceOption = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
             "--judge",
-            help="Judges that belong together, as NAME or OLD=NEW; may be repeated.",
+            help="Compare these judges, as NAME or OLD=NEW. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -51,7 +54,7 @@ def compare(
         list[str] | None,
         typer.Option(
             "--system",
-            help="Systems that belong together, as NAME or OLD=NEW; may be repeated.",
+            help="Compare these systems, as NAME or OLD=NEW. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -59,12 +62,14 @@ def compare(
         float | None,
         typer.Option(
             "--margin",
-            help="Points within which a mean difference counts as none. "
+            help="A mean difference of fewer points than this counts as none. "
             "[dim]\\[default: the study's, 5 % of the scale][/dim]",
             show_default=False,
         ),
     ] = None,
-    level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option("--level", help="The confidence level of the intervals.")
+    ] = 0.95,
     with_text: Annotated[
         bool,
         typer.Option("--with-text", help="Show both replies on the items that changed most."),
@@ -74,7 +79,8 @@ def compare(
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "difference_low@Safety>=-0.2", "moved<=0.3"; may be repeated.',
+            help='A condition that must hold: "difference_low@Safety>=-0.2" or "moved<=0.3". '
+            "May be repeated.",
             show_default=False,
         ),
     ] = None,

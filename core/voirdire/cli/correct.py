@@ -61,11 +61,13 @@ ClusterOption = Annotated[
     str,
     typer.Option(
         "--cluster",
-        help="Column of the file that says which belong together (a dialogue).",
+        help="The column that says which responses belong together, such as a dialogue.",
         show_default=False,
     ),
 ]
-LevelOption = Annotated[float, typer.Option("--level", help="Coverage of intervals.")]
+LevelOption = Annotated[
+    float, typer.Option("--level", help="The confidence level of the intervals.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -81,7 +83,7 @@ def correct(
     reference: ReferenceOption = None,
     judge: JudgeOption = None,
     by: Annotated[
-        str, typer.Option("--by", help="Give numbers by system, or by a column of the file.")
+        str, typer.Option("--by", help="Give one number per system, or per value of this column.")
     ] = "system",
     compare: Annotated[
         list[str] | None,
@@ -96,14 +98,14 @@ def correct(
         str | None,
         typer.Option(
             "--errors-from",
-            help="Other responses, labelled and judged, whose sensitivity and specificity correct "
+            help="Other labelled and judged responses, whose sensitivity and specificity correct "
             "the pass rates here.",
             show_default=False,
         ),
     ] = None,
     gate: Annotated[
         float | None,
-        typer.Option("--gate", help="Scores at or above it pass.", show_default=False),
+        typer.Option("--gate", help="Scores at or above this one pass.", show_default=False),
     ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
@@ -111,8 +113,8 @@ def correct(
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "corrected_mean_low@Safety>=4.0" (of an attribute, judge or system); '
-            "may be repeated.",
+            help='A condition that must hold: "corrected_mean_low@Safety>=4.0" (of an attribute, '
+            "judge or system). May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -147,7 +149,7 @@ def calibrate(
     judge: JudgeOption = None,
     method: Annotated[
         Literal["level_and_spread", "isotonic"],
-        typer.Option("--method", help="Move level and spread, or fit any rising function."),
+        typer.Option("--method", help="Shift and stretch the scores, or fit any rising function."),
     ] = "level_and_spread",
     out: OutFolder = None,
     formats: SectionFormats = None,
@@ -173,7 +175,8 @@ def plan(
         str,
         typer.Option(
             "--half-width",
-            help="Of the interval wanted, in points; several by commas.",
+            help="The half-width of the interval that you want, in "
+            "points. Several are separated by commas.",
             show_default=False,
         ),
     ] = "",
@@ -181,12 +184,16 @@ def plan(
         str,
         typer.Option(
             "--detect",
-            help="Differences to detect instead, in points; several by commas.",
+            help="Plan to detect these differences instead, in points. "
+            "Several are separated by commas.",
             show_default=False,
         ),
     ] = "",
     power: Annotated[
-        float, typer.Option("--power", help="Probability to detect it, with --detect.")
+        float,
+        typer.Option(
+            "--power", help="With --detect: the probability that the difference is detected."
+        ),
     ] = 0.8,
     reference: ReferenceOption = None,
     judge: JudgeOption = None,
@@ -194,7 +201,7 @@ def plan(
         str,
         typer.Option(
             "--by",
-            help="A plan for each system, or each value of a column of the file.",
+            help="Make one plan per system, or per value of this column.",
             show_default=False,
         ),
     ] = "",
@@ -204,13 +211,13 @@ def plan(
         typer.Option(
             "--judged",
             min=1,
-            help="Responses that will have a judge score. "
+            help="The number of responses that will have a judge's score. "
             "[dim]\\[default: those of the pilot][/dim]",
             show_default=False,
         ),
     ] = None,
     cost: Annotated[
-        float | None, typer.Option("--cost", help="Of one label.", show_default=False)
+        float | None, typer.Option("--cost", help="The cost of one label.", show_default=False)
     ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
@@ -242,37 +249,48 @@ def plan(
 def escalate(
     source: SourceArgument,
     agree: Annotated[
-        float, typer.Option("--agree", help="Agreement with humans wanted.", show_default=False)
+        float,
+        typer.Option(
+            "--agree",
+            help="How often verdicts that go out must agree with humans, from 0 to 1.",
+            show_default=False,
+        ),
     ],
     risk: Annotated[
-        float, typer.Option("--risk", help="How often the labels may miss that.")
+        float, typer.Option("--risk", help="The probability that they agree less often than that.")
     ] = 0.1,
     reference: ReferenceOption = None,
     judge: Annotated[
         str,
         typer.Option(
             "--judge",
-            help="Whose verdicts go out. [dim]\\[default: the one that agrees most][/dim]",
+            help="The judge whose verdicts may go out. "
+            "[dim]\\[default: the one that agrees most][/dim]",
             show_default=False,
         ),
     ] = "",
     attribute: Annotated[
         str,
-        typer.Option("--attribute", help="Which, where there are several.", show_default=False),
+        typer.Option(
+            "--attribute", help="The attribute, where there are several.", show_default=False
+        ),
     ] = "",
     tolerance: Annotated[
-        float, typer.Option("--tolerance", help="Points by which agreeing scores may differ.")
+        float,
+        typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),
     ] = 0.0,
     gate: Annotated[
         float | None,
         typer.Option(
-            "--gate", help="Agree means: on the same side of this score.", show_default=False
+            "--gate", help="Scores on the same side of this one agree.", show_default=False
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the split of the labels.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
+    ] = 0,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The queue as a CSV file.", show_default=False),
+        typer.Option("--out", "-o", help="The CSV file for the queue.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

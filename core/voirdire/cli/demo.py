@@ -53,12 +53,14 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for data, study and report.")
+        Path, typer.Option("--out", "-o", help="The folder for the data, the study and the report.")
     ] = Path("voirdire-demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the simulation.", min=0)] = 1,
-    no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave figures out.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the simulation.", min=0)] = 1,
+    no_figures: Annotated[
+        bool, typer.Option("--no-figures", help="Leave out the figures.")
+    ] = False,
 ) -> None:
-    """Simulate judges whose quality is known, examine them, and print the truth beside it."""
+    """Simulate judges of known quality, examine them, and compare the verdicts with the truth."""
     from voirdire.examining import examine
     from voirdire.examining.simulate import DEMO, simulate_panel
     from voirdire.report import FORMATS, print_examination, ready_folder, write_outputs

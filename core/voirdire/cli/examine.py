@@ -81,7 +81,7 @@ def examine(
         typer.Option(
             "--out",
             "-o",
-            help="Folder for the report; without it nothing is written.",
+            help="The folder for the report. Without it, nothing is written.",
             show_default=False,
         ),
     ] = None,
@@ -102,7 +102,8 @@ def examine(
         Literal["pairwise", "listwise"] | None,
         typer.Option(
             "--pairs",
-            help="Pairs that count: reference and judge rated, or all raters did. "
+            help="Which responses count: those that judge and reference "
+            "rated, or those that all raters rated. "
             "[dim]\\[default: pairwise][/dim]",
             show_default=False,
         ),
@@ -112,7 +113,8 @@ def examine(
         typer.Option(
             "--resamples",
             min=0,
-            help="Bootstrap resamples; 0 leaves the bootstrap out. [dim]\\[default: 1000][/dim]",
+            help="The number of bootstrap resamples; 0 skips the "
+            "bootstrap. [dim]\\[default: 1000][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -121,7 +123,7 @@ def examine(
         typer.Option(
             "--seed",
             min=0,
-            help="Seed of the bootstrap. [dim]\\[default: 0][/dim]",
+            help="The seed of the bootstrap. [dim]\\[default: 0][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -129,7 +131,8 @@ def examine(
         str | None,
         typer.Option(
             "--measure",
-            help="Coefficients over all raters, by commas: icc, alpha, fleiss, ac1, ...",
+            help="Coefficients of agreement among all raters, separated "
+            "by commas: icc, alpha, fleiss, ac1, ...",
             show_default=False,
         ),
     ] = None,
@@ -146,7 +149,7 @@ def examine(
         Literal["badawi2025"] | None,
         typer.Option(
             "--compat",
-            help="Follow a published study to the letter: badawi2025.",
+            help="Follow the rules of a published study exactly: badawi2025.",
             show_default=False,
         ),
     ] = None,
@@ -154,8 +157,9 @@ def examine(
         str | None,
         typer.Option(
             "--gate",
-            help="Scores from here on pass: 4, or 4,0.9,0.8 with the sensitivity and specificity "
-            "that are asked for.",
+            help="Scores at or above this one pass: 4, or 4,0.9,0.8 to "
+            "ask for a sensitivity of 0.9 "
+            "and a specificity of 0.8 as well.",
             show_default=False,
         ),
     ] = None,
@@ -163,8 +167,9 @@ def examine(
         list[str] | None,
         typer.Option(
             "--require",
-            help='What must hold: "verdict.order@Guidance=yes", "sensitivity.low>=0.9", '
-            '"bias_normalised@Safety<=0.05" (of an attribute or a judge); may be repeated.',
+            help='A condition that must hold, such as "verdict.order@Guidance=yes", '
+            '"sensitivity.low>=0.9" or "bias_normalised@Safety<=0.05" (of an attribute or a '
+            "judge). May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -172,19 +177,20 @@ def examine(
         str | None,
         typer.Option(
             "--format",
-            help="By commas: html, md, tex, json, csv, parquet. [dim]\\[default: all][/dim]",
+            help="The formats to write, separated by commas: html, md, "
+            "tex, json, csv, parquet. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
     no_figures: Annotated[
-        bool, typer.Option("--no-figures", help="Leave figures out (much faster).")
+        bool, typer.Option("--no-figures", help="Leave out the figures, which is much faster.")
     ] = False,
     with_text: Annotated[
-        bool, typer.Option("--with-text", help="Show texts in the report, cut and escaped.")
+        bool, typer.Option("--with-text", help="Show the texts in the report, shortened.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Examine judges against a reference: what each can be trusted with, and why."""
+    """Examine judges against a reference: what each may be used for, and why."""
     from contextlib import nullcontext
 
     from voirdire.examining import check_requirements, read_requirements

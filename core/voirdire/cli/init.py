@@ -49,7 +49,7 @@ def init(
     ratings: Annotated[
         list[Path], typer.Argument(help="One or more files of ratings.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The study to write.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The study file to write.")] = Path(
         "study.toml"
     ),
     reference: ReferenceOption = None,
@@ -67,14 +67,18 @@ def init(
     sheet: Annotated[
         str | None,
         typer.Option(
-            "--sheet", help="The sheet of a workbook; by default the first.", show_default=False
+            "--sheet",
+            help="The sheet of a workbook. By default it is the first one.",
+            show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite an existing study file.")
+    ] = False,
 ) -> None:
-    """Draft a study.toml from the columns of files of ratings; read it, then edit it.
+    """Draft a study.toml from files of ratings. Read it and edit it before use.
 
-    What cannot be decided stands in it as a remark with the choices.
+    Where the files leave a choice open, a comment in the draft lists the options.
     """
     from voirdire.study import study_to_toml
 

@@ -41,21 +41,30 @@ def labels(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for table and figure.", show_default=False),
+        typer.Option(
+            "--out", "-o", help="The folder for the table and the figure.", show_default=False
+        ),
     ] = None,
     draws: Annotated[
-        int, typer.Option("--draws", help="Number of simulated random predictors.", min=1)
+        int, typer.Option("--draws", help="The number of simulated random predictors.", min=1)
     ] = 1000,
     resamples: Annotated[
-        int, typer.Option("--resamples", help="Bootstrap resamples over test items.", min=0)
+        int,
+        typer.Option(
+            "--resamples", help="The number of bootstrap resamples over test items.", min=0
+        ),
     ] = 1000,
-    level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", help="Seed.", min=0)] = 0,
+    level: Annotated[
+        float, typer.Option("--level", help="The confidence level of the intervals.")
+    ] = 0.95,
+    seed: Annotated[
+        int, typer.Option("--seed", help="The seed of everything that is drawn at random.", min=0)
+    ] = 0,
     separator: Annotated[
         str | None,
         typer.Option(
             "--separator",
-            help="What stands between several labels in one cell.",
+            help="The character between several labels in one cell.",
             show_default="a semicolon",
         ),
     ] = None,
@@ -63,13 +72,14 @@ def labels(
         str | None,
         typer.Option(
             "--format",
-            help="By commas: md, tex, csv, parquet, json. [dim]\\[default: all but parquet][/dim]",
+            help="The formats to write, separated by commas: md, tex, "
+            "csv, parquet, json. [dim]\\[default: all but parquet][/dim]",
             show_default=False,
         ),
     ] = None,
-    no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave the figure out.")] = False,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave out the figure.")] = False,
 ) -> None:
-    """Score predicted labels: F1 beside what chance and the best constant score, and kappa_F1."""
+    """Score predicted labels: F1, kappa_F1, and the F1 of chance and of the best constant."""
     from voirdire.examining.labels import labels_beside_chance
     from voirdire.report.labels import FORMATS, print_labels, write_labels
 

@@ -21,7 +21,7 @@ ModelArgument = Annotated[
     list[str],
     typer.Option(
         "--model",
-        help='A model as PREFIX:NAME, such as "openai:gpt-4o" or "simulated:a"; repeat for more.',
+        help='A model as PREFIX:NAME, such as "openai:gpt-4o" or "simulated:a". May be repeated.',
         show_default=False,
     ),
 ]
@@ -30,12 +30,12 @@ ModelOptions = Annotated[
     typer.Option(
         "--model-option",
         help="An option of every model, as NAME=VALUE "
-        '("base_url=http://localhost:11434/v1"); repeat for more.',
+        '("base_url=http://localhost:11434/v1"). May be repeated.',
         show_default=False,
     ),
 ]
 StudyFolder = Annotated[
-    Path, typer.Option("--out", "-o", help="The folder that is written.", show_default=False)
+    Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 

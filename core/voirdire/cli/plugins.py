@@ -27,10 +27,10 @@ def register(app: typer.Typer) -> None:
 def list_plugins(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """List plugins: versions, hooks, what each registers, and failures with their causes.
+    """List the plugins: their versions, hooks and names, and why any of them failed.
 
-    VOIRDIRE_LOAD_PLUGINS names the third-party plugins to load, by commas; an empty value loads
-    none. Built-in plugins are always loaded.
+    VOIRDIRE_LOAD_PLUGINS names the third-party plugins to load, separated by commas; an empty value
+    loads none. Built-in plugins are always loaded.
     """
     from voirdire.cli._app import assemble
 

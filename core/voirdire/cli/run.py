@@ -32,43 +32,57 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="The study.toml.", show_default=False)],
+    study: Annotated[Path, typer.Argument(help="The study file, study.toml.", show_default=False)],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The session folder.", show_default=False),
+        typer.Option("--out", "-o", help="The folder of the session.", show_default=False),
     ] = None,
     only: Annotated[
         Literal["generate", "judge", "annotate"] | None,
-        typer.Option("--only", help="One stage alone.", show_default=False),
+        typer.Option("--only", help="Run only this stage.", show_default=False),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show calls, tokens and cost by rater; ask nothing.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Show how many calls and tokens each rater needs and "
+            "what they cost. No model is asked.",
+        ),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on: ask only for what has no final reply.")
+        bool,
+        typer.Option(
+            "--resume", help="Continue a session: ask only for the replies that are missing."
+        ),
     ] = False,
     ask_again: Annotated[
         bool,
         typer.Option(
             "--ask-again",
-            help="With --resume: ask again for stored replies that no longer fit the edited study.",
+            help="With --resume, ask again where stored replies no longer fit the edited study.",
         ),
     ] = False,
     max_cost: Annotated[
         float | None,
         typer.Option(
-            "--max-cost", min=0, help="Most that the session may cost in all.", show_default=False
+            "--max-cost",
+            min=0,
+            help="The most that the whole session may cost.",
+            show_default=False,
         ),
     ] = None,
     max_calls: Annotated[
         int | None,
         typer.Option(
-            "--max-calls", min=0, help="Most calls of the session in all.", show_default=False
+            "--max-calls",
+            min=0,
+            help="The most calls that the whole session may make.",
+            show_default=False,
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
 ) -> None:
-    """Run a study: generate responses, judge and annotate them; then: voirdire examine OUT."""
+    """Run a study: generate responses, judge and annotate them. Then examine the session."""
     from voirdire import running
     from voirdire._errors import InputError
     from voirdire.store import is_session

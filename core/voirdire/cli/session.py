@@ -31,12 +31,16 @@ Examples:
   voirdire session reparse a
 """
 
-FolderArgument = Annotated[Path, typer.Argument(help="The session folder.", show_default=False)]
+FolderArgument = Annotated[
+    Path, typer.Argument(help="The folder of the session.", show_default=False)
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
-    group = typer.Typer(help="Look at a session, and derive its tables anew.", no_args_is_help=True)
+    group = typer.Typer(
+        help="Look at a session, or read its stored replies again.", no_args_is_help=True
+    )
     group.command("status", epilog=STATUS)(status)
     group.command("show", epilog=SHOW)(show)
     group.command("reparse", epilog=REPARSE)(reparse)
@@ -45,9 +49,9 @@ def register(app: typer.Typer) -> None:
 
 def status(
     folder: FolderArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """How far each rater is, what failed and what it cost; also while a run is under way."""
+    """Show how far each rater is, what failed and what it cost, also during a run."""
     from voirdire.cli.run import print_result
     from voirdire.running import session_status
 
@@ -62,15 +66,15 @@ def status(
 def show(
     folder: FolderArgument,
     item: Annotated[
-        str | None, typer.Option("--item", help="One item alone.", show_default=False)
+        str | None, typer.Option("--item", help="Show only this item.", show_default=False)
     ] = None,
     rater: Annotated[
-        str | None, typer.Option("--rater", help="One rater alone.", show_default=False)
+        str | None, typer.Option("--rater", help="Show only this rater.", show_default=False)
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Failed attempts alone.")] = False,
-    most: Annotated[int, typer.Option("--most", min=1, help="Attempts to show.")] = 20,
+    failed: Annotated[bool, typer.Option("--failed", help="Show only calls that failed.")] = False,
+    most: Annotated[int, typer.Option("--most", min=1, help="The most calls to show.")] = 20,
 ) -> None:
-    """Show attempts as they came: replies, faults, tokens."""
+    """Show single calls: the replies as they came, faults and tokens."""
     from voirdire.secrets import Hider, environment_keys
     from voirdire.store import replies_frame
 
@@ -89,7 +93,7 @@ def show(
 
 
 def reparse(folder: FolderArgument) -> None:
-    """Parse all kept replies again and write the tables anew; no model is asked."""
+    """Read all stored replies again and rewrite the tables. No model is asked."""
     from voirdire import store
 
     for name, rows in store.reparse(folder).items():

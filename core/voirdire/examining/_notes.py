@@ -105,6 +105,6 @@ def _borderline(results: Sequence[PairResult]) -> str:
     if not names:
         return ""
     return (
-        f"The published class hangs on the bootstrap's seed for {len(names)} of {len(results)}: "
+        f"The published class depends on the bootstrap's seed for {len(names)} of {len(results)}: "
         f"{', '.join(names)}."
     )

@@ -39,7 +39,7 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     "parser_raised": (
         "serious",
         "Replies on which the rater's own parser broke: {count} ({detail}).",
-        "Their scores are missing; mend the parser, then voirdire session reparse.",
+        "Their scores are missing; correct the parser, then run voirdire session reparse.",
     ),
     "dropped": (
         "serious",

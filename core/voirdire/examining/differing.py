@@ -75,7 +75,7 @@ def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
     pl.DataFrame
         ``a_right, b_right`` (null in the row over all), ``n_control, characters_control,
         n_label, characters_label``; null where no post falls. Table 16's split. A mean over few
-        posts says little: the counts stand beside it.
+        posts says little: the counts are shown with it.
     """
     lengths = pairs.with_columns(
         pl.col("item").replace_strict(texts, default=None, return_dtype=pl.String)

@@ -284,7 +284,7 @@ def _check_many(question: Question, found: Sequence[str]) -> None:
     if twice is not None:
         raise duplicate("label", twice)
     if question.none in found and len(found) > 1:
-        raise InputError(f"{question.none!r} stands beside other labels: {list(found)}")
+        raise InputError(f"{question.none!r} cannot be combined with other labels: {list(found)}")
     if len(found) > question.at_most:
         raise InputError(f"{len(found)} labels where at most {question.at_most} are allowed")
 

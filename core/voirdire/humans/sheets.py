@@ -142,7 +142,7 @@ def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     Raises
     ------
     TableError
-        The file cannot be read or lacks a column; a row that was not sent out, stands twice or was
+        The file cannot be read or lacks a column; a row that was not sent out, occurs twice or was
         changed; a value off the scale. The message names the row and the value.
     """
     raw = read_raw(path, sheet=SHEET if path.suffix.lower() in _BOOKS else None)

@@ -39,7 +39,7 @@ _MAX_DEPTH = 8
 class Found:
     """The raw value of a key, or why there is none.
 
-    Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that stands beside
+    Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that comes beside
     the score.
     """
 

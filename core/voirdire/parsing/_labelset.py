@@ -36,7 +36,7 @@ class LabelSet:
     none : str or None
         The label that says that no other applies; a label spelled *None* is taken for it.
     other : str or None
-        The label for answers outside the set; it never stands beside another label.
+        The label for answers outside the set; it is never given with another label.
 
     Raises
     ------

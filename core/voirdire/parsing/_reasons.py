@@ -40,12 +40,12 @@ REASONS: Mapping[str, Status] = {
 #: Kind of a flag -> what it says of a reply. Reasons why a value is missing are kinds as well.
 FLAGS: Mapping[str, str] = {
     "reasoning": "a block of reasoning was left out",
-    "other_text": "text stands beside the object",
+    "other_text": "there is text beside the object",
     "stated_in_text": "the scores were read from running text",
     "conflicting": "another statement disagreed with the one that counts",
     "between_levels": "the value lies between two levels",
     "unknown_label": "an entry is outside the declared set",
-    "contradiction": "*none* stands beside another label",
+    "contradiction": "*none* is given with another label",
     "other_dropped": "*other* gave way to a declared label",
     "too_many": "more were named than were asked for",
     "unknown_item": "an item was answered that was not asked",

@@ -17,7 +17,7 @@ class Repeated(dict[str, Any]):
 
 
 def from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A plain dict, or a `Repeated` where a key stands twice."""
+    """A plain dict, or a `Repeated` where a key occurs twice."""
     plain = dict(pairs)
     return plain if len(plain) == len(pairs) else Repeated(pairs)
 

@@ -102,7 +102,7 @@ def parse_labels(
     Parsed
         ``scores`` 1 or 0 a label, None where missing: after a cut, labels closed before it are 1
         and the rest unknown. ``ranks``: 1 is the first named. ``extra["unknown"]`` lists entries
-        outside the set, which make `other` 1 unless a declared label stands beside them.
+        outside the set, which make `other` 1 unless a declared label comes with them.
 
     Examples
     --------

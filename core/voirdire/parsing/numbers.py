@@ -281,7 +281,7 @@ def _written(text: str) -> Numeral | str:
 
 
 def _of_match(whole: re.Match[str]) -> Numeral | str:
-    """A number whose surroundings fit the grammar, unless another one stands beside it."""
+    """A number whose surroundings fit the grammar, unless another one is next to it."""
     bracket, comment, behind = whole["bracket"], whole["comment"], whole["sentence"]
     share = _SHARE.match(bracket) if bracket else None
     rest = bracket[share.end() :] if share and bracket else bracket or comment or behind or ""

@@ -354,7 +354,7 @@ _STEPS: Mapping[Action, str] = {
     "rate the rest": "Rate the responses that it left out.",
     "settle the rubric": "Settle the rubric first: the humans have to agree.",
     "keep humans": "Keep the humans for this.",
-    "mend the data": "Correct what the audit found first.",
+    "correct the data": "Correct what the audit found first.",
 }
 
 

@@ -43,7 +43,7 @@ def rater_of(result: PairResult) -> str:
 
 
 def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
-    """The raters whose mean stands beside the judge."""
+    """The raters with whose mean the judge is compared."""
     return result.reference or tuple(examination.options.get("reference") or ())
 
 

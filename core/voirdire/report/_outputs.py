@@ -54,7 +54,7 @@ def write_outputs(
     -------
     tuple of Path
         The files written, the HTML report first where it is among them and figures last. Figures
-        of an earlier examination in that folder are removed, so that none stands beside these.
+        of an earlier examination in that folder are removed, so that none is mixed with these.
 
     Raises
     ------

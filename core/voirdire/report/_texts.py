@@ -1,4 +1,4 @@
-"""Which texts a report shows where it is asked to, cut and with what stands beside them."""
+"""Which texts a report shows where it is asked to, cut, and with what is shown with them."""
 
 from __future__ import annotations
 

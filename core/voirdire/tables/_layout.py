@@ -297,7 +297,7 @@ def _values(
 def _beside_raters(
     raw: RawTable, names: Known, free: Sequence[str], replies: Mapping[str, str]
 ) -> bool:
-    """Whether columns that look like replies only stand beside the scores of raters."""
+    """Whether columns that look like replies only come with the scores of raters."""
     scored = [column for column in free if column in names.raters and _is_score(raw, column)]
     return len(scored) > 1 and not set(replies) & set(names.raters)
 

@@ -1,4 +1,4 @@
-"""Keys as integers: whether any stands twice, and who rated what."""
+"""Keys as integers: whether any occurs twice, and who rated what."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEYS = ("item", "system", "rater", "run", "attribute")
 
 
 def has_duplicates(frame: pl.DataFrame) -> bool:
-    """Whether any (item, system, rater, run, attribute) stands twice; by one integer a key."""
+    """Whether any (item, system, rater, run, attribute) occurs twice; by one integer a key."""
     keys, _ = _keys(frame, KEYS)
     if keys is None:
         return bool(frame.select(pl.struct(KEYS).is_duplicated().any()).item())

@@ -239,7 +239,7 @@ def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
 
 
 def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
-    """One sentence on keys that stand twice with different values, the first five of them named."""
+    """One sentence on keys that occur twice with different values, the first five of them named."""
     keys = twice.group_by(KEYS, maintain_order=True).agg("row")
     first, *others = [_stands(raw, plan, key) for key in keys.head(PLACES).iter_rows(named=True)]
     also = f" (also {', '.join(others)}{and_more(keys.height, 'such rating')})" if others else ""

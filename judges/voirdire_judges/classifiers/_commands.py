@@ -48,19 +48,31 @@ StudyArgument = Annotated[
     Path, typer.Argument(help="A study.toml with a part \\[classify].", show_default=False)
 ]
 FolderArgument = Annotated[
-    Path, typer.Argument(help="Folder of a grid.", metavar="FOLDER", show_default=False)
+    Path,
+    typer.Argument(
+        help="The folder of a grid of classifiers.", metavar="FOLDER", show_default=False
+    ),
 ]
 OnlyOption = Annotated[
-    str, typer.Option("--only", help="Whole words of the cells' names.", show_default=False)
+    str,
+    typer.Option(
+        "--only", help="Take only cells whose names contain these whole words.", show_default=False
+    ),
 ]
 DeviceOption = Annotated[
-    Literal["auto", "cpu", "cuda"], typer.Option("--device", help="Where encoders run.")
+    Literal["auto", "cpu", "cuda"],
+    typer.Option("--device", help="The device on which encoders run."),
 ]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="Threads of torch.", show_default="torch's choice"),
+    typer.Option(
+        "--threads",
+        min=1,
+        help="The number of threads that torch uses.",
+        show_default="torch's choice",
+    ),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -79,14 +91,19 @@ def register(app: typer.Typer) -> None:
 def fit(
     study: StudyArgument,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the grid.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", help="The folder for the grid.", show_default=False),
     ] = None,
     only: OnlyOption = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells; train none.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the cells without training any.")
+    ] = False,
     device: DeviceOption = "auto",
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "fp16"],
-        typer.Option("--precision", help="auto: mixed precision on a GPU."),
+        typer.Option(
+            "--precision", help="The precision of training; auto is mixed precision on a GPU."
+        ),
     ] = "auto",
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -117,15 +134,17 @@ def fit(
 def predict(
     folder: FolderArgument,
     texts: Annotated[
-        Path, typer.Option("--texts", help="File with ids and texts.", show_default=False)
+        Path, typer.Option("--texts", help="A file with ids and texts.", show_default=False)
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="CSV or Parquet to write.", show_default="print CSV"),
+        typer.Option(
+            "--out", "-o", help="The CSV or Parquet file to write.", show_default="print CSV"
+        ),
     ] = None,
     only: OnlyOption = "",
-    item: Annotated[str, typer.Option("--id", help="Column of ids.")] = "id",
-    text: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    item: Annotated[str, typer.Option("--id", help="The column of ids.")] = "id",
+    text: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
@@ -158,7 +177,7 @@ def evaluate(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Folder for the tables.", show_default="the grid's folder"
+            "--out", "-o", help="The folder for the tables.", show_default="the grid's folder"
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

@@ -71,7 +71,7 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
     Raises
     ------
     TableError
-        A file or column is missing, an id is empty or stands twice, a split has another name.
+        A file or column is missing, an id is empty or occurs twice, a split has another name.
     """
     frame = read_table(spec, data, Path(folder))
     given = {one.name: read_labels(frame, spec, one) for one in spec.label_sets}
@@ -187,5 +187,5 @@ def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
     tested = known.filter(pl.col("split") == "test")
     learnt = known.filter(pl.col("split").is_in(["train", "dev"]))
     count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
-    said = plural(count, "test text stands", "test texts stand")
+    said = plural(count, "test text is", "test texts are")
     return [f"{said} in train or dev too: scores flatter"] if count else []

@@ -68,8 +68,8 @@ Examples:
 
   voirdire paper angst examples angst/study.toml
 """
-IdOption = Annotated[str, typer.Option("--id", help="Column of ids.")]
-TextOption = Annotated[str, typer.Option("--text", help="Column of texts.")]
+IdOption = Annotated[str, typer.Option("--id", help="The column of ids.")]
+TextOption = Annotated[str, typer.Option("--text", help="The column of texts.")]
 
 
 def register(app: Any) -> None:
@@ -97,12 +97,14 @@ def study(
     out: StudyFolder,
     silver: Annotated[
         str | None,
-        typer.Option("--silver", help="Silver posts; few-shot with them.", show_default=False),
+        typer.Option(
+            "--silver", help="Silver posts, which are shown as examples.", show_default=False
+        ),
     ] = None,
     embedder: Annotated[
-        str, typer.Option("--embedder", help="Which nearness is meant.")
+        str, typer.Option("--embedder", help="The embedder whose nearness is used.")
     ] = "all-mpnet-base-v2",
-    k: Annotated[int, typer.Option("-k", min=1, help="Examples a post.")] = 2,
+    k: Annotated[int, typer.Option("-k", min=1, help="The number of examples per post.")] = 2,
     selector: Annotated[
         str, typer.Option("--selector", help="nearest, random, diverse, or a plugin's.")
     ] = "nearest",
@@ -110,24 +112,29 @@ def study(
         list[str] | None,
         typer.Option(
             "--scale",
-            help="A questionnaire, with =THRESHOLD if a label is wanted; repeat.",
+            help="A questionnaire, with =THRESHOLD if it should give a label. May be repeated.",
             show_default=False,
         ),
     ] = None,
     variant: Annotated[
-        str, typer.Option("--variant", help="Of the questionnaires: hengle2024 or standard.")
+        str,
+        typer.Option(
+            "--variant", help="The variant of the questionnaires: hengle2024 or standard."
+        ),
     ] = "hengle2024",
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each rater.")] = 3,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="The number of runs of each rater.")
+    ] = 3,
     model_option: ModelOptions = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
-    depression: Annotated[str, typer.Option(help="Column of the label.")] = "depression",
-    anxiety: Annotated[str, typer.Option(help="Column of the label.")] = "anxiety",
+    depression: Annotated[str, typer.Option(help="The column of the label.")] = "depression",
+    anxiety: Annotated[str, typer.Option(help="The column of the label.")] = "anxiety",
     author: Annotated[
         str,
         typer.Option(
             "--author",
-            help="Column of authors: no example by the author of the post.",
+            help="The column of authors: a post is shown no example by its own author.",
             show_default=False,
         ),
     ] = "",
@@ -150,22 +157,26 @@ def silver(
     posts: Annotated[Path, typer.Argument(help="Posts to label.", show_default=False)],
     model: ModelArgument,
     out: StudyFolder,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the session.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the session.")] = False,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", help="Stop there.", show_default=False)
+        float | None,
+        typer.Option("--max-cost", help="The most that the session may cost.", show_default=False),
     ] = None,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each model.")] = 1,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="The number of runs of each model.")
+    ] = 1,
     temperature: Annotated[
-        float, typer.Option("--temperature", min=0, help="Runs differ only above 0.")
+        float,
+        typer.Option("--temperature", min=0, help="The temperature. Runs differ only above 0."),
     ] = 0.0,
     at_least: Annotated[
         int | None,
         typer.Option(
             "--at-least",
             min=1,
-            help="Answers of all models and runs that must agree.",
+            help="How many answers of all models and runs must agree.",
             show_default="more than half",
         ),
     ] = None,
@@ -174,20 +185,22 @@ def silver(
         typer.Option(
             "--keep-controls",
             min=0,
-            help="Keep so many posts without a disorder too; the paper keeps none.",
+            help="Keep this many posts without a disorder too; the paper keeps none.",
         ),
     ] = 0,
     gold: Annotated[
         Path | None,
         typer.Option(
             "--gold",
-            help="Gold posts, labelled as well and held against their labels.",
+            help="Gold posts, which are labelled too and compared with their labels.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which controls are kept.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="The seed that decides which controls are kept.")
+    ] = 0,
     model_option: ModelOptions = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Label posts by the open question of Table 17; keep depression and/or anxiety.
@@ -216,23 +229,33 @@ def corpus(
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
-            "--lexicon", help="Column of your lexicon's scores; repeat.", show_default=False
+            "--lexicon",
+            help="The column of your lexicon's scores. May be repeated.",
+            show_default=False,
         ),
     ] = None,
     patterns: Annotated[
         Path | None,
         typer.Option(
-            "--patterns", help="File of self-disclosure patterns, one a line.", show_default=False
+            "--patterns",
+            help="A file of self-disclosure patterns, one per line.",
+            show_default=False,
         ),
     ] = None,
-    min_words: Annotated[int, typer.Option(min=0, help="Shortest post.")] = 75,
-    min_posts: Annotated[int, typer.Option(min=1, help="Posts that an author needs.")] = 10,
-    top: Annotated[int, typer.Option(min=1, help="Posts kept by lexicon.")] = 25_000,
-    sample: Annotated[int, typer.Option(min=1, help="Posts drawn to annotate.")] = 3_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    min_words: Annotated[int, typer.Option(min=0, help="The fewest words that a post needs.")] = 75,
+    min_posts: Annotated[
+        int, typer.Option(min=1, help="The fewest posts that an author needs.")
+    ] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, help="The number of posts that the lexicon keeps.")
+    ] = 25_000,
+    sample: Annotated[
+        int, typer.Option(min=1, help="The number of posts drawn to be annotated.")
+    ] = 3_000,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the draw.")] = 0,
     id_column: IdOption = "id",
     text_column: TextOption = "text",
-    author: Annotated[str, typer.Option("--author", help="Column of authors.")] = "author",
+    author: Annotated[str, typer.Option("--author", help="The column of authors.")] = "author",
 ) -> None:
     """Build a corpus to annotate from posts, with counts at every step.
 
@@ -255,9 +278,14 @@ def annotators(
             show_default=False,
         ),
     ],
-    primary: Annotated[list[str], typer.Option("--primary", help="A primary annotator; repeat.")],
+    primary: Annotated[
+        list[str], typer.Option("--primary", help="A primary annotator. May be repeated.")
+    ],
     secondary: Annotated[
-        str, typer.Option("--secondary", help="Who settles conflicts.", show_default=False)
+        str,
+        typer.Option(
+            "--secondary", help="The annotator who settles conflicts.", show_default=False
+        ),
     ] = "",
     rule: Annotated[
         Literal["secondary", "majority", "at_least_one"],
@@ -267,12 +295,13 @@ def annotators(
         Path | None,
         typer.Option(
             "--posts",
-            help="Their posts: evidence is looked for, and texts stand in OUT.",
+            help="The posts. Evidence is looked up in them, and their texts are written to OUT.",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV of final labels.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", help="The CSV file for the final labels.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -287,25 +316,32 @@ def analyse(
     corpora: Annotated[
         list[str],
         typer.Argument(
-            help="Labelled posts: files, or NAME=FILE; several stand in one table.",
+            help="Labelled posts: files, or NAME=FILE. Several are shown in one table.",
             metavar="CORPUS...",
             show_default=False,
         ),
     ],
-    label: Annotated[str, typer.Option("--label", help="Column of classes.")] = "class",
+    label: Annotated[str, typer.Option("--label", help="The column of classes.")] = "class",
     embedder: Annotated[
         str | None,
-        typer.Option("--embedder", help="For MMD; without it words alone.", show_default=False),
+        typer.Option(
+            "--embedder",
+            help="The embedder for MMD. Without it, only words are compared.",
+            show_default=False,
+        ),
     ] = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
             "--against",
-            help="NAME=FILE of another corpus, told from the first by its words; repeat.",
+            help="Another corpus as NAME=FILE, told apart from the first "
+            "by its words. May be repeated.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed of everything that is drawn at random.")
+    ] = 0,
     text_column: TextOption = "text",
     as_json: JsonOption = False,
 ) -> None:

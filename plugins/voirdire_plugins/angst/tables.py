@@ -34,7 +34,7 @@ _CAPTION = (
 )
 _PARTS = (
     " The two parts are each label's F1 times its share of all positive labels: they add up to F1 "
-    "and are no F1 scores themselves, which stand beside them."
+    "and are no F1 scores themselves, which are shown with them."
 )
 
 

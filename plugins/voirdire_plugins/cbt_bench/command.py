@@ -51,15 +51,18 @@ def register(app: Any) -> None:
 
 def labels(
     task: Annotated[Literal["cd", "pc", "fc"], typer.Argument(help="The task.")],
-    data: Annotated[Path, typer.Option("--data", help="Folder of the published files.")],
+    data: Annotated[Path, typer.Option("--data", help="The folder of the published files.")],
     model: ModelArgument,
     out: StudyFolder,
-    k: Annotated[int, typer.Option("-k", min=0, help="Seed examples in each prompt.")] = 0,
+    k: Annotated[
+        int, typer.Option("-k", min=0, help="The number of seed examples in each prompt.")
+    ] = 0,
     examples: Annotated[
-        Literal["fixed", "nearest"], typer.Option("--examples", help="Which seeds are shown.")
+        Literal["fixed", "nearest"],
+        typer.Option("--examples", help="Which seed examples are shown."),
     ] = "fixed",
     embedder: Annotated[
-        str, typer.Option("--embedder", help="Embedder for the nearest seeds.")
+        str, typer.Option("--embedder", help="The embedder that finds the nearest seeds.")
     ] = "all-mpnet-base-v2",
     definitions: Annotated[
         bool, typer.Option("--definitions", help="Define the labels in the prompt (Tables 9, 10).")
@@ -89,29 +92,35 @@ def questions(
     model: ModelArgument,
     out: StudyFolder,
     *,
-    text: Annotated[str, typer.Option("--text", help="Column of the question.")] = "question",
+    text: Annotated[str, typer.Option("--text", help="The column of the question.")] = "question",
     choice: Annotated[
         list[str] | None,
-        typer.Option("--choice", help="Column of the options' list, or of one option (repeated)."),
+        typer.Option(
+            "--choice", help="The column of the list of options, or of one option. May be repeated."
+        ),
     ] = None,
     answer: Annotated[
-        str, typer.Option("--answer", help="Column of the right letters.")
+        str, typer.Option("--answer", help="The column of the right letters.")
     ] = "answer",
-    kind: Annotated[str, typer.Option("--type", help="Column of the knowledge type.")] = "",
-    ident: Annotated[str, typer.Option("--id", help="Column of ids.")] = "",
+    kind: Annotated[str, typer.Option("--type", help="The column of the type of knowledge.")] = "",
+    ident: Annotated[str, typer.Option("--id", help="The column of ids.")] = "",
     first: Annotated[
         int | None,
-        typer.Option("--first", help="Answers count the options: the first one's number, 0 or 1."),
+        typer.Option(
+            "--first", help="For answers that are numbers: the number of the first option, 0 or 1."
+        ),
     ] = None,
     examples: Annotated[
         Path | None,
         typer.Option(
             "--examples",
-            help="File of held-out questions, of which the first are shown with their answers.",
+            help="A file of held-out questions. The first of them are shown with their answers.",
             show_default=False,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Held-out questions in each prompt.")] = 5,
+    k: Annotated[
+        int, typer.Option("-k", min=1, help="The number of held-out questions in each prompt.")
+    ] = 5,
     model_option: ModelOptions = None,
 ) -> None:
     """Level I: multiple-choice questions of your own file."""
@@ -134,7 +143,9 @@ def exercises(
         Path, typer.Argument(help="Exercises: id, category, difficulty, statement, reference.")
     ],
     model: ModelArgument,
-    judge: Annotated[list[str], typer.Option("--judge", help="A judging model; repeatable.")],
+    judge: Annotated[
+        list[str], typer.Option("--judge", help="A model that judges. May be repeated.")
+    ],
     out: StudyFolder,
     order: Annotated[
         Literal["both", "random"],
@@ -142,7 +153,9 @@ def exercises(
     ] = "both",
     expert: Annotated[
         list[str] | None,
-        typer.Option("--expert", help="Someone who compares too, each pair once; repeatable."),
+        typer.Option(
+            "--expert", help="A person who compares too, each pair once. May be repeated."
+        ),
     ] = None,
     model_option: ModelOptions = None,
 ) -> None:

@@ -126,7 +126,7 @@ def _matrices(
 
 
 def _is_person(name: str, kind: str, there: set[str]) -> bool:
-    """Whether a member of the panel is someone whose own answers stand beside the key."""
+    """Whether a member of the panel is someone whose own answers are compared with the key."""
     return kind == "human" and name != KEY and name in there
 
 

@@ -57,8 +57,8 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
         Few-shot examples, and whether labels are defined in the prompt; see
         `voirdire_plugins.cbt_bench.annotators.make_task`.
     people : path, optional
-        Answers of people, who stand beside the models: ``item, rater, attribute, score``, a row a
-        label, 1 where the person gives it. What the paper prints as Human is such a row.
+        People's answers, compared with the models': ``item, rater, attribute, score``, a row
+        a label, 1 where the person gives it. What the paper prints as Human is such a row.
     model_options : mapping, optional
         Of every model.
     more : mapping, optional

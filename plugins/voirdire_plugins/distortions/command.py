@@ -66,31 +66,40 @@ def study(
     temperature: Annotated[
         list[float] | None,
         typer.Option(
-            "--temperature", min=0, help="Repeat for several.", show_default="0.5 and 0.7"
+            "--temperature",
+            min=0,
+            help="The temperature. May be repeated.",
+            show_default="0.5 and 0.7",
         ),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each annotator.")] = 5,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="The number of runs of each annotator.")
+    ] = 5,
     at_least: Annotated[
         int | None,
         typer.Option(
             "--at-least",
             min=1,
-            help="Runs that must name a label.",
+            help="How many runs must name a label.",
             show_default="four fifths of them",
         ),
     ] = None,
     definitions: Annotated[
         bool, typer.Option("--definitions", help="Define the distortions in the prompt (Table 1).")
     ] = False,
-    id_column: Annotated[str, typer.Option("--id", help="Column of ids.")] = "id",
-    text_column: Annotated[str, typer.Option("--text", help="Column of texts.")] = "text",
+    id_column: Annotated[str, typer.Option("--id", help="The column of ids.")] = "id",
+    text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
     dominant: Annotated[
         str,
-        typer.Option("--dominant", help="Column of people's dominant label.", show_default=False),
+        typer.Option(
+            "--dominant", help="The column of people's dominant label.", show_default=False
+        ),
     ] = "",
     secondary: Annotated[
         str,
-        typer.Option("--secondary", help="Column of their second label.", show_default=False),
+        typer.Option(
+            "--secondary", help="The column of people's second label.", show_default=False
+        ),
     ] = "",
     model_option: ModelOptions = None,
 ) -> None:
@@ -114,11 +123,11 @@ def study(
 
 
 def datasets(
-    session: Annotated[Path, typer.Argument(help="The session folder.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the data sets.")] = Path(
+    session: Annotated[Path, typer.Argument(help="The folder of the session.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the data sets.")] = Path(
         "datasets"
     ),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the split.", min=0)] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the split.", min=0)] = 0,
 ) -> None:
     """Write a session's data sets: items, parts and three label sets, one file a configuration."""
     from voirdire_plugins.distortions.session import read_annotations, read_datasets
@@ -133,7 +142,7 @@ def datasets(
 
 
 def item(
-    session: Annotated[Path, typer.Argument(help="The session folder.", show_default=False)],
+    session: Annotated[Path, typer.Argument(help="The folder of the session.", show_default=False)],
     name: Annotated[str, typer.Argument(help="The id of an item.", metavar="ITEM")],
     as_json: JsonOption = False,
 ) -> None:

@@ -55,9 +55,12 @@ def mentalalign(
             show_default=False,
         ),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each judge.")] = 1,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="The number of runs of each judge.")
+    ] = 1,
     temperature: Annotated[
-        float, typer.Option("--temperature", min=0, help="Runs differ only above 0.")
+        float,
+        typer.Option("--temperature", min=0, help="The temperature. Runs differ only above 0."),
     ] = 0.0,
     model_option: ModelOptions = None,
 ) -> None:

@@ -161,7 +161,7 @@ def constant_sentence(f1: Mapping[str, float], floor: Baselines, human: str | No
 
 
 def _beside(value: float, name: str, score: float) -> str:
-    """Where a value stands beside one rater's score."""
+    """Where a value is, compared with one rater's score."""
     where = "above" if score < value else "below" if score > value else "as much as"
     return f"{where} {name}'s {score:.3f}"
 

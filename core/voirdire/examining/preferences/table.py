@@ -56,7 +56,7 @@ def preference_table(
     ------
     TableError
         A column is absent; a score off -2..2; a system compared with itself; a `shown_first` that
-        is neither system; a comparison that stands twice in one order.
+        is neither system; a comparison that occurs twice in one order.
 
     Examples
     --------

@@ -196,7 +196,7 @@ def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
 
 
 def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
-    """Whether the published class hangs on the seed; never at response level or without one."""
+    """Whether the published class depends on the seed; never at response level or without one."""
     members = [i for i, p in enumerate(found) if p.level == "system"]
     widths: dict[int, list[float]] = {i: [] for i in members}
     tried = SEEDS_TRIED if analysis.published_class and analysis.resamples else 0

@@ -72,7 +72,7 @@ Action = Literal[
     "rate the rest",  # the judge left responses unanswered
     "settle the rubric",  # the humans have to agree first
     "keep humans",
-    "mend the data",
+    "correct the data",
 ]
 
 

@@ -45,7 +45,7 @@ _LEVELS = {"BIAS", "LEVEL", "AGREE"}
 def next_step(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:
     """What to do now."""
     if verdict.reason == "blocked":
-        return Next("mend the data")
+        return Next("correct the data")
     if verdict.reason == "humans disagree":
         return Next("settle the rubric")
     step = {"yes": _after_yes, "no": _after_no, "not tested": _untested, "open": _open}

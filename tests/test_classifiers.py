@@ -124,7 +124,7 @@ def test_labels_are_read_in_order_and_what_is_missing_is_counted(tmp_path):
     assert binary.matrix[[0, 4]].tolist() == [[0, 1], [1, 0]]
     assert data.split.tolist() == ["train", "dev", "test", "train", "train", "test", "test"]
     assert any("'jazz' 1x" in note for note in data.notes)
-    assert any("1 test text stands in train or dev too" in note for note in data.notes)
+    assert any("1 test text is in train or dev too" in note for note in data.notes)
     assert counts_of(data, several) == {
         "train": {"used": 2, "no text": 0, "incomplete": 0, "blank": 1},
         "dev": {"used": 1, "no text": 0, "incomplete": 0},

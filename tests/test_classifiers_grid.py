@@ -371,7 +371,7 @@ def test_what_was_found_in_the_data_is_said(tmp_path):
     shown = voirdire("classify", "evaluate", tmp_path / "models")
     assert "mild: label set 'gold':" in shown.stderr
     assert "'kitchen'" in shown.stderr
-    assert "test texts stand in train or dev too" in shown.stderr
+    assert "test texts are in train or dev too" in shown.stderr
     notes = pl.read_csv(tmp_path / "models" / "scores.csv")["notes"]
     assert notes.str.contains("all seeds agree").all()
 

@@ -1,4 +1,4 @@
-"""The interval over items stands beside those over systems, in a column of its own."""
+"""The interval over items is shown with those over systems, in a column of its own."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_printed_results_with_baseline_shares_or_support(tmp_path):
     assert y["f1_simulated"] == simulate_random_f1([60, 30, 10]).value
     assert z["f1_random"] == pytest.approx(0.58)
     assert w["f1_random"] == pytest.approx((0.09 + 0.04) / 0.5)
-    assert w["f1_simulated"] is None  # how far draws stray hangs on the number of items
+    assert w["f1_simulated"] is None  # how far draws stray depends on the number of items
 
 
 def test_cells_are_read_as_papers_print_them(tmp_path):

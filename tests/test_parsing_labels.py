@@ -1,4 +1,4 @@
-"""Labels out of annotators' replies: invented variants, and rules for what stands beside what."""
+"""Labels out of annotators' replies: invented variants, and rules for what comes with what."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_labels_named_always_or_never_do_not_enter_the_mean():
 
 
 def test_the_interval_of_the_mean_keeps_what_labels_share():
-    """A label that stands twice must not make the mean look surer than the label is."""
+    """A label that occurs twice must not make the mean look surer than the label is."""
     X = simulated(items=200, labels=1)
     twice = np.concatenate([X, X], axis=2)
     found = fleiss_per_label(twice, ci=["t", "percentile"], n_resamples=2000)

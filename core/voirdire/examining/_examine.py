@@ -16,9 +16,15 @@ from voirdire.examining.examination import Examination
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import disagreements
 from voirdire.examining.ratings.results import RatingsPart, examine_ratings
-from voirdire.examining.source import audit_of, check_panel, inputs_of, open_source
+from voirdire.examining.source import (
+    audit_of,
+    by_severity,
+    check_panel,
+    inputs_of,
+    open_source,
+)
 from voirdire.examining.verdict.gathering import blocked_judges, gather_cases
-from voirdire.examining.verdict.judging import Judged, judge_cases
+from voirdire.examining.verdict.judging import Judged, careless_findings, judge_cases
 from voirdire.study import Gate
 from voirdire.tables import RATERS
 
@@ -240,7 +246,7 @@ def _joined(
         versions=_versions(),
         options=_options(study, inputs.panel.reference or study.data.reference),
         input_hashes=hashes if compared is None else {**hashes, **compared.hashes},
-        findings=inputs.findings,
+        findings=by_severity((*inputs.findings, *careless_findings(judged.evidence))),
         results=ratings.results,
         composites=ratings.composites,
         ceiling=ratings.ceiling,

@@ -16,7 +16,7 @@ from voirdire._errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire._manager import plugins
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
-from voirdire.study import Rater, Study, load_study
+from voirdire.study import Rater, Study, load_study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def inputs_of(opened: Opened) -> Inputs:
 def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
     study, rated, compared = opened.study, opened.tables, opened.preferences
-    found: list[Finding] = []
+    found = list(_old_keys(study))
     if opened.session is not None:
         from voirdire.examining._session import session_findings  # noqa: PLC0415 - loads the store
 
@@ -305,7 +305,27 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
 
             odd += tables.audit(rated.labels, study_of_labels(study, rated.labels))
         found += odd if compared is None else _without_comparers(odd, compared.table)
-    return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    return by_severity(found)
+
+
+def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _old_keys(study: Study) -> Iterator[Finding]:
+    """One finding about the keys of an earlier version that change nothing any longer."""
+    keys = without_effect(study)
+    if keys:
+        yield Finding(
+            "keys_without_effect",
+            "serious",
+            "",
+            len(keys),
+            keys,
+            f"The study has keys of an earlier version: {'; '.join(map(successor, keys))}.",
+            "They changed nothing here; the margins under [margins] decide.",
+        )
 
 
 def _without_comparers(findings: Iterable[Finding], table: pl.DataFrame) -> list[Finding]:

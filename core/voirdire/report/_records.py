@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.files import write_csv
 from voirdire.report._answers import because, next_text, reason_text
+from voirdire.study import thresholds_hash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,6 +119,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "input_hashes": plain(examination.input_hashes),
         "results": [result_record(result) for result in examination.results],
         "study": {"name": examination.study.name, "date": examination.date},
+        "declared": declared_record(examination),
         "composites": [result_record(result) for result in examination.composites],
         "ceiling": [result_record(result) for result in examination.ceiling],
         "verdicts": [verdict_record(verdict) for verdict in examination.verdicts],
@@ -129,6 +131,13 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "choices": plain(examination.choices),
         "notes": plain(examination.notes),
     }
+
+
+def declared_record(examination: Examination) -> dict[str, Any]:
+    """What the study asked for, and its SHA-256: the same before and after the data are read."""
+    study = examination.study
+    asked = study.model_dump(mode="json", include={"uses", "gate", "margins"})
+    return {**asked, "sha256": thresholds_hash(study)}
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:

@@ -187,8 +187,10 @@ def unbiased_moments(
 def clusters_of_systems(panel: ResponsePanel) -> NDArray[np.intp]:
     """(S,) clusters in which judge and humans both scored the system."""
     both = ~np.isnan(panel.mean_human) & ~np.isnan(panel.mean_run)
-    pairs = np.unique(np.stack([panel.system[both], panel.cluster[both]], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=len(panel.systems))
+    n_systems, n_clusters = len(panel.systems), len(panel.clusters)
+    key = panel.system[both] * n_clusters + panel.cluster[both]
+    met = np.bincount(key, minlength=n_systems * n_clusters).reshape(n_systems, n_clusters) > 0
+    return np.asarray(met.sum(axis=1))
 
 
 def system_order(

@@ -24,6 +24,7 @@ from voirdire.study._model import (
     Thresholds,
     Use,
 )
+from voirdire.study._renamed import successor, without_effect
 from voirdire.study._run import (
     STAGES,
     Comparisons,
@@ -88,6 +89,8 @@ __all__ = [
     "named_models",
     "study_hash",
     "study_to_toml",
+    "successor",
     "thresholds_hash",
+    "without_effect",
     "write_study",
 ]

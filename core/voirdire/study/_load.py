@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from voirdire._errors import StudyError
 from voirdire.study._model import Study
+from voirdire.study._renamed import successor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,8 @@ def _first(error: ValidationError) -> str:
     head = found[0]
     key = ".".join(str(part) for part in head["loc"]) or "the study"
     if head["type"] == "extra_forbidden":
-        text = f"unknown key {key!r}{_suggestion(head['loc'])}"
+        now = successor(key)
+        text = f"unknown key {key!r}" + (f": {now}" if now else _suggestion(head["loc"]))
     elif head["type"] == "missing":
         text = f"key {key!r} is required"
     elif head["type"] == "value_error":

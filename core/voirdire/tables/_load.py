@@ -127,6 +127,8 @@ def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
         An ignored column is not there; words of a scale, and nobody said what number each is.
     """
     raw = one_row_a_rating(without_ignored(raw, source), source)
+    if source.layout == "replies":  # whole texts: no word in them is a score
+        return raw
     columns = raw.frame.columns
     named = {*names.raters, *names.attributes, *source.columns, source.score, source.rater}
     score = find("score", columns, source.score, raw.name)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
+import polars as pl
 
 from voirdire.stats import icc
 from voirdire.store import read_session
@@ -138,7 +138,8 @@ def _systems(examination: Examination) -> list[str]:
 def _ranks(means: Mapping[str, float]) -> dict[str, float]:
     """Ranks from 1 (the highest mean); ties share theirs, and what has no mean has none."""
     known = {name: value for name, value in means.items() if not math.isnan(value)}
-    ranks = dict(zip(known, rankdata([-value for value in known.values()]).tolist(), strict=True))
+    falling = pl.Series(list(known.values()), dtype=pl.Float64).rank("average", descending=True)
+    ranks = dict(zip(known, falling.to_list(), strict=True))
     return {name: ranks.get(name, math.nan) for name in means}
 
 

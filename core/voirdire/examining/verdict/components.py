@@ -111,6 +111,17 @@ def _attentive(
     return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
 
 
+def find_score_components(case: Case, humans: Sequence[int], margins: Margins) -> Found:
+    """Those that quoting means of systems needs, beside the humans given."""
+    panel = case.panel()
+    left_out = sorted(set(range(len(panel.humans))) - set(humans))
+    panel = panel.without_humans(left_out) if left_out else panel
+    spread = _spread(panel, humans, nominal=case.nominal)
+    parts = [_cover(case, margins), _read(case, panel, margins, "READ")]
+    parts += [*_bias(case, panel, spread, margins), *_systems(case, panel, spread, margins)]
+    return Found({part.name: part for part in parts}, (), panel, tuple(humans))
+
+
 # --- an estimate meets its margin
 
 

@@ -11,6 +11,7 @@ from voirdire.examining.verdict.components import find_components
 from voirdire.examining.verdict.facts import AltTests, Evidence, Verdict
 from voirdire.examining.verdict.steps import next_step
 from voirdire.examining.verdict.uses import asked_uses, verdict_of, with_holm
+from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.responses import human_agreement, response_agreement
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.components import Found
+    from voirdire.examining.verdict.facts import Careless
     from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Use
 
@@ -89,6 +91,31 @@ def judge_cases(
             )
             verdicts.append(replace(made, next=next_step(case, found, made, margins)))
     return Judged(with_holm(verdicts), tuple(evidence))
+
+
+def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
+    """One finding a human who does not follow the others, over attributes and judges."""
+    seen: dict[str, dict[str, Careless]] = {}
+    for one in evidence:
+        for found in one.careless:
+            seen.setdefault(found.human, {}).setdefault(found.attribute, found)
+    return [
+        Finding(
+            "careless_human",
+            "serious",
+            human,
+            len(found),
+            tuple(
+                f"{attribute}: correlates {one.correlation:.2f} with the others, who reach "
+                f"{one.others:.2f}"
+                for attribute, one in found.items()
+            )[:20],
+            f"{human}'s single scores do not follow those of the other humans on "
+            f"{', '.join(found)}.",
+            "Left out of the verdicts there.",
+        )
+        for human, found in seen.items()
+    ]
 
 
 def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> Evidence:

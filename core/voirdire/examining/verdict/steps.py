@@ -10,7 +10,7 @@ from voirdire.examining.verdict.components import (
     FEWEST_SUCH,
     SURE_NO,
     SURE_YES,
-    find_components,
+    find_score_components,
     labelled_share,
     runs_needed,
 )
@@ -70,18 +70,20 @@ def _after_no(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
     if deciding == {"COVER"}:
         part = found.components["COVER"]
         return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
-    if verdict.use == "score" and deciding <= _LEVELS:
-        return Next("calibrate", after=_score_after(case, margins))
+    these = verdict.target == "these systems"
+    if verdict.use == "score" and these and deciding <= _LEVELS:
+        return Next("calibrate", after=_score_after(case, found, margins))
     return Next("keep humans")
 
 
-def _score_after(case: Case, margins: Margins) -> State:
+def _score_after(case: Case, found: Found, margins: Margins) -> State:
     """SCORE after cross-fitted calibration on these ratings."""
     from voirdire.examining.verdict.case import calibrated  # noqa: PLC0415 - one use
     from voirdire.examining.verdict.uses import decide  # noqa: PLC0415 - imports this module's kin
 
     after = calibrated(case)
-    return decide(after, find_components(after, margins), "score", "these systems").state
+    parts = find_score_components(after, found.humans, margins)
+    return decide(after, parts, "score", "these systems").state
 
 
 def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:

@@ -111,11 +111,17 @@ def _attentive(
     return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
 
 
-def find_score_components(case: Case, humans: Sequence[int], margins: Margins) -> Found:
-    """Those that quoting means of systems needs, beside the humans given."""
-    panel = case.panel()
-    left_out = sorted(set(range(len(panel.humans))) - set(humans))
-    panel = panel.without_humans(left_out) if left_out else panel
+def find_score_components(case: Case, before: Found, margins: Margins) -> Found:
+    """Those that quoting means of systems needs, of a case whose judge has other scores now.
+
+    The responses are those of `before`, as far as the judge still has a score.
+    """
+    panel, humans = before.panel, before.humans
+    if case.paired.sum() == panel.n:
+        panel = replace(panel, judge=case.scores[:, case.paired])
+    else:
+        left_out = sorted(set(range(len(panel.humans))) - set(humans))
+        panel = case.panel().without_humans(left_out)
     spread = _spread(panel, humans, nominal=case.nominal)
     parts = [_cover(case, margins), _read(case, panel, margins, "READ")]
     parts += [*_bias(case, panel, spread, margins), *_systems(case, panel, spread, margins)]

@@ -82,7 +82,7 @@ def _score_after(case: Case, found: Found, margins: Margins) -> State:
     from voirdire.examining.verdict.uses import decide  # noqa: PLC0415 - imports this module's kin
 
     after = calibrated(case)
-    parts = find_score_components(after, found.humans, margins)
+    parts = find_score_components(after, found, margins)
     return decide(after, parts, "score", "these systems").state
 
 

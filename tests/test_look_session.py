@@ -62,6 +62,9 @@ def test_a_response_shows_its_texts_runs_replies_and_the_reason(session):
     assert "Reply of north, run 2" in page
     assert '"Empathy":' in page
     assert "Explanation</strong>: It is a" in page
+    assert page.count("What it was shown") == 2
+    prompt = page.partition("What it was shown")[2]
+    assert "warm: keep a fixed bedtime, i004." in prompt
 
 
 def test_a_reply_that_held_no_score_is_shown_with_its_status(session):

@@ -367,6 +367,7 @@ def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
              **cut(step["text"] or "")}
             for at, step in enumerate(one["steps"], start=1)
         ],
+        "shown": [{"title": title, **cut(text)} for title, text in one["shown"]],
         "reasons": [(name_of(title), cut(text)["text"]) for title, text in one["reasons"]],
     }  # fmt: skip
 

@@ -85,6 +85,16 @@ class Texts:
         runs = rows.partition_by("rater", "run", maintain_order=True)
         return [self._run(run) for run in runs]
 
+    def _shown(self, first: dict[str, Any]) -> list[tuple[str, str]]:
+        """Role and text of what the rater was sent: its prompt, with the examples in it."""
+        if self.session is None:
+            return []
+        from voirdire.store.replies import shown_messages  # noqa: PLC0415 - loads the store
+
+        place = (first["rater"], first["item"], first["system"], first["run"])
+        return [(f"Step {one.step + 1}, {one.role}", one.text)
+                for one in shown_messages(self.session, *place)]  # fmt: skip
+
     def _run(self, run: pl.DataFrame) -> dict[str, Any]:
         first = run.row(0, named=True)
         read = None if self.session is None else _read_anew(self.session, run)
@@ -92,6 +102,7 @@ class Texts:
             "rater": first["rater"],
             "run": first["run"],
             "status": first["status"] if read is None else read.status,
+            "shown": self._shown(first),
             "steps": run.select("step", "text", "notes").to_dicts(),
             "reasons": [] if read is None else _reasons(read),
             "flags": [] if read is None else [str(flag) for flag in read.flags],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
@@ -33,6 +34,10 @@ a.reasoning, a.latency, a.provider_id, a.model, p.json,
 (SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
+_SHOWN = """SELECT c.step, c.messages FROM calls c JOIN tasks t ON t.id = c.task
+JOIN raters r ON r.id = c.rater WHERE c.current = 1 AND r.stage != 'generate'
+AND (r.name, t.item, t.first, c.run) = (?, ?, ?, ?) ORDER BY c.step"""
+_TEXT = "SELECT body FROM texts WHERE id = ?"
 REPLIES = {
     "item": pl.String, "first": pl.String, "second": pl.String, "stage": pl.String,
     "rater": pl.String, "model": pl.String, "run": pl.Int64, "step": pl.Int64,
@@ -110,6 +115,27 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
         while rows := cursor.fetchmany(PAGE):
             pages.append(_page(rows))
         return pl.concat(pages)
+
+
+class Shown(NamedTuple):
+    """One message that a rater was sent: in which step, in which role."""
+
+    step: int
+    role: str
+    text: str
+
+
+def shown_messages(
+    folder: str | Path, rater: str, item: str, system: str, run: int
+) -> tuple[Shown, ...]:
+    """What a rater was sent about one response (`system` empty: an item) in one run, in order."""
+    with usable(folder), closing(read_session(folder)) as connection:
+        calls = connection.execute(_SHOWN, (rater, item, system, run)).fetchall()
+        return tuple(
+            Shown(step, role, readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0])))
+            for step, messages in calls
+            for role, number in json.loads(messages)
+        )
 
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:

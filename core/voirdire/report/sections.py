@@ -135,7 +135,7 @@ def write_sections(
             case "html":
                 said = _html(title, sections, findings, drawings)
             case "md":
-                said = _markdown(title, sections, findings)
+                said = markdown_text(title, sections, findings)
             case "tex":
                 said = _latex(sections)
             case _:
@@ -190,7 +190,8 @@ def flat_columns(table: Table) -> dict[str, list[Any]]:
     return found
 
 
-def _markdown(title: str, sections: Sequence[Section], findings: Sequence[Finding]) -> str:
+def markdown_text(title: str, sections: Sequence[Section], findings: Sequence[Finding] = ()) -> str:
+    """A page of Markdown: the title, each section with its tables, and the findings."""
     from voirdire.report._markup import cell, markdown  # noqa: PLC0415 - only where asked for
 
     lines = [f"- **{found.severity}**: {cell(found.message)} {cell(found.consequence)}"

@@ -8,7 +8,14 @@ from voirdire.study._classify import (
     LabelSetSpec,
 )
 from voirdire.study._humans import Criterion, Humans, HumanTask, Step
-from voirdire.study._load import build_study, load_study, study_hash, thresholds_hash
+from voirdire.study._load import (
+    build_part,
+    build_study,
+    load_study,
+    read_toml,
+    study_hash,
+    thresholds_hash,
+)
 from voirdire.study._model import (
     Analysis,
     AttributeSpec,
@@ -36,7 +43,7 @@ from voirdire.study._run import (
     RunSpec,
     Stage,
 )
-from voirdire.study._toml import study_to_toml
+from voirdire.study._toml import study_to_toml, to_toml
 from voirdire.study._write import (
     KEY_FILE,
     KEY_RATER,
@@ -82,15 +89,18 @@ __all__ = [
     "Thresholds",
     "Use",
     "annotator_panel",
+    "build_part",
     "build_study",
     "key_table",
     "keyed",
     "load_study",
     "named_models",
+    "read_toml",
     "study_hash",
     "study_to_toml",
     "successor",
     "thresholds_hash",
+    "to_toml",
     "without_effect",
     "write_study",
 ]

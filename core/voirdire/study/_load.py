@@ -7,16 +7,18 @@ import json
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from voirdire._errors import StudyError
-from voirdire.study._model import Study
+from voirdire.study._model import Part, Study
 from voirdire.study._renamed import successor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+Model = TypeVar("Model", bound=Part)
 
 
 def load_study(path: str | Path) -> Study:
@@ -34,28 +36,51 @@ def load_study(path: str | Path) -> Study:
         the file, the key, the value and what is allowed.
     """
     path = Path(path)
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise StudyError(f"study {path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"study {path}: cannot be read ({error})") from None
-    except RecursionError:
-        raise StudyError(f"study {path}: its tables or lists are nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        escaped = "\\" in str(error) or "hex" in str(error)
-        hint = "; in paths write '/', for a backslash begins an escape" if escaped else ""
-        raise StudyError(f"study {path}: not valid TOML: {error}{hint}") from None
+    raw = read_toml(path, "study")
     raw.setdefault("name", path.stem)
     return build_study(raw, str(path), str(path.parent))
 
 
+def read_toml(path: str | Path, what: str) -> dict[str, Any]:
+    """The tables of a TOML file; `what` it is stands before its path in errors.
+
+    Raises
+    ------
+    StudyError
+        No such file, or not TOML.
+    """
+    path = Path(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise StudyError(f"{what} {path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{what} {path}: cannot be read ({error})") from None
+    except RecursionError:
+        raise StudyError(f"{what} {path}: its tables or lists are nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        escaped = "\\" in str(error) or "hex" in str(error)
+        hint = "; in paths write '/', for a backslash begins an escape" if escaped else ""
+        raise StudyError(f"{what} {path}: not valid TOML: {error}{hint}") from None
+
+
+def build_part(kind: type[Model], raw: Mapping[str, Any], where: str) -> Model:
+    """A part of a study, or a file of such parts, from plain values; `where` is named in errors.
+
+    Raises
+    ------
+    StudyError
+        An unknown key, one that is lacking, or a value of the wrong kind.
+    """
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        raise StudyError(f"{where}: {_first(error, kind)}") from None
+
+
 def build_study(raw: Mapping[str, Any], where: str = "study", folder: str = ".") -> Study:
     """A Study from plain values; `where` names their origin in errors."""
-    try:
-        return Study.model_validate({**raw, "folder": folder})
-    except ValidationError as error:
-        raise StudyError(f"{where}: {_first(error)}") from None
+    return build_part(Study, {**raw, "folder": folder}, where)
 
 
 def study_hash(study: Study) -> str:
@@ -77,7 +102,7 @@ def thresholds_hash(study: Study) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def _first(error: ValidationError) -> str:
+def _first(error: ValidationError, kind: type[Part]) -> str:
     """The first complaint as a sentence, an unknown key before others, and how many follow."""
     # A misspelt key is also one that is lacking: the spelling is what to mend.
     found = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
@@ -85,7 +110,7 @@ def _first(error: ValidationError) -> str:
     key = ".".join(str(part) for part in head["loc"]) or "the study"
     if head["type"] == "extra_forbidden":
         now = successor(key)
-        text = f"unknown key {key!r}" + (f": {now}" if now else _suggestion(head["loc"]))
+        text = f"unknown key {key!r}" + (f": {now}" if now else _suggestion(head["loc"], kind))
     elif head["type"] == "missing":
         text = f"key {key!r} is required"
     elif head["type"] == "value_error":
@@ -114,9 +139,9 @@ def _brackets(key: str, problem: Any) -> str:
     return ""
 
 
-def _suggestion(loc: tuple[int | str, ...]) -> str:
+def _suggestion(loc: tuple[int | str, ...], kind: type[Part]) -> str:
     """The keys allowed beside an unknown one, the one it is nearly spelt like first."""
-    here: Any = Study
+    here: Any = kind
     for part in loc[:-1]:
         if isinstance(part, str):
             field = here.model_fields.get(part)

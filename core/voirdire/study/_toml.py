@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voirdire.study._model import Study
 
 
@@ -22,19 +25,34 @@ def study_to_toml(study: Study) -> str:
     name = "a"
     runs = 3
     """
-    plain = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    return to_toml(study.model_dump(mode="json", exclude_unset=True, exclude_none=True))
+
+
+def to_toml(plain: Mapping[str, Any]) -> str:
+    """Plain values as TOML: values, then tables, then those inside them on one line each.
+
+    Examples
+    --------
+    >>> print(to_toml({"a": float("nan"), "b": [{"c": [1.0, 2]}]}))
+    a = nan
+    <BLANKLINE>
+    [[b]]
+    c = [1.0, 2]
+    """
     blocks = [_block("", {key: value for key, value in plain.items() if not _is_table(value)})]
     for key, value in plain.items():
         if _is_table(value):
-            parts = value if isinstance(value, list) else [value]
-            head = f"[[{_key(key)}]]\n" if isinstance(value, list) else f"[{_key(key)}]\n"
+            parts = value if isinstance(value, list | tuple) else [value]
+            head = f"[[{_key(key)}]]\n" if isinstance(value, list | tuple) else f"[{_key(key)}]\n"
             blocks += [_block(head, part) for part in parts]
     return "\n".join(blocks)
 
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and all(isinstance(part, dict) for part in value)
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(part, dict) for part in value)
     )
 
 
@@ -45,8 +63,10 @@ def _block(head: str, values: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in _given(value)) + "}"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # nan, inf and -inf, as TOML writes them
     # A JSON string is a TOML string, but for one control character that JSON leaves bare.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire import tables
 from voirdire._errors import InputError, listed
 from voirdire.examining._examine import judged_of
 from voirdire.examining.examination import Examination
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Source
+    from voirdire.examining.source import Inputs, Source
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study
@@ -128,7 +129,7 @@ def measured_of(
         clusters=clusters_of(inputs.ratings, cube),
         verdicts=() if judged is None else judged.verdicts,
         evidence=() if judged is None else judged.evidence,
-        raters=inputs.tables.raters,
+        raters=_raters(inputs),
         findings=inputs.findings,
         replies=inputs.tables.replies,
         session=inputs.session,
@@ -163,6 +164,14 @@ def _of_examination(found: Examination, judges: Sequence[str]) -> Measured:
     )
 
 
+def _raters(inputs: Inputs) -> pl.DataFrame:
+    """The raters; a session also knows by a hash what each was asked with."""
+    path = None if inputs.session is None else inputs.session / "raters.parquet"
+    if path is not None and path.is_file():
+        return pl.read_parquet(path)
+    return tables.RATERS.to_frame() if inputs.tables is None else inputs.tables.raters
+
+
 def _chosen(there: Sequence[str], wanted: Sequence[str], name: str) -> tuple[str, ...]:
     unknown = [judge for judge in wanted if judge not in there]
     if unknown:
@@ -184,9 +193,9 @@ def check_scales(a: Measured, b: Measured) -> None:
     Raises
     ------
     InputError
-        Other ends or steps: a difference of scores would mean nothing.
+        Other ends: a difference of scores would mean nothing.
     """
-    if a.scale != b.scale:
+    if (a.scale.low, a.scale.high) != (b.scale.low, b.scale.high):
         raise InputError(
             f"the scale has changed: {_scale(a.scale)} in {a.name}, {_scale(b.scale)} in {b.name}; "
             "scores on different scales cannot be held beside each other"
@@ -194,7 +203,7 @@ def check_scales(a: Measured, b: Measured) -> None:
 
 
 def _scale(scale: Scale) -> str:
-    return f"{scale.low:g} to {scale.high:g} by {scale.step:g}"
+    return f"{scale.low:g} to {scale.high:g}"
 
 
 def matched(

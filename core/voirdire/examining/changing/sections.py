@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from voirdire.tabular import Section, Table, count, interval, number, share, text
+from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from voirdire.examining.changing.checking import GateCheck, Held
     from voirdire.examining.changing.comparing import Change, ChangedItem, SourceComparison
     from voirdire.tabular import Column
 
@@ -100,3 +102,89 @@ def _item_row(one: ChangedItem, *, with_text: bool) -> Iterator[str | float]:
     yield from (one.item, one.system, one.attribute, one.judge, one.before, one.after)
     if with_text:
         yield from (one.reply_before[:EXCERPT], one.reply_after[:EXCERPT])
+
+
+def gate_sections(check: GateCheck) -> tuple[Section, ...]:
+    """The check by judge and attribute, and the uses that are lost."""
+    columns = (
+        text("Attribute"), text("Judge"), count("n"), number("Shift", signed=True),
+        interval("95 % interval"), number("p"), text("Changed"), text("Still good"), text("Who"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            row.attribute, row.judge, row.change.n, row.change.difference,
+            (row.change.low, row.change.high), row.p_holm, _changed(row), row.good, row.who,
+        )
+        for row in check.rows
+    )  # fmt: skip
+    parts = [Section("Held to the lock", _gate_said(check), (Table(columns, rows),), leading=True)]
+    lost = tuple(
+        (row.attribute, row.judge, use.use, use.now, ", ".join(use.deciding))
+        for row in check.rows
+        for use in row.lost
+    )
+    if lost:
+        names = ("Attribute", "Judge", "Use", "Now", "Decided by")
+        parts.append(
+            Section(
+                "Uses that were a yes at the freeze", "", (Table(tuple(map(text, names)), lost),)
+            )
+        )
+    return tuple(parts)
+
+
+def _gate_said(check: GateCheck) -> str:
+    return (
+        f"Look {check.look} at this lock. A change counts where p, by Holm's method over this "
+        f"look, is at most {check.alpha:.2g}; over all looks together a false alarm has the "
+        f"probability that the lock declares. Still good: the whole 90 % interval lies within "
+        f"{check.margin:g} points, and no use is lost."
+    )
+
+
+def _changed(row: Held) -> str:
+    return "not tested" if math.isnan(row.p_holm) else "yes" if row.changed else "no"
+
+
+def gate_sentence(row: Held) -> str:
+    """What one judge and attribute come to."""
+    where = f"{row.judge} on {row.attribute}"
+    if math.isnan(row.p_holm):
+        return f"{where}: not tested, {row.change.n} scores are paired."
+    low, high = number_text(row.change.low, signed=True), number_text(row.change.high, signed=True)
+    shift = f"{number_text(row.change.difference, signed=True)} points [{low}, {high}]"
+    if row.changed:
+        whose = "" if row.who == "unknown" else f" ({row.who})"
+        said = f"changed{whose} by {shift}"
+    else:
+        said = f"no change shown, {shift}"
+    good = {"yes": "as good as at the freeze", "no": "no longer good", "open": "still good: open"}
+    lost = ", ".join(f"{use.use} is {use.now}" for use in row.lost)
+    return f"{where}: {said}; {good[row.good]}" + (f" ({lost})." if lost else ".")
+
+
+def junit_text(check: GateCheck) -> str:
+    """A JUnit report: one test a judge and attribute, findings as the suite's output."""
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - only where it is asked for
+
+    failed = sum(row.failed for row in check.rows)
+    silent = sum(math.isnan(row.p_holm) for row in check.rows)
+    suite = ET.Element(
+        "testsuite", name="voirdire gate", tests=str(len(check.rows)), failures=str(failed),
+        errors=str(silent),
+    )  # fmt: skip
+    for row in check.rows:
+        case = ET.SubElement(suite, "testcase", classname=row.judge, name=row.attribute)
+        if row.failed:
+            ET.SubElement(case, "failure", message=_xml(gate_sentence(row)))
+        elif math.isnan(row.p_holm):
+            ET.SubElement(case, "error", message=_xml(gate_sentence(row)))
+    if check.findings:
+        lines = [f"{one.severity}: {one.message} {one.consequence}" for one in check.findings]
+        ET.SubElement(suite, "system-out").text = _xml("\n".join(lines))
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode")
+
+
+def _xml(said: str) -> str:
+    """Without the control characters that no XML may hold."""
+    return "".join(char for char in said if char >= " " or char in "\n\t")

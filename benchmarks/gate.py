@@ -1,0 +1,91 @@
+"""How the gate was tested: false alarms, power, judge or system, and the time of a check.
+
+    python benchmarks/gate.py [RUNS]     # writes results/gate.md
+
+The simulated judges are those of tests/gate_simulation.py.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from gate_simulation import attributed, false_alarm, naive_alarm, power  # noqa: E402
+
+from voirdire.examining.changing.checking import alpha_of_look, hold  # noqa: E402
+from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge  # noqa: E402
+
+RESULTS = Path(__file__).resolve().parent / "results" / "gate.md"
+
+
+def share(found: float, n: int) -> str:
+    """A share with its 95 % margin."""
+    return f"{found:.3f} ± {1.96 * math.sqrt(found * (1 - found) / n):.3f}"
+
+
+def seconds_of_28_pairs() -> float:
+    """One check of 4 judges on 7 attributes, 200 responses, with labels and verdicts."""
+    rng = np.random.default_rng(0)
+    judges, attributes = [f"j{k}" for k in range(4)], tuple(f"a{k}" for k in range(7))
+    truth = rng.integers(1, 6, (200, 7)).astype(float)
+
+    def near() -> tuple[tuple[float, ...], ...]:
+        found = np.clip(truth + rng.integers(-1, 2, truth.shape), 1, 5)
+        return tuple(map(tuple, found.tolist()))
+
+    said, human = {name: near() for name in judges}, near()
+    canary = tuple(
+        CanaryResponse(
+            item=str(k), scores={name: said[name][k] for name in judges}, humans={"h": human[k]}
+        )
+        for k in range(200)
+    )
+    yes = {name: {"score": "yes"} for name in attributes}
+    lock = Lock(
+        frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=attributes, reference=("h",),
+        judges=tuple(LockedJudge(name=name, verdicts=yes) for name in judges), canary=canary,
+    )  # fmt: skip
+    now = {name: np.array(near()) for name in judges}
+    today = {(j, a): now[j][:, k] for j in judges for k, a in enumerate(attributes)}
+    anchors = np.ones(200, dtype=bool)
+    hold(lock, today, anchors, alpha_of_look(0.05, 1))
+    began = time.perf_counter()
+    hold(lock, today, anchors, alpha_of_look(0.05, 1))
+    return time.perf_counter() - began
+
+
+def main(runs: int) -> None:
+    alarms = sum(false_alarm(seed) for seed in range(runs)) / runs
+    naive = sum(naive_alarm(seed) for seed in range(runs)) / runs
+    lines = [
+        "# The gate, simulated", "",
+        f"`python benchmarks/gate.py {runs}`, 200 canaries, half of them with labels.", "",
+        "| | |", "|---|---|",
+        f"| any false alarm in 26 looks | {share(alarms, runs)} |",
+        f"| the same at 0.05 a look | {share(naive, runs)} |",
+    ]  # fmt: skip
+    for rescored in (0.04, 0.08, 0.16):
+        for k in (1, 4, 12):
+            found = power(shift=0.10, items=200, runs=runs, k=k, rescored=rescored)
+            lines.append(
+                f"| power for 0.10 points, {100 * rescored:g} % re-scored, look {k} "
+                f"| {share(found, runs)} |"
+            )
+    right = attributed(runs=500)
+    lines += [
+        f"| seen and named rightly, of 500 changes of 0.3 points | {share(right, 500)} |",
+        f"| seconds for a check of 28 pairs | {seconds_of_28_pairs():.2f} |",
+    ]
+    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

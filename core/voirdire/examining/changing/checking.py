@@ -1,0 +1,548 @@
+"""Judges held to a lock: have they changed, are they as good, and was it judge or system?"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from voirdire._errors import InputError, listed
+from voirdire.examining.changing.comparing import change_of, p_of_no_difference
+from voirdire.examining.changing.lock import (
+    Look,
+    case_of,
+    judged_on,
+    labelled,
+    locked_judges,
+    rubric_hash,
+    short_hash,
+    study_name,
+    text_hashes,
+)
+from voirdire.examining.changing.measured import measured_of
+from voirdire.examining.gates import GateValue
+from voirdire.schema import Finding
+from voirdire.stats import adjust_p, cluster_jackknife
+from voirdire.stats.sums import above_t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.changing.comparing import Change
+    from voirdire.examining.changing.lock import Lock, LockedJudge
+    from voirdire.examining.changing.measured import Measured
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.source import Source
+    from voirdire.examining.verdict.facts import ComponentName, State, Use, Verdict
+
+    Floats = NDArray[np.float64]
+
+Who = Literal["none", "judge", "system", "judge and system", "unknown"]
+Good = Literal["yes", "no", "open"]
+#: Anchors, or other responses, that attribution needs at least.
+FEWEST = 20
+#: The share of a look's alpha that the test of the whole canary gets; the rest goes to responses
+#: without labels. The judge is what a lock is about, and its changes move the whole.
+WHOLE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class LostUse:
+    """A use that the judge was good for at the freeze and is not shown to be good for now."""
+
+    use: Use
+    now: State
+    deciding: tuple[ComponentName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One judge and attribute held to the lock.
+
+    Attributes
+    ----------
+    change : Change
+        Today less the lock, over the canary.
+    anchors, live : Change or None
+        The same over responses with human labels whose text is the lock's, and over the others;
+        None where there are none of a kind.
+    p_holm : float
+        Of no change, over all tests of this look; NaN where the judge answered nothing.
+    changed : bool
+        Whether `p_holm` is at most the alpha of this look.
+    good : {"yes", "no", "open"}
+        Yes where the whole 90 % interval lies within the margin and no use is lost; no where it
+        lies outside of it, or a use that was a yes is a no.
+    who : {"none", "judge", "system", "judge and system", "unknown"}
+        Whose change it is; unknown where there are too few anchors or too few other responses.
+    """
+
+    judge: str
+    attribute: str
+    change: Change
+    anchors: Change | None
+    live: Change | None
+    p_holm: float
+    changed: bool
+    good: Good
+    who: Who
+    lost: tuple[LostUse, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a gate stops here."""
+        return self.changed or self.good == "no"
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    """A source held to a lock.
+
+    Attributes
+    ----------
+    look : int
+        Which look at this lock it is, from 1.
+    alpha : float
+        What this look may spend: the lock's alpha times 6/(pi² look²), which sums to alpha.
+    margin : float
+        Points of the scale.
+    partial : bool
+        Whether canaries are missing, or a judge left a tenth of them unanswered.
+    """
+
+    source: str
+    study: str
+    look: int
+    alpha: float
+    margin: float
+    rows: tuple[Held, ...]
+    findings: tuple[Finding, ...]
+    partial: bool
+
+    @property
+    def failed(self) -> bool:
+        """Whether any judge and attribute failed."""
+        return any(row.failed for row in self.rows)
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """4 where something failed, 3 where the check is partial, else 0.
+
+        With `strict`, a serious finding (another model or prompt) counts as a failure too.
+        """
+        serious = any(found.kind in DIFFERS for found in self.findings)
+        if self.failed or (strict and serious):
+            return 4
+        return 3 if self.partial else 0
+
+
+#: Kinds of findings that say that a judge is declared otherwise than in the lock.
+DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_temperature"})
+
+
+def alpha_of_look(alpha: float, look: int) -> float:
+    """What look k may spend, so that all looks together spend alpha.
+
+    Examples
+    --------
+    >>> round(alpha_of_look(0.05, 1), 4)
+    0.0304
+    >>> round(sum(alpha_of_look(0.05, k) for k in range(1, 27)), 3)
+    0.049
+    """
+    return alpha * 6 / (math.pi**2 * look**2)
+
+
+def check_lock(
+    source: Source | Examination,
+    lock: Lock,
+    *,
+    look: int | None = None,
+) -> tuple[GateCheck, Lock]:
+    """Hold the judges of a source to a lock, paired on the canary's responses.
+
+    Parameters
+    ----------
+    source
+        A session, study or file of ratings of today.
+    lock : Lock
+    look : int, optional
+        Which look it is, from 1; by default one more than the lock remembers, or the same as
+        before where it saw these very scores.
+
+    Returns
+    -------
+    GateCheck
+    Lock
+        The lock with this look remembered.
+
+    Raises
+    ------
+    InputError
+        The lock is of another study, no judge, attribute or canary of it is there, or the scale is
+        another.
+    """
+    found = measured_of(source, verdicts=False)
+    _check_same(lock, found, study_name(source, found))
+    at = _places(lock, found)
+    judges = [judge for judge in lock.judges if judge.name in found.judges]
+    today = {
+        (judge.name, name): _today(found, judge.name, name, at)
+        for judge in judges
+        for name in lock.attributes
+        if name in found.cube.attributes
+    }
+    data = short_hash(b"".join(np.ascontiguousarray(scores).tobytes() for scores in today.values()))
+    k = look if look is not None else look_number(lock, data)
+    alpha = alpha_of_look(lock.alpha, k)
+    anchors = _anchors(lock, found, at)
+    findings = (
+        *_missing(lock, found, at), *_changed_texts(lock, found),
+        *_declared(lock, found, judges), *_silent(lock, judges, today, at),
+    )  # fmt: skip
+    check = GateCheck(
+        source=found.name,
+        study=lock.study,
+        look=k,
+        alpha=alpha,
+        margin=lock.margin,
+        rows=hold(lock, today, anchors, alpha),
+        findings=findings,
+        partial=any(one.kind in ("canary_missing", "judge_missing", "canary_unanswered",
+                                 "judge_silent") for one in findings),
+    )  # fmt: skip
+    return check, remembered(lock, data)
+
+
+def look_number(lock: Lock, data: str) -> int:
+    """One more than there were; the number it had where the same scores were seen before."""
+    seen = [look.data for look in lock.looks]
+    return seen.index(data) + 1 if data in seen else len(seen) + 1
+
+
+def remembered(lock: Lock, data: str) -> Lock:
+    """The lock with one more look, unless it saw these scores before."""
+    if any(look.data == data for look in lock.looks):
+        return lock
+    look = Look(date=dt.datetime.now(dt.UTC).date().isoformat(), data=data)
+    return lock.model_copy(update={"looks": (*lock.looks, look)})
+
+
+def _check_same(lock: Lock, found: Measured, name: str) -> None:
+    if lock.study and name and lock.study != name:
+        raise InputError(
+            f"the lock is of study {lock.study!r}, and {found.name} is of {name!r}: freeze a lock "
+            "of its own"
+        )
+    old, new = lock.scale_of, found.scale
+    if (old.low, old.high) != (new.low, new.high):
+        raise InputError(
+            f"the scale has changed: {old.low:g} to {old.high:g} in the lock, "
+            f"{new.low:g} to {new.high:g} in {found.name}; freeze a new lock"
+        )
+    names = [judge.name for judge in lock.judges]
+    for what, locked, there in (
+        ("judge", names, found.judges), ("attribute", lock.attributes, found.cube.attributes),
+    ):  # fmt: skip
+        if not set(locked) & set(there):
+            raise InputError(
+                f"the lock is of another study: no {what} of it ({listed(locked)}) is in "
+                f"{found.name} ({listed(there)})"
+            )
+
+
+def _places(lock: Lock, found: Measured) -> NDArray[np.intp]:
+    """(N,) where each canary response stands in the cube; -1 where it is not there."""
+    keys = zip(found.item.tolist(), found.system.tolist(), strict=True)
+    place = {key: at for at, key in enumerate(keys)}
+    at = np.array([place.get((one.item, one.system), -1) for one in lock.canary], dtype=np.intp)
+    if (at < 0).all():
+        raise InputError(
+            f"the lock is of another study: none of its {len(at)} canary responses is in "
+            f"{found.name}"
+        )
+    return at
+
+
+def _today(found: Measured, judge: str, attribute: str, at: NDArray[np.intp]) -> Floats:
+    return np.where(at >= 0, found.cube.of(judge, attribute)[at], np.nan)
+
+
+def _anchors(lock: Lock, found: Measured, at: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(N,) labelled responses whose text is still the one that was labelled."""
+    now = text_hashes(found)
+    same = np.array(
+        [not one.text or now.get((one.item, one.system), one.text) == one.text
+         for one in lock.canary]
+    )  # fmt: skip
+    return np.asarray(labelled(lock) & same & (at >= 0))
+
+
+def hold(
+    lock: Lock,
+    today: Mapping[tuple[str, str], Floats],
+    anchors: NDArray[np.bool_],
+    alpha: float,
+) -> tuple[Held, ...]:
+    """Every judge and attribute; the tests of one look are one family.
+
+    Parameters
+    ----------
+    lock : Lock
+    today : mapping
+        (judge, attribute) -> (N,) scores of the canary, NaN where missing.
+    anchors : (N,) bool
+        Responses with human labels that are those of the lock.
+    alpha : float
+        What this look may spend.
+    """
+    changes = {key: _changes(lock, key, scores, anchors) for key, scores in today.items()}
+    adjusted = adjust_p([_either(whole, live) for whole, _, live in changes.values()])
+    lost = _lost(lock, today, anchors)
+    rows = []
+    for (key, (whole, fixed, live)), p in zip(changes.items(), adjusted.tolist(), strict=True):
+        changed = p <= alpha
+        uses = lost.get(key, ())
+        who = _who(lock, key, today[key], anchors, alpha) if changed else "none"
+        rows.append(
+            Held(*key, whole, fixed, live, p, changed, _good(whole, uses), who, uses)
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _either(whole: Change, live: Change | None) -> float:
+    """P that neither the whole canary nor its part without labels moved: Bonferroni by weights.
+
+    A system that changes moves that part alone, and a small part is lost in the whole.
+    """
+    if live is None or math.isnan(live.p):
+        return whole.p
+    return min(1.0, whole.p / WHOLE, live.p / (1 - WHOLE))
+
+
+def _changes(
+    lock: Lock, key: tuple[str, str], scores: Floats, anchors: NDArray[np.bool_]
+) -> tuple[Change, Change | None, Change | None]:
+    """Over the whole canary, the anchors, and the rest where there are anchors beside it."""
+    before, groups = lock.scores(*key), lock.groups
+
+    def over(rows: NDArray[np.bool_]) -> Change:
+        return change_of(
+            (key[0], key[0]), key[1], "", before[rows], scores[rows], groups[rows], lock.margin
+        )
+
+    both = ~np.isnan(before) & ~np.isnan(scores)
+    fixed = over(anchors) if (anchors & both).any() else None
+    live = over(~anchors) if fixed is not None and (~anchors & both).any() else None
+    return over(np.ones_like(anchors)), fixed, live
+
+
+def _good(change: Change, lost: Sequence[LostUse]) -> Good:
+    if change.found.conclusion == "different" or any(use.now == "no" for use in lost):
+        return "no"
+    return "yes" if change.found.conclusion == "equivalent" and not lost else "open"
+
+
+def _who(
+    lock: Lock,
+    key: tuple[str, str],
+    scores: Floats,
+    anchors: NDArray[np.bool_],
+    alpha: float,
+) -> Who:
+    """Whether one shift of all responses fits better, or one of the others with anchors still.
+
+    Both models have one parameter, so the smaller residual sum of squares decides. Where anchors
+    moved and the others moved otherwise, it was both.
+    """
+    difference = scores - lock.scores(*key)
+    there = ~np.isnan(difference)
+    fixed, live = there & anchors, there & ~anchors
+    if fixed.sum() < FEWEST:
+        return "unknown"
+    if live.sum() < FEWEST:
+        return "judge"
+    if _apart(difference, fixed, live, lock.groups) <= alpha and _moved(
+        difference[fixed], lock.groups[fixed]
+    ) <= alpha:  # fmt: skip
+        return "judge and system"
+    whole, still = difference[there].mean(), difference[fixed].mean()
+    other = difference[live].mean()
+    judge = fixed.sum() * (still - whole) ** 2 + live.sum() * (other - whole) ** 2
+    return "judge" if judge < fixed.sum() * still**2 else "system"
+
+
+def _apart(
+    difference: Floats, fixed: NDArray[np.bool_], live: NDArray[np.bool_], groups: NDArray[np.str_]
+) -> float:
+    """Two-sided p that anchors and others moved alike; items may hold both."""
+    rows = fixed | live
+    columns = np.stack([fixed, live, difference * fixed, difference * live], axis=1)[rows]
+
+    def statistic(sums: Floats) -> Floats:
+        return np.asarray(sums[..., 3] / sums[..., 1] - sums[..., 2] / sums[..., 0])
+
+    found = cluster_jackknife(columns, groups[rows], statistic)
+    return math.nan if not found.se > 0 else float(2 * above_t(abs(found.at) / found.se, found.df))
+
+
+def _moved(difference: Floats, groups: NDArray[np.str_]) -> float:
+    from voirdire.stats import equivalence  # noqa: PLC0415 - loads scipy
+
+    return p_of_no_difference(
+        equivalence(difference, np.zeros_like(difference), 1.0, clusters=groups)
+    )
+
+
+def _lost(
+    lock: Lock, today: Mapping[tuple[str, str], Floats], anchors: NDArray[np.bool_]
+) -> dict[tuple[str, str], tuple[LostUse, ...]]:
+    """Uses that were a yes on the anchors and are none now."""
+    known = {judge.name: judge.verdicts for judge in lock.judges}
+    wanted = {
+        key: scores
+        for key, scores in today.items()
+        if "yes" in known[key[0]].get(key[1], {}).values() and not np.isnan(scores[anchors]).all()
+    }
+    if not wanted:
+        return {}
+    cases = [case_of(lock, *key, scores, anchors) for key, scores in wanted.items()]
+    found: dict[tuple[str, str], list[LostUse]] = {}
+    for verdict in judged_on(lock, cases).verdicts:
+        if _is_lost(verdict, known[verdict.judge].get(verdict.attribute, {})):
+            lost = LostUse(verdict.use, verdict.state, verdict.deciding)
+            found.setdefault((verdict.judge, verdict.attribute), []).append(lost)
+    return {key: tuple(uses) for key, uses in found.items()}
+
+
+def _is_lost(verdict: Verdict, known: Mapping[str, str]) -> bool:
+    return (
+        verdict.target == "these systems"
+        and known.get(verdict.use) == "yes"
+        and verdict.state != "yes"
+    )
+
+
+def _missing(lock: Lock, found: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
+    """Canaries, judges and attributes of the lock that are not there today."""
+    gone = [one.item for one, place in zip(lock.canary, at, strict=True) if place < 0]
+    if gone:
+        yield _finding(
+            "canary_missing", "serious", len(gone), dict.fromkeys(gone),
+            f"{len(gone)} of {len(at)} canary responses are not in {found.name} "
+            f"(items {listed(list(dict.fromkeys(gone)), 5)}).",
+            "The check rests on the others.",
+        )  # fmt: skip
+    names = [judge.name for judge in lock.judges if judge.name not in found.judges]
+    names += [name for name in lock.attributes if name not in found.cube.attributes]
+    if names:
+        yield _finding(
+            "judge_missing", "serious", len(names), names,
+            f"The lock names {listed(names)}, which {found.name} does not have.",
+            "Nothing is said of what is not there.",
+        )  # fmt: skip
+
+
+def _changed_texts(lock: Lock, found: Measured) -> Iterator[Finding]:
+    """Labelled responses whose text is another today."""
+    now, known = text_hashes(found), labelled(lock)
+    other = [
+        one.item
+        for one, human in zip(lock.canary, known, strict=True)
+        if human and one.text and now.get((one.item, one.system), one.text) != one.text
+    ]
+    if other:
+        yield _finding(
+            "anchor_changed", "note", len(other), dict.fromkeys(other),
+            f"{len(other)} labelled responses have another text than in the lock.",
+            "Their labels belong to the old text, so they are no anchors today.",
+        )  # fmt: skip
+
+
+def _declared(lock: Lock, found: Measured, judges: Sequence[LockedJudge]) -> Iterator[Finding]:
+    """Models, prompts, rubric and temperatures that are others than in the lock."""
+    now = {judge.name: judge for judge in locked_judges(found)}
+    for old in judges:
+        new = now[old.name]
+        for kind, what, before, after in (
+            ("lock_model", "model", old.model, new.model),
+            ("lock_model", "answering model", ", ".join(old.answered_by),
+             ", ".join(new.answered_by)),
+            ("lock_prompt", "prompt (hash)", old.prompt, new.prompt),
+            ("lock_temperature", "temperature", old.temperature, new.temperature),
+        ):  # fmt: skip
+            if before != after and before not in ("", None) and after not in ("", None):
+                yield _finding(
+                    kind, "serious", 1, (old.name,),
+                    f"{old.name}: the {what} is {after}, and {before} in the lock.",
+                    "It is another judge, even where its scores are equal: freeze it anew once it "
+                    "has been reviewed.",
+                )  # fmt: skip
+    rubric = rubric_hash(found.study)
+    if lock.study and lock.rubric and rubric != lock.rubric:
+        yield _finding(
+            "lock_rubric", "serious", 1, (),
+            f"The rubric (hash) is {rubric}, and {lock.rubric} in the lock.",
+            "Judges are asked for something else than at the freeze.",
+        )  # fmt: skip
+
+
+def _silent(
+    lock: Lock,
+    judges: Sequence[LockedJudge],
+    today: Mapping[tuple[str, str], Floats],
+    at: NDArray[np.intp],
+) -> Iterator[Finding]:
+    """Judges that answer nothing today, or much less than the study's margin of COVER allows."""
+    for judge in judges:
+        there = at >= 0
+        scored = {name: lock.scores(judge.name, name) for name in lock.attributes}
+        asked = sum(
+            int((~np.isnan(scored[key[1]]) & there).sum()) for key in today if key[0] == judge.name
+        )
+        answered = sum(
+            int((~np.isnan(scored[key[1]]) & ~np.isnan(scores)).sum())
+            for key, scores in today.items()
+            if key[0] == judge.name
+        )
+        if asked and not answered:
+            yield _finding(
+                "judge_silent", "blocking", asked, (judge.name,),
+                f"{judge.name} answers nothing today: none of {asked} scores of the lock is there.",
+                "Whether it has changed cannot be said: look at its replies by voirdire session "
+                "status.",
+            )  # fmt: skip
+        elif answered < lock.margins.cover * asked:
+            yield _finding(
+                "canary_unanswered", "serious", asked - answered, (judge.name,),
+                f"{judge.name} gives {answered} of the {asked} scores that the lock has.",
+                "What it says holds where it answered.",
+            )  # fmt: skip
+
+
+def _finding(
+    kind: str,
+    severity: Literal["blocking", "serious", "note"],
+    count: int,
+    places: Sequence[str] | Mapping[str, None],
+    message: str,
+    consequence: str,
+) -> Finding:
+    return Finding(kind, severity, "", count, tuple(places)[:20], message, consequence)
+
+
+def check_values(check: GateCheck) -> tuple[GateValue, ...]:
+    """What gates may name: ``shift``, ``shift_low``, ``shift_high``, ``changed``, ``good``."""
+    return tuple(
+        GateValue(name, (row.attribute, row.judge), value, f"{row.judge} on {row.attribute}")
+        for row in check.rows
+        for name, value in (
+            ("shift", row.change.difference), ("shift_low", row.change.low),
+            ("shift_high", row.change.high), ("changed", "yes" if row.changed else "no"),
+            ("good", row.good),
+        )
+    )  # fmt: skip

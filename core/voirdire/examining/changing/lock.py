@@ -1,0 +1,381 @@
+"""A judge frozen in a file: what it is, and what it said of canary items, to be held to later."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from voirdire._errors import InputError
+from voirdire.examining.changing.measured import measured_of
+from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.gathering import gate_of
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.files import write_text
+from voirdire.schema import Scale
+from voirdire.study import Gate, Margins, Part, build_part, read_toml, to_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.changing.measured import Measured
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.source import Source
+    from voirdire.examining.verdict.judging import Judged
+    from voirdire.study import Study
+
+    Floats = NDArray[np.float64]
+
+HEAD = (
+    "# A judge frozen by `voirdire gate freeze`. Review a change to this file like code.\n"
+    "# Scores stand in the order of `attributes`; nan is missing.\n\n"
+)
+Names = tuple[str, ...]
+Scores = dict[str, tuple[float, ...]]
+
+
+class LockedJudge(Part):
+    """What a judge is: what the study declares, and the models that answered for it.
+
+    `verdicts` are those at the freeze: attribute -> use -> state, where humans labelled anchors.
+    """
+
+    name: str
+    model: str = ""
+    answered_by: Names = ()
+    prompt: str = ""
+    temperature: float | None = None
+    verdicts: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+
+class Look(Part):
+    """One check against the lock: its day, and a hash of the scores that it saw."""
+
+    date: str
+    data: str
+
+
+class CanaryResponse(Part):
+    """A response that every check scores again; one with labels of humans is an anchor.
+
+    `text` is a hash of the response, empty where its text is not known.
+    """
+
+    item: str
+    system: str = ""
+    cluster: str = ""
+    text: str = ""
+    scores: Scores
+    humans: Scores = Field(default_factory=dict)
+
+
+class Lock(Part):
+    """A lock file.
+
+    `margin` is how many points a mean may move and still be as good; `alpha` is the probability of
+    any false alarm over all looks together.
+    """
+
+    format: Literal[1] = 1
+    study: str = ""
+    frozen: str
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    margin: Annotated[float, Field(gt=0)]
+    scale: tuple[float, float]
+    step: Annotated[float, Field(ge=0)] = 1
+    rubric: str = ""
+    attributes: Annotated[Names, Field(min_length=1)]
+    reference: Names = ()
+    margins: Margins = Margins()
+    gate: Gate | None = None
+    looks: tuple[Look, ...] = ()
+    judges: Annotated[tuple[LockedJudge, ...], Field(min_length=1)]
+    canary: Annotated[tuple[CanaryResponse, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Lock:
+        judges = {judge.name for judge in self.judges}
+        seen = set()
+        for one in self.canary:
+            where = f"canary {one.item!r}" + (f" of {one.system!r}" if one.system else "")
+            if (one.item, one.system) in seen:
+                raise ValueError(f"{where} occurs more than once")
+            seen.add((one.item, one.system))
+            if set(one.scores) != judges:
+                raise ValueError(f"{where}: scores must name the judges {sorted(judges)}")
+            for name, values in (*one.scores.items(), *one.humans.items()):
+                if len(values) != len(self.attributes):
+                    raise ValueError(
+                        f"{where}: {name!r} has {len(values)} scores for "
+                        f"{len(self.attributes)} attributes"
+                    )
+        return self
+
+    def scores(self, judge: str, attribute: str) -> Floats:
+        """(N,) what a judge said of the canary at the freeze, NaN where missing."""
+        at = self.attributes.index(attribute)
+        return np.array([one.scores[judge][at] for one in self.canary], dtype=np.float64)
+
+    def humans(self, attribute: str) -> Floats:
+        """(R, N) labels in the order of `reference`, NaN where there is none."""
+        at, none = self.attributes.index(attribute), (math.nan,) * len(self.attributes)
+        return np.array(
+            [[one.humans.get(name, none)[at] for one in self.canary] for name in self.reference],
+            dtype=np.float64,
+        ).reshape(len(self.reference), len(self.canary))
+
+    @property
+    def groups(self) -> NDArray[np.str_]:
+        """(N,) what is resampled: declared clusters, else items."""
+        return np.array([one.cluster or one.item for one in self.canary], dtype=np.str_)
+
+    @property
+    def scale_of(self) -> Scale:
+        """The scale."""
+        return Scale(*self.scale, self.step)
+
+
+def freeze(
+    source: Source | Examination,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    items: int | None = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> Lock:
+    """Freeze the judges of a session: what they are, and what they said.
+
+    Parameters
+    ----------
+    source, reference
+        As in `voirdire.examine`. A session also says which models answered, and holds the texts
+        by whose hashes a changed response is known.
+    judges : sequence of str
+        Leave out all judges but these.
+    items : int, optional
+        Draw so many items as canaries; by default all are.
+    margin : float, optional
+        Points within which a mean is as good as before; by default the study's margin of bias.
+    alpha : float
+        The probability of any false alarm over all looks together.
+    seed : int
+        Of the draw of items.
+
+    Returns
+    -------
+    Lock
+
+    Raises
+    ------
+    InputError
+        What is wrong with the source; a judge that has no score at all; more items than there are.
+    """
+    found = measured_of(source, reference=reference, judges=judges, verdicts=False)
+    for judge in found.judges:
+        if np.isnan(found.cube.scores[found.cube.raters.index(judge)]).all():
+            raise InputError(f"{found.name}: judge {judge!r} has no score, so it cannot be frozen")
+    kept = _drawn(found, items, seed)
+    gate = gate_of(found.study, found.scale)
+    lock = Lock(
+        study=study_name(source, found),
+        frozen=dt.datetime.now(dt.UTC).date().isoformat(),
+        alpha=alpha,
+        margin=found.study.margins.bias * found.scale.width if margin is None else margin,
+        scale=(found.scale.low, found.scale.high),
+        step=found.scale.step,
+        rubric=rubric_hash(found.study),
+        attributes=found.cube.attributes,
+        reference=found.reference,
+        margins=found.study.margins,
+        gate=None if gate is None else Gate(
+            at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity
+        ),
+        judges=locked_judges(found),
+        canary=_canary(found, kept),
+    )  # fmt: skip
+    return _with_verdicts(lock)
+
+
+def write_lock(path: str | Path, lock: Lock) -> None:
+    """Write a lock file, whole or not at all."""
+    write_text(path, HEAD + to_toml(lock.model_dump(mode="python", exclude_defaults=True)))
+
+
+def read_lock(path: str | Path) -> Lock:
+    """Read a lock file.
+
+    Raises
+    ------
+    InputError
+        No such file, not TOML, or a key that is wrong; the message names the file and the key.
+    """
+    return build_part(Lock, read_toml(path, "lock"), f"lock {path}")
+
+
+def study_name(source: object, found: Measured) -> str:
+    """The name that a study declares; empty for a file of ratings, whose name says nothing."""
+    if isinstance(source, pl.DataFrame):
+        return ""
+    path = Path(source) if isinstance(source, str | Path) else None
+    of_file = path is not None and path.is_file() and path.suffix != ".toml"
+    return "" if of_file else found.study.name
+
+
+def rubric_hash(study: Study) -> str:
+    """A short hash of the rubric: scale, attributes, levels and instructions."""
+    text = json.dumps(study.rubric.model_dump(mode="json"), sort_keys=True)
+    return short_hash(text.encode())
+
+
+def short_hash(content: bytes) -> str:
+    """Twelve hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=6).hexdigest()
+
+
+def locked_judges(found: Measured) -> tuple[LockedJudge, ...]:
+    """The judges as the study declares them and as the provider's replies name their models."""
+    rows = {row["rater"]: row for row in found.raters.iter_rows(named=True)}
+    answered = answered_by(found)
+    return tuple(
+        LockedJudge(
+            name=name,
+            model=rows.get(name, {}).get("model") or "",
+            answered_by=answered.get(name, ()),
+            prompt=rows.get(name, {}).get("prompt_hash") or "",
+            temperature=rows.get(name, {}).get("temperature"),
+        )
+        for name in found.judges
+    )
+
+
+def answered_by(found: Measured) -> dict[str, Names]:
+    """Rater -> the models that its replies name; nothing outside of a session."""
+    if found.session is None:
+        return {}
+    from voirdire.store import is_session, replies_frame  # noqa: PLC0415 - loads the store
+
+    if not is_session(found.session):
+        return {}
+    said = replies_frame(found.session).filter(
+        pl.col("final") == 1, pl.col("current") == 1, pl.col("answered_by") != ""
+    )
+    models = said.group_by("rater").agg(pl.col("answered_by").unique().sort())
+    return {rater: tuple(names) for rater, names in models.iter_rows()}
+
+
+def text_hashes(found: Measured) -> dict[tuple[str, str], str]:
+    """(item, system) -> a hash of the response's text; nothing outside of a session."""
+    if found.session is None:
+        return {}
+    from voirdire.store import is_session, responses_frame  # noqa: PLC0415 - loads the store
+
+    if not is_session(found.session):
+        return {}
+    rows = responses_frame(found.session).select("item", "system", "text").iter_rows()
+    return {
+        (item, system): short_hash(text.encode("utf-8", "replace"))
+        for item, system, text in rows
+        if text is not None
+    }
+
+
+def case_of(
+    lock: Lock, judge: str, attribute: str, scores: Floats, rows: NDArray[np.bool_]
+) -> Case:
+    """A judge's scores (N,) on some of the canary, beside the lock's labels."""
+    systems = np.array([one.system for one in lock.canary], dtype=np.str_)[rows]
+    clustered = any(one.cluster for one in lock.canary)
+    gate = lock.gate
+    return Case(
+        judge=judge,
+        attribute=attribute,
+        reference=lock.reference,
+        scores=scores[rows][None],
+        humans=lock.humans(attribute)[:, rows],
+        items=np.array([one.item for one in lock.canary], dtype=np.str_)[rows],
+        width=lock.scale_of.width,
+        systems=systems if systems.astype(bool).any() else None,
+        clusters=lock.groups[rows] if clustered else None,
+        gate=None if gate is None else GateRule(gate.at, gate.sensitivity, gate.specificity),
+    )
+
+
+def judged_on(lock: Lock, cases: Sequence[Case]) -> Judged:
+    """Verdicts of cases by the lock's margins."""
+    return judge_cases(cases, lock.margins)
+
+
+def labelled(lock: Lock) -> NDArray[np.bool_]:
+    """(N,) the responses with a human's label on some attribute."""
+    return np.array(
+        [any(not math.isnan(v) for values in one.humans.values() for v in values)
+         for one in lock.canary]
+    )  # fmt: skip
+
+
+def _with_verdicts(lock: Lock) -> Lock:
+    """The lock with each judge's verdicts on the anchors."""
+    rows = labelled(lock)
+    if not rows.any():
+        return lock
+    cases = [
+        case_of(lock, judge.name, name, lock.scores(judge.name, name), rows)
+        for judge in lock.judges
+        for name in lock.attributes
+    ]
+    states: dict[str, dict[str, dict[str, str]]] = {}
+    for verdict in judged_on(lock, cases).verdicts:
+        if verdict.target == "these systems":
+            of_judge = states.setdefault(verdict.judge, {})
+            of_judge.setdefault(verdict.attribute, {})[verdict.use] = verdict.state
+    judges = tuple(
+        judge.model_copy(update={"verdicts": states.get(judge.name, {})}) for judge in lock.judges
+    )
+    return lock.model_copy(update={"judges": judges})
+
+
+def _drawn(found: Measured, items: int | None, seed: int) -> NDArray[np.bool_]:
+    """(N,) the responses whose items were drawn and that some judge scored."""
+    at = [found.cube.raters.index(judge) for judge in found.judges]
+    scored = np.asarray(~np.isnan(found.cube.scores[at]).all(axis=(0, 1)))
+    if items is None:
+        return scored
+    there = np.unique(found.cube.item[scored])
+    if items > len(there):
+        raise InputError(
+            f"--items {items}: {found.name} has {len(there)} items that a judge scored"
+        )
+    chosen = np.random.default_rng(seed).choice(there, items, replace=False)
+    return scored & np.isin(found.cube.item, chosen)
+
+
+def _canary(found: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse, ...]:
+    cube, hashes = found.cube, text_hashes(found)
+    item, system = found.item, found.system
+    scores = {name: cube.scores[cube.raters.index(name)] for name in cube.raters}
+    return tuple(
+        CanaryResponse(
+            item=str(item[k]),
+            system=str(system[k]),
+            cluster="" if found.clusters is None else str(found.clusters[k]),
+            text=hashes.get((str(item[k]), str(system[k])), ""),
+            scores={name: tuple(scores[name][:, k].tolist()) for name in found.judges},
+            humans={
+                name: tuple(scores[name][:, k].tolist())
+                for name in found.reference
+                if not np.isnan(scores[name][:, k]).all()
+            },
+        )
+        for k in np.flatnonzero(kept)
+    )

@@ -1,0 +1,91 @@
+"""Judges of known truth held to a lock, for the tests and for benchmarks/gate.py.
+
+A judge that is asked again gives another score on one item in twelve, by one point. A shift of d
+points moves a share d of the scores up by a point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.examining.changing.checking import alpha_of_look, hold
+from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge
+
+#: Share of items whose score is another when they are asked about again.
+RESCORED = 0.08
+KEY = ("judge", "Calm")
+
+
+def locked(seed, *, items=200, anchors=0.5):
+    """A lock of one judge; the first part of its responses has the label of one human."""
+    rng = np.random.default_rng([seed, 1])
+    truth = rng.integers(2, 5, items)
+    canary = tuple(
+        CanaryResponse(
+            item=f"i{k}",
+            scores={"judge": (float(truth[k]),)},
+            humans={"human": (float(rng.integers(1, 6)),)} if k < anchors * items else {},
+        )
+        for k in range(items)
+    )
+    return Lock(
+        frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=("Calm",), reference=("human",),
+        judges=(LockedJudge(name="judge"),), canary=canary,
+    )  # fmt: skip
+
+
+def shifted(lock, seed, *, shift=0.0, rows=None, rescored=RESCORED):
+    """(N,) today's scores: re-asking noise, and `shift` points on the rows that are meant."""
+    rng = np.random.default_rng([seed, 2])
+    before = lock.scores(*KEY)
+    n = len(before)
+    noise = (rng.random(n) < rescored) * rng.choice([-1, 1], n)
+    up = (rng.random(n) < abs(shift)) * np.sign(shift)
+    rows = np.ones(n, dtype=bool) if rows is None else rows
+    return np.clip(before + noise + up * rows, 1, 5)
+
+
+def anchors_of(lock):
+    """(N,) which responses have a label."""
+    return np.array([bool(one.humans) for one in lock.canary])
+
+
+def look(lock, scores, k):
+    """The one row of look k."""
+    return hold(lock, {KEY: scores}, anchors_of(lock), alpha_of_look(lock.alpha, k))[0]
+
+
+def false_alarm(seed, *, looks=26, items=200):
+    """Whether any of so many looks at an unchanged judge fails."""
+    lock = locked(seed, items=items)
+    return any(look(lock, shifted(lock, 1000 * seed + k), k).failed for k in range(1, looks + 1))
+
+
+def naive_alarm(seed, *, looks=26, items=200):
+    """The same with a level of 0.05 at each look, as the baseline."""
+    lock = locked(seed, items=items)
+    return any(
+        hold(lock, {KEY: shifted(lock, 1000 * seed + k)}, anchors_of(lock), 0.05)[0].changed
+        for k in range(1, looks + 1)
+    )
+
+
+def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED):
+    """Share of runs in which look k sees a shift of the judge."""
+    seen = 0
+    for seed in range(runs):
+        lock = locked(seed, items=items, anchors=anchors)
+        seen += look(lock, shifted(lock, seed, shift=shift, rescored=rescored), k).changed
+    return seen / runs
+
+
+def attributed(*, runs, shift=0.3, items=200):
+    """Share of changes, of judge and system in turn, that are seen and named rightly."""
+    right = 0
+    for seed in range(runs):
+        lock = locked(seed, items=items)
+        whose = "judge" if seed % 2 else "system"
+        rows = None if whose == "judge" else ~anchors_of(lock)
+        row = look(lock, shifted(lock, seed, shift=shift, rows=rows), 1)
+        right += row.changed and row.who == whose
+    return right / runs

@@ -1,0 +1,343 @@
+"""A judge frozen in a lock and held to it: false alarms, power, judge or system, the command."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from gate_simulation import attributed, false_alarm, locked, power, shifted
+from simulated_sessions import session_of
+
+from voirdire._errors import InputError
+from voirdire.examining.changing import check_lock, check_values, freeze, read_lock, write_lock
+from voirdire.examining.changing.checking import alpha_of_look
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def voirdire(*arguments, cwd):
+    """The command, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", *map(str, arguments)], cwd=cwd, capture_output=True,
+        text=True, timeout=120, env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}, check=False,
+    )  # fmt: skip
+
+
+def ratings(seed=0, *, items=80, shift=0.0, judges=("judge",), attributes=("Calm",), noise=0.16):
+    """A human, and judges whose scores move by a point on a share `noise` of re-asked items."""
+    truth = np.random.default_rng(1)
+    own = np.random.default_rng(seed + 100)
+    rows = []
+    for attribute in attributes:
+        human = truth.integers(1, 6, items)
+        rows += [(f"i{k}", "human", attribute, float(human[k])) for k in range(items)]
+        for judge in judges:
+            base = np.clip(human + truth.integers(-1, 2, items), 1, 5).astype(float)
+            moved = own.random(items) < noise * (seed > 0)
+            up = own.random(items) < shift
+            now = np.clip(base + moved * own.choice([-1, 1], items) + up, 1, 5)
+            rows += [(f"i{k}", judge, attribute, float(now[k])) for k in range(items)]
+    return pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row")
+
+
+# --- what must hold, in short runs; benchmarks/gate.py makes the long ones
+
+
+def test_26_looks_at_an_unchanged_judge_give_no_false_alarm_beyond_five_per_cent():
+    # A level of 0.05 spent 26 times would give about 0.74 (1 - 0.95^26).
+    alarms = sum(false_alarm(seed, looks=26) for seed in range(60))
+    assert alarms / 60 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
+    assert sum(alpha_of_look(0.05, k) for k in range(1, 100_000)) <= 0.05
+
+
+def test_a_shift_of_a_tenth_of_a_point_is_seen_on_200_items():
+    assert power(shift=0.10, items=200, runs=150) >= 0.80  # 0.88 in the long run
+    assert power(shift=0.0, items=200, runs=150) <= 0.07
+
+
+def test_judge_and_system_are_told_apart():
+    assert attributed(runs=60) >= 0.90
+
+
+def test_28_pairs_are_checked_within_a_second():
+    names = [f"j{k}" for k in range(4)]
+    attributes = [f"a{k}" for k in range(7)]
+    frame = ratings(items=200, judges=names, attributes=attributes)
+    lock = freeze(frame, reference=["human"])
+    again = ratings(1, items=200, judges=names, attributes=attributes)
+    check_lock(again, lock)  # kernels are compiled, imports made
+    began = time.process_time()
+    found, _ = check_lock(again, lock)
+    assert len(found.rows) == 28
+    assert time.process_time() - began < 1.0
+
+
+# --- the lock
+
+
+def test_a_lock_is_read_as_it_was_written_and_is_plain_toml(tmp_path):
+    lock = freeze(ratings(), reference=["human"])
+    write_lock(tmp_path / "judge.lock", lock)
+    assert read_lock(tmp_path / "judge.lock") == lock
+    raw = tomllib.loads((tmp_path / "judge.lock").read_text())
+    assert raw["judges"][0]["name"] == "judge"
+    assert raw["canary"][0]["scores"]["judge"] == [lock.canary[0].scores["judge"][0]]
+    assert raw["margin"] == pytest.approx(0.2)  # 5 % of a scale from 1 to 5
+
+
+def test_missing_scores_stay_missing_in_the_file(tmp_path):
+    frame = ratings().with_columns(
+        score=pl.when((pl.col("item") == "i3") & (pl.col("rater") == "judge"))
+        .then(None).otherwise("score")
+    )  # fmt: skip
+    other = ratings(judges=("other",)).filter(pl.col("rater") == "other")
+    lock = freeze(pl.concat([frame, other]), reference=["human"])
+    write_lock(tmp_path / "judge.lock", lock)
+    kept = read_lock(tmp_path / "judge.lock")
+    assert np.isnan(kept.scores("judge", "Calm")[3])
+    assert "judge = [nan]" in (tmp_path / "judge.lock").read_text()
+
+
+def test_items_are_drawn_by_the_seed():
+    drawn = [freeze(ratings(), reference=["human"], items=20, seed=s) for s in (0, 0, 1)]
+    items = [{one.item for one in lock.canary} for lock in drawn]
+    assert len(items[0]) == 20
+    assert items[0] == items[1] != items[2]
+    with pytest.raises(InputError, match=r"--items 900.*has 80 items"):
+        freeze(ratings(), reference=["human"], items=900)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.replace("margin =", "margine ="), "did you mean 'margin'"),
+        (lambda t: t.replace("margin = 0.2", "margin = -1"), "margin"),
+        (lambda t: t.replace("scores = {judge", "scores = {jduge", 1), "must name the judges"),
+        (lambda t: t.replace("judge = [", "judge = [1.0, ", 1), "2 scores for 1 attributes"),
+        (lambda t: t + "[[", "not valid TOML"),
+    ],
+)
+def test_a_damaged_lock_says_file_and_key(tmp_path, change, message):
+    path = tmp_path / "judge.lock"
+    write_lock(path, freeze(ratings(), reference=["human"]))
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=message) as caught:
+        read_lock(path)
+    assert str(path) in str(caught.value)
+
+
+# --- the check
+
+
+def test_the_same_scores_are_the_same_look_and_new_ones_the_next():
+    lock = freeze(ratings(), reference=["human"])
+    first, lock = check_lock(ratings(1), lock)
+    again, lock = check_lock(ratings(1), lock)
+    second, lock = check_lock(ratings(2), lock)
+    assert [one.look for one in (first, again, second)] == [1, 1, 2]
+    assert len(lock.looks) == 2
+    assert second.alpha == pytest.approx(0.05 * 6 / math.pi**2 / 4)
+    assert check_lock(ratings(1), lock, look=9)[0].look == 9
+
+
+def test_an_unchanged_judge_passes_and_a_lenient_one_fails():
+    lock = freeze(ratings(), reference=["human"])
+    same, _ = check_lock(ratings(1), lock)
+    assert (same.rows[0].changed, same.rows[0].who, same.exit_code()) == (False, "none", 0)
+    lenient, _ = check_lock(ratings(1, shift=0.6), lock)
+    row = lenient.rows[0]
+    assert (row.changed, row.who, row.good, lenient.exit_code()) == (True, "judge", "no", 4)
+    values = {value.name: value.value for value in check_values(lenient)}
+    assert values["shift_low"] > 0.2
+    assert values["good"] == "no"
+
+
+def test_a_judge_that_stops_reading_at_the_same_mean_loses_its_uses():
+    frame = ratings(items=200)
+    lock = freeze(frame, reference=["human"])
+    assert "yes" in lock.judges[0].verdicts["Calm"].values(), lock.judges
+    own = frame.filter(pl.col("rater") == "judge")
+    shuffled = own.with_columns(score=pl.col("score").shuffle(seed=3))
+    found, _ = check_lock(pl.concat([frame.filter(pl.col("rater") == "human"), shuffled]), lock)
+    row = found.rows[0]
+    assert not row.changed  # its mean is the same
+    assert row.lost
+    assert (row.good, found.exit_code()) == ("no", 4)
+
+
+def test_a_lock_of_another_study_is_refused(tmp_path):
+    lock = freeze(ratings(), reference=["human"])
+    with pytest.raises(InputError, match="another study: no judge"):
+        check_lock(ratings(judges=("stranger",)), lock)
+    with pytest.raises(InputError, match="another study: no attribute"):
+        check_lock(ratings(attributes=("Guidance",)), lock)
+    with pytest.raises(InputError, match="another study: none of its 80 canary"):
+        check_lock(ratings().with_columns(item=pl.lit("q") + pl.col("item")), lock)
+    session = session_of(tmp_path, "calm", items=20)
+    of_session = freeze(session).model_copy(update={"study": "other"})
+    with pytest.raises(InputError, match="the lock is of study 'other'"):
+        check_lock(session, of_session)
+
+
+def test_a_vanished_canary_is_a_finding_and_a_partial_check():
+    lock = freeze(ratings(), reference=["human"])
+    found, _ = check_lock(ratings(1).filter(pl.col("item") != "i5"), lock)
+    gone = next(one for one in found.findings if one.kind == "canary_missing")
+    assert (gone.count, gone.places, found.exit_code()) == (1, ("i5",), 3)
+    assert found.rows[0].change.n == 79
+
+
+def test_a_judge_that_answers_nothing_is_a_finding_and_no_change():
+    lock = freeze(ratings(judges=("judge", "mute")), reference=["human"])
+    today = ratings(1, judges=("judge", "mute")).with_columns(
+        score=pl.when(pl.col("rater") == "mute").then(None).otherwise("score")
+    )
+    found, _ = check_lock(today, lock)
+    silent = next(one for one in found.findings if one.kind == "judge_silent")
+    assert (silent.severity, silent.places, found.exit_code()) == ("blocking", ("mute",), 3)
+    row = next(one for one in found.rows if one.judge == "mute")
+    assert math.isnan(row.p_holm)
+    assert not row.changed
+    half = ratings(1, judges=("judge", "mute")).with_columns(
+        score=pl.when((pl.col("rater") == "mute") & pl.col("item").str.contains("[02468]$"))
+        .then(None).otherwise("score")
+    )  # fmt: skip
+    assert "canary_unanswered" in {one.kind for one in check_lock(half, lock)[0].findings}
+
+
+def test_a_changed_scale_is_an_error():
+    lock = freeze(ratings(), reference=["human"])
+    with pytest.raises(InputError, match=r"the scale has changed: 1 to 5 in the lock"):
+        check_lock(ratings().with_columns(score=pl.col("score") * 20), lock)
+
+
+def test_another_model_or_prompt_is_a_finding_even_at_equal_scores(tmp_path):
+    session = session_of(tmp_path, "calm", items=30)
+    lock = freeze(session)
+    assert lock.judges[0].answered_by == ("simulated:a",)
+    assert lock.judges[0].prompt
+    same, _ = check_lock(session, lock)
+    assert (same.findings, same.exit_code(strict=True)) == ((), 0)
+    other = lock.judges[0].model_copy(update={"answered_by": ("a-2025",), "prompt": "0"})
+    found, _ = check_lock(session, lock.model_copy(update={"judges": (other,), "rubric": "0"}))
+    assert {one.kind for one in found.findings} == {"lock_model", "lock_prompt", "lock_rubric"}
+    assert not any(row.changed for row in found.rows)
+    assert (found.exit_code(), found.exit_code(strict=True)) == (0, 4)
+
+
+def test_a_labelled_response_with_another_text_is_no_anchor(tmp_path):
+    before = session_of(tmp_path, "before", items=30)
+    after = session_of(tmp_path, "after", items=30, answer="rest a little")
+    lock = freeze(before)
+    found, _ = check_lock(after, lock)
+    assert "anchor_changed" in {one.kind for one in found.findings}
+    assert all(row.anchors is None for row in found.rows)
+
+
+# --- in the CI
+
+
+def test_freeze_and_check_as_commands(tmp_path):
+    ratings().write_csv(tmp_path / "a.csv")
+    ratings(1).write_csv(tmp_path / "b.csv")
+    ratings(2, shift=0.6).write_csv(tmp_path / "c.csv")
+    frozen = voirdire("gate", "freeze", "a.csv", "--reference", "human", "--as", "judge.lock",
+                      cwd=tmp_path)  # fmt: skip
+    assert frozen.returncode == 0, frozen.stderr
+    assert "80 of them with labels of humans" in frozen.stdout
+    passed = voirdire("gate", "check", "b.csv", "--lock", "judge.lock", cwd=tmp_path)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert "judge on Calm: no change shown" in passed.stdout
+    failed = voirdire(
+        "gate", "check", "c.csv", "--lock", "judge.lock", "--junit", "gate.xml", "--markdown",
+        "gate.md", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert failed.returncode == 4
+    found = json.loads(failed.stdout)
+    assert (found["look"], found["rows"][0]["who"]) == (2, "judge")
+    suite = ET.parse(tmp_path / "gate.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert "changed (judge)" in suite.find("testcase/failure").get("message")
+    assert "| Calm" in (tmp_path / "gate.md").read_text()
+    assert len(read_lock(tmp_path / "judge.lock").looks) == 2
+    unmet = voirdire(
+        "gate", "check", "b.csv", "--lock", "judge.lock", "--require", "shift_low>=1",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert (unmet.returncode, "shift_low of judge on Calm" in unmet.stderr) == (4, True)
+
+
+def test_shifted_scores_lie_on_the_scale():
+    now = shifted(locked(0, items=50), 1, shift=0.5)
+    assert np.isin(now, [1, 2, 3, 4, 5]).all()
+
+
+def pytest_run(*arguments, cwd):
+    """Pytest with our plugin, however this copy is installed."""
+    plugin = ("-p", "no:voirdire", "-p", "voirdire.pytest_plugin", "-p", "no:cacheprovider")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, *arguments], cwd=cwd, capture_output=True,
+        text=True, timeout=120, env={**os.environ, "COLUMNS": "160"}, check=False,
+    )  # fmt: skip
+
+
+def test_pytest_makes_a_test_of_each_judge_and_attribute(tmp_path):
+    lock = freeze(ratings(judges=("calm", "loud")), reference=["human"])
+    write_lock(tmp_path / "judge.lock", lock)
+    calm = ratings(1, judges=("calm", "loud"))
+    loud = calm.with_columns(
+        score=pl.when(pl.col("rater") == "loud").then(pl.lit(5.0)).otherwise("score")
+    )
+    loud.write_csv(tmp_path / "today.csv")
+    done = pytest_run("--voirdire", "judge.lock", "--voirdire-source", "today.csv", "-v",
+                      cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed, 1 passed" in done.stdout
+    assert "loud on Calm: changed (judge) by" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert len(read_lock(tmp_path / "judge.lock").looks) == 1
+    unsaid = pytest_run("--voirdire", "judge.lock", cwd=tmp_path)
+    assert (unsaid.returncode, "--voirdire-source" in unsaid.stderr) == (4, True)
+    plain = pytest_run(cwd=tmp_path)
+    assert plain.returncode == 5  # nothing to collect: the plugin alone adds no test
+
+
+def test_the_plugin_is_registered():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"voirdire": "voirdire.pytest_plugin"}
+
+
+def test_the_steps_of_the_example_workflow_run_as_a_script(tmp_path):
+    text = (ROOT / "examples" / "gate" / "workflow.yml").read_text()
+    steps = [step for step in re.findall(r"^ +run: (.+)$", text, re.MULTILINE)
+             if not step.startswith("pip ")]  # fmt: skip
+    assert [step.split()[0] for step in steps] == ["voirdire", "voirdire", "cat"]
+    folder = tmp_path / "run"
+    shutil.copytree(ROOT / "examples" / "run", folder)
+    bin_folder = str(Path(sys.executable).parent)
+    env = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+           "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}  # fmt: skip
+    first = voirdire("run", "study.toml", "--out", "frozen", cwd=folder)
+    assert first.returncode == 0, first.stderr
+    assert voirdire("gate", "freeze", "frozen", "--as", "judge.lock", cwd=folder).returncode == 0
+    done = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(steps)], cwd=folder, env=env, capture_output=True,
+        text=True, timeout=180, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Held to the lock" in (tmp_path / "summary.md").read_text()
+    suite = ET.parse(folder / "gate.xml").getroot()
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
+    assert int(suite.get("tests")) > 3

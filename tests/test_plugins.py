@@ -43,7 +43,7 @@ def test_hook_specifications_and_manager_stay_small():
         name: len((ROOT / "core/voirdire" / name).read_text().splitlines())
         for name in ("hookspecs.py", "_manager.py")
     }
-    assert lines["hookspecs.py"] <= 40
+    assert lines["hookspecs.py"] <= 60  # four lines a hook
     assert lines["_manager.py"] <= 60
 
 

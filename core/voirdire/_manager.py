@@ -13,7 +13,7 @@ from voirdire._errors import PluginError
 from voirdire._registry import Plugins
 
 GROUP = "voirdire"
-KINDS = ("model", "judge", "annotator", "generator", "classifier", "selector", "benchmark")
+KINDS = ("model", "judge", "annotator", "generator", "classifier", "selector", "benchmark", "probe")
 
 
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:

@@ -35,5 +35,9 @@ class Hooks:
         """Benchmarks: each returns a Study and may review its Examination."""
 
     @hookspec
+    def voirdire_register_probes(self, register: object) -> None:
+        """Probes: a change of a response or request, and what a sound judge makes of it."""
+
+    @hookspec
     def voirdire_register_commands(self, app: object) -> None:
         """Further commands for the typer application."""

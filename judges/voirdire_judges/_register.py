@@ -28,6 +28,18 @@ def voirdire_register_judges(register: Any) -> None:
     register("rubric", "voirdire_judges.rubric:make")
     register("pairwise", "voirdire_judges.pairwise:make")
     register("questionnaire", "voirdire_judges.questionnaires:make")
+    register("probed", "voirdire_judges.probes:make")
+
+
+@hookimpl
+def voirdire_register_probes(register: Any) -> None:
+    """Probes of responses, and one of requests; `templates.toml` holds them."""
+    for name in (
+        "identity", "length", "truncation", "format", "emphasis", "authority", "sycophancy",
+        "confidence", "hedging", "brand", "injection", "typos", "order", "language", "emoji",
+        "paraphrase",
+    ):  # fmt: skip
+        register(name, f"voirdire_judges.probes:{name}")
 
 
 @hookimpl

@@ -23,6 +23,7 @@ from voirdire.cli import (
     labels,
     look,
     plugins,
+    probe,
     run,
     session,
 )
@@ -38,6 +39,7 @@ COMMANDS = (
     compare,
     look,
     gate,
+    probe,
     labels,
     humans,
     audit,

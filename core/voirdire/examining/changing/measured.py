@@ -47,6 +47,8 @@ class Measured:
         Empty where there is no reference.
     raters : DataFrame
         ``rater, model, temperature, prompt_hash`` and more, as `voirdire.tables.RATERS`.
+    ratings : DataFrame
+        As `voirdire.tables.RATINGS`.
     replies : DataFrame or None
         Raw replies that a file holds: ``item, system, rater, run, reply``.
     session : Path or None
@@ -63,6 +65,7 @@ class Measured:
     verdicts: tuple[Verdict, ...]
     evidence: tuple[Evidence, ...]
     raters: pl.DataFrame
+    ratings: pl.DataFrame
     findings: tuple[Finding, ...] = ()
     replies: pl.DataFrame | None = None
     session: Path | None = None
@@ -130,6 +133,7 @@ def measured_of(
         verdicts=() if judged is None else judged.verdicts,
         evidence=() if judged is None else judged.evidence,
         raters=_raters(inputs),
+        ratings=inputs.ratings,
         findings=inputs.findings,
         replies=inputs.tables.replies,
         session=inputs.session,
@@ -158,6 +162,7 @@ def _of_examination(found: Examination, judges: Sequence[str]) -> Measured:
         verdicts=found.verdicts,
         evidence=found.evidence,
         raters=found.raters,
+        ratings=found.ratings,
         findings=found.findings,
         replies=found.replies,
         session=found.session,

@@ -1,0 +1,150 @@
+"""`voirdire probe`: change responses in one way each, and see what the scores make of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli._formats import parts
+from voirdire.cli._sections import SectionFormats, show_sections
+from voirdire.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from voirdire.examining.probing import Suite
+
+EPILOG = """
+Examples:
+
+  voirdire probe study.toml --out probed --dry-run
+
+  voirdire probe study.toml --out probed --items 200
+
+  voirdire probe session --out probed --probes length,authority,typos
+
+  voirdire probe study.toml --out probed --require "reading@authority=robust"
+
+Calls and cost are printed before anything is asked. A suite that was cut goes on with the same
+command.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("probe", epilog=EPILOG)(probe)
+
+
+def probe(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A study with items and responses, or a session.",
+            metavar="STUDY",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="Folder for sessions and report.", show_default=False),
+    ],
+    probes: Annotated[
+        str,
+        typer.Option(
+            "--probes",
+            help="By commas. [dim]\\[default: all that are registered][/dim]",
+            show_default=False,
+        ),
+    ] = "",
+    items: Annotated[
+        int | None,
+        typer.Option(
+            "--items",
+            min=2,
+            help="Draw so many items. [dim]\\[default: all][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Askings about each text.")] = 2,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            help="Points within which an effect counts as none. "
+            "[dim]\\[default: 5 % of the scale][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw of items.")] = 0,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", help="Stop before each session costs more.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print calls and cost, and ask nothing.")
+    ] = False,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help='A gate: "reading@authority=robust", "effect_high@length<=0.2"; may be repeated.',
+            show_default=False,
+        ),
+    ] = None,
+    formats: SectionFormats = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Probe judges for bias: change responses in one way each, and compare the scores."""
+    from voirdire.examining import probing
+    from voirdire.examining.gates import check_gates, read_gates
+
+    wanted = read_gates(require or [])
+    suite = probing.make_suite(
+        source, probing.chosen_probes(parts(probes)), out, items=items, runs=runs, seed=seed
+    )
+    _print_cost(suite, out, max_cost, err=as_json)
+    if dry_run:
+        return
+    sessions = _run(suite, out, max_cost)
+    found = probing.measure_probes(suite, sessions, margin=margin)
+    show_sections(
+        "Judges probed", "probes", probing.probe_sections(found), found, out / "report", formats,
+        as_json=as_json,
+    )  # fmt: skip
+    for line in check_gates(wanted, probing.probing_values(found)):
+        typer.echo(line, err=as_json)
+
+
+def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -> None:
+    """Calls and cost of both sessions, before anything is asked."""
+    from voirdire import running
+
+    plan = [
+        rater
+        for arm, study in suite.studies.items()
+        for rater in running.dry_run(study, out / arm, max_cost=max_cost)
+    ]
+    costs = [rater.cost for rater in plan]
+    total = None if None in costs else sum(cost or 0.0 for cost in costs)
+    typer.echo(
+        f"{len(suite.probes)} probes, {len(suite.judges)} judges, {suite.n_responses:,} responses: "
+        f"{sum(rater.calls for rater in plan):,} calls, "
+        f"cost {'unknown' if total is None else f'{total:.4f}'}.",
+        err=err,
+    )
+
+
+def _run(suite: Suite, out: Path, max_cost: float | None) -> dict[str, Path]:
+    """The sessions of both studies; those that are there already go on."""
+    from voirdire import running
+    from voirdire.store import is_session
+
+    sessions = {}
+    for arm, study in suite.studies.items():
+        result = running.run(
+            study, out / arm, resume=is_session(out / arm), max_cost=max_cost, quiet=True
+        )
+        if not result.complete:
+            typer.echo(f"{arm}: not complete; the same command goes on with it.", err=True)
+        sessions[arm] = result.folder
+    return sessions

@@ -1,0 +1,190 @@
+"""The built-in probes: templates of `templates.toml`, and a judge whose requests are changed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire._errors import PluginError
+from voirdire.probes import RequestProbe, ResponseProbe
+from voirdire.schema import Message, Sampling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from voirdire._registry import Plugins
+    from voirdire.probes import Probe
+    from voirdire.protocols import Judge
+    from voirdire.schema import Parsed, Reply, Request, Rubric
+
+TEMPLATES = Path(__file__).with_name("templates.toml")
+# The end of a sentence: a full stop, question or exclamation mark before a space. An abbreviation
+# such as "e.g." ends one too, which does a probe no harm: it changes where, not what is said.
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+def __getattr__(name: str) -> Probe:
+    """A probe by its name, made from its template when it is asked for."""
+    found = probes().get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
+
+@cache
+def probes() -> dict[str, Probe]:
+    """All built-in probes by name."""
+    raw = tomllib.loads(TEMPLATES.read_text(encoding="utf-8"))
+    return {name: _probe(name, template) for name, template in raw.items()}
+
+
+def _probe(name: str, template: dict[str, str]) -> Probe:
+    about: dict[str, Any] = {
+        key: template[key] for key in ("expects", "strength", "says") if key in template
+    }
+    if template.get("how") == "paraphrase":
+        return RequestProbe(name, _prefaced(template["text"]), **about)
+    how = _HOW[template["how"]] if "how" in template else _framed(template)
+    return ResponseProbe(name, lambda _, response: how(response.text), **about)
+
+
+def _framed(template: dict[str, str]) -> Callable[[str], str | None]:
+    before, after = template.get("before", "").strip(), template.get("after", "").strip()
+    return lambda text: "\n\n".join(part for part in (before, text, after) if part)
+
+
+def unchanged(text: str) -> str:
+    """The text as it is."""
+    return text
+
+
+def first_half(text: str) -> str | None:
+    """The first half of the words; None for a text of under four.
+
+    >>> first_half("One two three four.")
+    'One two'
+    """
+    words = list(re.finditer(r"\S+", text))
+    return text[: words[len(words) // 2 - 1].end()] if len(words) >= 4 else None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [part for part in _SENTENCE.split(text.strip()) if part]
+
+
+def bullets(text: str) -> str:
+    r"""Each sentence as a bullet.
+
+    >>> bullets("Rest. Then walk.")
+    '- Rest.\n- Then walk.'
+    """
+    return "\n".join(f"- {part}" for part in sentences(text))
+
+
+def in_bold(text: str) -> str:
+    """The first three words of each sentence in bold.
+
+    >>> in_bold("Keep a fixed bedtime. Rest.")
+    '**Keep a fixed** bedtime. **Rest.**'
+    """
+    return " ".join(re.sub(r"^\S+(?:\s+\S+){0,2}", r"**\g<0>**", part) for part in sentences(text))
+
+
+def swapped_letters(text: str) -> str | None:
+    """Two letters swapped in every eighth word of four letters or more; None where there is none.
+
+    >>> swapped_letters("Sleep well.")
+    'Selep well.'
+    """
+    seen = 0
+
+    def swapped(match: re.Match[str]) -> str:
+        nonlocal seen
+        seen += 1
+        word = match[0]
+        return f"{word[0]}{word[2]}{word[1]}{word[3:]}" if seen % 8 == 1 else word
+
+    # Words of letters alone: a swap within a number or an address would change what is said.
+    changed = re.sub(r"\b[^\W\d_]{4,}\b", swapped, text)
+    return changed if changed != text else None
+
+
+def reversed_sentences(text: str) -> str | None:
+    """The sentences in reverse order; None for a text of one."""
+    parts = sentences(text)
+    return " ".join(reversed(parts)) if len(parts) > 1 else None
+
+
+def smiling(text: str) -> str:
+    """A smiling face after each sentence.
+
+    >>> smiling("Rest. Walk.")
+    'Rest. 🙂 Walk. 🙂'
+    """
+    return " ".join(f"{part} 🙂" for part in sentences(text))
+
+
+_HOW: dict[str, Callable[[str], str | None]] = {
+    "unchanged": unchanged, "first_half": first_half, "bullets": bullets, "in_bold": in_bold,
+    "swapped_letters": swapped_letters, "reversed_sentences": reversed_sentences,
+    "smiling": smiling,
+}  # fmt: skip
+
+
+def _prefaced(text: str) -> Callable[[Request], Request]:
+    """The request with one more sentence before its first message."""
+
+    def change(request: Request) -> Request:
+        first, *rest = request.messages
+        said = Message(first.role, f"{text}\n\n{first.content}")
+        return replace(request, messages=(said, *rest))
+
+    return change
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedJudge:
+    """A judge whose requests a probe changes; its replies are read as ever."""
+
+    judge: Judge
+    probe: RequestProbe
+
+    def requests(self, task: Any) -> list[Request]:
+        """What the judge asks, changed."""
+        return [self.probe.change(request) for request in self.judge.requests(task)]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """What the judge reads."""
+        return self.judge.parse(replies)
+
+
+def make(
+    rubric: Rubric | str,
+    *,
+    judge: str = "rubric",
+    probe: str,
+    options: dict[str, Any] | None = None,
+    sampling: Sampling | None = None,
+    plugins: Plugins,
+) -> ProbedJudge:
+    """The judge of that name with its requests changed by a probe.
+
+    Raises
+    ------
+    PluginError
+        The probe changes no requests, or the judge takes several steps, which a probe would change
+        after the fact.
+    """
+    found = plugins.resolve("probe", probe)
+    if not isinstance(found, RequestProbe):
+        raise PluginError(f"probe {probe!r} changes responses, and no requests")
+    more = {} if sampling is None else {"sampling": sampling}
+    made = plugins.resolve("judge", judge)(rubric, **(options or {}), **more)
+    if hasattr(made, "follow_up"):
+        raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
+    return ProbedJudge(made, found)

@@ -1,0 +1,94 @@
+"""Judges with planted biases, as arrays of scores and as a model that the runner asks."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+
+from voirdire._manager import load
+from voirdire.examining.probing.effects import PairedRuns, probe_effect, with_readings
+from voirdire.probes import ResponseProbe
+from voirdire.protocols import costs_nothing
+from voirdire.schema import Reply, Usage
+
+#: Probes of a simulated suite, one of which may have an effect.
+PROBES = 14
+MARGIN = 0.2
+
+
+def scores(rng, truth, effect, runs=2):
+    """(K, N) scores: the truth plus an effect, re-asking noise of one in six, whole points."""
+    x = truth + effect
+    whole = np.floor(x + rng.random((runs, len(truth))))
+    noise = (rng.random(whole.shape) < 0.16) * rng.choice([-1, 1], whole.shape)
+    return np.clip(whole + noise, 1, 5)
+
+
+def suite(seed, *, effect=0.0, items=200):
+    """Effects of a suite on one judge; its first probe has the effect, the others have none."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, 5, items).astype(float)
+    key, groups = np.arange(items), np.arange(items).astype(str)
+    plain, again = scores(rng, truth, 0.0), scores(rng, truth, 0.0)
+    identity = PairedRuns(plain, again, key, groups)
+    found = []
+    for k in range(PROBES):
+        probe = ResponseProbe(f"p{k}", lambda _, response: response.text)
+        after = scores(rng, truth, effect if k == 0 else 0.0)
+        pair = PairedRuns(plain, after, key, groups)
+        found.append(probe_effect(probe, "judge", "Calm", pair, identity, MARGIN))
+    return with_readings(found)
+
+
+def power(*, effect, runs, items=200):
+    """Share of suites in which the planted effect is shown."""
+    return np.mean([suite(s, effect=effect, items=items)[0].p_holm <= 0.05 for s in range(runs)])
+
+
+def false_positives(*, runs, items=200):
+    """Share of clean suites in which any effect is shown."""
+    return np.mean([any(e.p_holm <= 0.05 for e in suite(9000 + s, items=items))
+                    for s in range(runs)])  # fmt: skip
+
+
+class Planted:
+    """A model that reads the first digit of a text as its quality, and has biases of its own.
+
+    `per_100_words`, `bullets` and `bold` are points; `cut` is what it takes off a text without its
+    last sentence ("Sleep well.").
+    """
+
+    def __init__(self, model_name, *, per_100_words=0.0, bullets=0.0, prompt=0.0, cut=0.0):
+        self.name, self.rng = model_name, random.Random(model_name)
+        self.per_100_words, self.bullets, self.prompt, self.cut = (
+            per_100_words, bullets, prompt, cut
+        )  # fmt: skip
+
+    async def complete(self, request):
+        text = request.messages[-1].content
+        score = float(re.search(r"[1-5]", text)[0])
+        score += self.per_100_words * (len(text.split()) - 20) / 100
+        score += self.bullets * text.startswith("- ")
+        score += self.prompt * request.messages[0].content.startswith("Please read")
+        score -= self.cut * ("Sleep well" not in text.replace("*", ""))
+        score += 0.0 if self.rng.random() > 0.1 else self.rng.choice([-1, 1])
+        whole = int(score + self.rng.random())
+        return Reply(str(min(max(whole, 1), 5)), usage=Usage(10, 1), model=self.name)
+
+
+@costs_nothing
+def planted(model_name, **options):
+    """The factory of `Planted`."""
+    return Planted(model_name, **options)
+
+
+def plugins():
+    """The built-in probes and judges, with the model above and the judge that reads a digit."""
+    from importlib.metadata import entry_points
+
+    found = load(entry_points(group="voirdire"), only="")
+    found.add("model", "tests", "planted", "probe_simulation:planted")
+    found.add("judge", "tests", "digit", "scripted:Digit")
+    return found

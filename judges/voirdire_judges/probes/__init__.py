@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import PluginError
+from voirdire.errors import PluginError
 from voirdire.probes import RequestProbe, ResponseProbe
 from voirdire.schema import Message, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.probes import Probe
     from voirdire.protocols import Judge
     from voirdire.schema import Parsed, Reply, Request, Rubric

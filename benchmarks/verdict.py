@@ -21,7 +21,9 @@ import numpy as np
 
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.components import find_components
 from voirdire.examining.verdict.judging import judge_cases
+from voirdire.examining.verdict.uses import decide
 from voirdire.study import Margins
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict.md"
@@ -151,9 +153,57 @@ def reference(panels: int, seconds: float = math.inf) -> str:
     return "\n".join(lines) + "\n"
 
 
+def fresh(panels: int, first: int = 920_000) -> str:
+    """Errors on the reference's own judges, whose truth its generator tells, on seeds of ours."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from verdict_work import USE_NAMES, reference_module, simulated_case
+
+    given = os.environ.get("VOIRDIRE_SHARED")
+    shared = Path(given) if given else ROOT.parent / "shared"
+    made = reference_module(shared, "generators")
+    lines = [
+        "| systems x items | panels | use | deserve it | yes | no | must not | yes |",
+        "|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for systems, items in ((10, 200), (3, 200)):
+        errors = Counter()
+        for seed in range(first, first + panels):
+            humans, judges, truth = made.panel(systems, items, seed, 3)
+            for name, scores in judges.items():
+                case = simulated_case(humans, scores, truth)
+                found = find_components(case, MARGINS)
+                for use, deserves in deserved_of(made, name, truth).items():
+                    state = decide(case, found, *USE_NAMES[use.upper()]).state
+                    count(errors, use, deserves, state)
+        lines += [
+            f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "
+            f"| {errors[use, 'granted']} | {errors[use, 'refused']} | {errors[use, 'undeserving']} "
+            f"| {errors[use, 'licensed']} |"
+            for use in USES
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def deserved_of(made, name: str, truth) -> dict[str, bool | None]:
+    """What a judge of the reference's generator deserves; None where it is a close call."""
+    told = made.system_truth(truth["h"], truth["b"][name], truth["own"], 3, truth["family"])
+    able = made.READS[name] and name != "abstains" and told["FAM"]
+    order, score = able and told["ORDER"], able and told["BIAS"] and told["AGREE"]
+    bad = not made.READS[name] or name in made.SINGLE_BAD
+    single = False if bad else True if name in ("exchangeable", "better") else None
+    return {
+        "order": told["REVERSE"] if order else False,
+        "score": told["LEVEL"] if score else False,
+        "single": single,
+        "gate": single,
+    }
+
+
 if __name__ == "__main__":
     options = sys.argv[1:]
-    if "--reference" in options:
+    if "--fresh" in options:
+        print(fresh(next((int(o) for o in options if o.isdigit()), 14)))
+    elif "--reference" in options:
         numbers = [int(option) for option in options if option.isdigit()]
         given = [float(option[:-1]) for option in options if option.endswith("s")]
         print(reference(numbers[0] if numbers else 10**6, given[0] if given else math.inf))

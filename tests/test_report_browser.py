@@ -6,13 +6,27 @@ import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import polars as pl
 import pytest
 from test_report_html import hostile
 
 from voirdire.examining import examine
+from voirdire.examining.simulate import DEMO, simulate_panel, tidy_ratings
 from voirdire.report import write_outputs
 
 pytestmark = pytest.mark.browser
+
+
+def engineer():
+    """600 responses of two releases, 200 of them labelled by one person, pass or fail."""
+    rows = []
+    for at in range(600):
+        good, wrong = at % 5 < 3, at % 23 == 0
+        rows.append((f"t{at}", f"v{at % 2}", "gpt", float(good != wrong)))
+        if at % 3 == 0:
+            rows.append((f"t{at}", f"v{at % 2}", "human", float(good != (at % 37 == 0))))
+    columns = ["item", "system", "rater", "score"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +36,12 @@ def reports(example_study, tmp_path_factory):
     found = examine(example_study, resamples=100)
     write_outputs(found, folder / "plain", ["html"])
     write_outputs(hostile(found), folder / "hostile", ["html"], with_text=True)
+    gated = examine(engineer(), reference=["human"], gate=1, resamples=0)
+    write_outputs(gated, folder / "gated", ["html"], figures=False)
+    humans = [f"human-{at}" for at in (1, 2, 3)]
+    panel = tidy_ratings(simulate_panel(10, 60, 1, kinds=DEMO, endless=400), "Helpfulness")
+    seven = examine(panel, reference=humans, gate=4, resamples=0)
+    write_outputs(seven, folder / "panel", ["html"], figures=False)
     return folder
 
 
@@ -68,15 +88,15 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
     from selenium.webdriver.common.keys import Keys
 
     browser.get(f"{site[0]}/plain/report.html")
-    head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(7)")
+    head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(5)")
     assert (head.text, head.get_attribute("aria-sort")) == ("C", "none")
     head.find_element(By.TAG_NAME, "button").click()
     assert head.get_attribute("aria-sort") == "ascending"
-    values = [float(text) for text in column(browser, "#table-icc", 6)]
+    values = [float(text) for text in column(browser, "#table-icc", 4)]
     assert values == sorted(values)
     head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
     assert head.get_attribute("aria-sort") == "descending"
-    assert [float(text) for text in column(browser, "#table-icc", 6)] == sorted(
+    assert [float(text) for text in column(browser, "#table-icc", 4)] == sorted(
         values, reverse=True
     )
     other = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(2)")
@@ -89,13 +109,13 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
 def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site):
     browser.get(f"{site[0]}/plain/report.html")
     browser.execute_script(
-        "document.querySelector('#table-icc tbody tr').cells[7].textContent = '–'"
+        "document.querySelector('#table-icc tbody tr').cells[5].textContent = '–'"
     )
     for _ in range(2):
         browser.execute_script(
-            "document.querySelector('#table-icc thead th:nth-child(8) button').click()"
+            "document.querySelector('#table-icc thead th:nth-child(6) button').click()"
         )
-        cells = column(browser, "#table-icc", 7)
+        cells = column(browser, "#table-icc", 5)
         assert cells[-1] == "–"
         lows = [float(text.strip("[").split(",")[0].replace("−", "-")) for text in cells[:-1]]
         assert lows in (sorted(lows), sorted(lows, reverse=True))
@@ -107,7 +127,7 @@ def test_the_contents_lead_to_their_sections(browser, site):
     browser.get(f"{site[0]}/plain/report.html")
     links = browser.find_elements(By.CSS_SELECTOR, "nav.toc a")
     assert [link.text for link in links] == [
-        "The data", "Verdicts", "Judges", "judge-north", "judge-south", "Evidence", "Methods",
+        "The data", "Scope", "Judges", "judge-north", "judge-south", "Evidence", "Methods",
     ]  # fmt: skip
     for link in links[1:]:
         browser.execute_script("arguments[0].click()", link)
@@ -182,6 +202,29 @@ def test_no_width_makes_the_page_scroll_sideways(browser, site, name, width, sch
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     ratio = browser.execute_script(CONTRAST)
     assert ratio >= 4.5, f"{scheme}: contrast {ratio:.2f}"
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["plain", "gated", "panel"])
+def test_the_first_screen_holds_the_answer_and_the_grid(browser, site, name, width):
+    """The sentences and the whole grid lie within the first 800 pixels, desktop and phone."""
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.get(f"{site[0]}/{name}/report.html")
+    ends = browser.execute_script(
+        "return [...document.querySelectorAll('.lead, #grid')]"
+        ".map(part => part.getBoundingClientRect().bottom)"
+    )
+    judges = {"plain": 2, "gated": 1, "panel": 7}[name]
+    assert len(ends) == judges + 1
+    assert ends == sorted(ends)
+    assert ends[-1] <= 800
+    # Nothing of the grid lies beyond the window's edge.
+    wide = browser.execute_script("return document.getElementById('grid').scrollWidth")
+    assert wide <= width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from voirdire.examining import examine
 from voirdire.report import write_outputs
-from voirdire.report._answers import next_text, reason_text
 from voirdire.report._html import render_html
+from voirdire.report._sentences import next_text, reason_text
 from voirdire.report._texts import cut, shown_texts
 from voirdire.schema import Finding
 

@@ -232,7 +232,10 @@ def test_a_strange_result_prints_dashes(example):
 
 
 def test_the_published_class_stands_beside_the_exact_one(example):
-    shown = evidence(example)["icc"].table.records()
+    assert "Class" not in evidence(example)["icc"].table.names
+    analysis = example.study.analysis.model_copy(update={"published_class": "badawi2025"})
+    study = example.study.model_copy(update={"analysis": analysis})
+    shown = evidence(example.replace(study=study))["icc"].table.records()
     for row, result in zip(shown, example.results, strict=False):
         star = "*" if result.class_borderline else ""
         assert row["Class"] == result.reliability_class + star

@@ -13,7 +13,7 @@ from rich.console import Console
 from voirdire._shown import terminal, visible
 from voirdire.examining import examine
 from voirdire.report import print_examination
-from voirdire.report._answers import answers
+from voirdire.report._answers import answers, leads
 from voirdire.report._fitted import print_fitted
 from voirdire.report._words import STATES
 from voirdire.tabular import Section, Table, number, text
@@ -36,7 +36,7 @@ def printed(examination, width=100, folder=None, encoding="utf-8", **options):
 def test_grid_findings_and_place(example, tmp_path):
     (tmp_path / "report.html").write_text("")
     text = printed(example, folder=tmp_path)
-    assert all(" ".join(a.sentence.split()) in " ".join(text.split()) for a in answers(example))
+    assert all(" ".join(lead.split()) in " ".join(text.split()) for lead in leads(answers(example)))
     assert "✓ yes, ✕ no, ? open, · not tested" in " ".join(text.split())
     assert text.count("serious: ") == 3
     assert "in the report and audit.json." in text
@@ -47,16 +47,33 @@ def test_grid_findings_and_place(example, tmp_path):
 def test_every_width_shows_every_verdict_whole(example, width):
     text = printed(example, width)
     signs = {word.sign for word in STATES.values()}
-    lines = text[: text.index("In each cell")].splitlines()
+    lines = text[: text.index("✓ yes")].splitlines()
     marks = [sign for line in lines for sign in re.findall(r"(?<=\s)\S(?=\s|$)", line)]
-    assert sum(mark in signs for mark in marks) >= len(example.verdicts) / 2
+    # Every verdict on these systems, of the uses that were tested for any judge.
+    here = [verdict for verdict in example.verdicts if verdict.target == "these systems"]
+    tested = {verdict.use for verdict in here if verdict.state != "not tested"}
+    assert sum(mark in signs for mark in marks) == sum(v.use in tested for v in here)
     if width >= 40:
         assert max(map(len, text.splitlines())) <= width
 
 
+def as_published(examination):
+    """The examination of a study that asks for the published classes."""
+    study = examination.study
+    analysis = study.analysis.model_copy(update={"published_class": "badawi2025"})
+    return examination.replace(study=study.model_copy(update={"analysis": analysis}))
+
+
 def test_the_class_is_explained_under_its_table(example):
-    assert "precision relative to one published study, not reliability" in printed(example, 200)
-    assert "GR, MR, PR" not in printed(example, 30)
+    found = as_published(example)
+    assert "precision relative to one published study, not reliability" in printed(found, 200)
+    assert "GR, MR, PR" not in printed(found, 30)
+
+
+def test_other_studies_have_no_column_of_published_classes(example):
+    text = printed(example, 200)
+    assert "GR, MR, PR" not in text
+    assert "Class" not in text
 
 
 def test_a_pipe_gets_no_escapes(example):
@@ -114,7 +131,7 @@ def test_names_of_any_length_are_cut_and_numbers_are_not(width):
 
 def test_the_star_of_a_borderline_class_is_explained(example):
     starred = dataclasses.replace(example.results[0], reliability_class="GR", class_borderline=True)
-    text = printed(example.replace(results=(starred, *example.results[1:])))
+    text = printed(as_published(example.replace(results=(starred, *example.results[1:]))))
     assert "GR*" in text
     assert "* the seed of the bootstrap decides this class" in text
 
@@ -217,6 +234,6 @@ def test_a_terminal_takes_no_markup_no_emoji_and_no_escapes(capsys):
 def test_the_answer_comes_before_findings_and_coefficients(example):
     text = printed(example, 80)
     first = answers(example)[0].sentence[:30]
-    assert text.index(first) < text.index("In each cell") < text.index("serious: ")
+    assert text.index(first) < text.index("✓ yes") < text.index("serious: ")
     assert text.index("serious: ") < text.index("ICC(C,1)")
     assert max(map(len, text.splitlines())) <= 80

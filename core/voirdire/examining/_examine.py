@@ -255,6 +255,7 @@ def _joined(
         measures=ratings.measures,
         verdicts=judged.verdicts,
         evidence=judged.evidence,
+        human_pairs=judged.human_pairs,
         ratings=inputs.ratings,
         raters=_raters(inputs),
         choices=_notes.choices(study, read, inputs.ratings, ratings.results),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.preferences import Preferences
-    from voirdire.examining.verdict.facts import Evidence, Target, Use, Verdict
+    from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
@@ -252,6 +252,7 @@ class Examination:
     label_errors: pl.DataFrame | None = None
     session: Path | None = None
     evidence: tuple[Evidence, ...] = ()
+    human_pairs: tuple[HumanPair, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

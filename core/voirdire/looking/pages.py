@@ -17,7 +17,7 @@ from voirdire._shown import visible
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.texts import scores_of
 from voirdire.looking.view import View
-from voirdire.report._answers import COMPONENTS, reason_text
+from voirdire.report._sentences import COMPONENTS, reason_text
 from voirdire.report._words import STATES
 from voirdire.tabular import number_text
 

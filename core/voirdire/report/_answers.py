@@ -3,109 +3,65 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES
-from voirdire.report._words import STATES, brief, plural
-from voirdire.tabular import (
-    Section,
-    Table,
-    interval,
-    interval_text,
-    number,
-    number_text,
-    share_text,
-    text,
+from voirdire.report._sentences import (
+    COMPONENTS,
+    REASONS,
+    because,
+    margin_text,
+    next_text,
+    reason_text,
 )
+from voirdire.report._words import brief, plural
+from voirdire.tabular import Section, Table, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import (
-        Action,
         Component,
-        Next,
-        Reason,
+        Evidence,
         State,
         Target,
         Use,
         Verdict,
     )
 
-#: What a component is called in tables and figures.
-COMPONENTS: Mapping[str, str] = {
-    "COVER": "share answered",
-    "HUMANS": "humans agree",
-    "READ": "follows responses",
-    "ITEM": "beside one human",
-    "SLOPE": "points per point",
-    "BIAS": "bias",
-    "BIAS1": "bias beside a human",
-    "ORDER": "order of systems",
-    "REVERSE": "reversed pairs",
-    "AGREE": "agreement of means",
-    "LEVEL": "bias by system",
-    "SYS": "favoured system",
-    "FAM": "own family",
-    "SUB": "bias by subgroup",
-    "SUBITEM": "subgroup beside a human",
-    "GREAD": "gate follows responses",
-    "GITEM": "gate beside one human",
-    "SENS": "passes what passes",
-    "SPEC": "stops what fails",
-    "ORDER+": "order, systems to come",
-    "LEVEL+": "bias of a new system",
-    "GAIN": "labels it is worth",
-    "RUN": "runs repeat",
-}
-
+#: So many letters leave room for the grid on a phone's first screen.
+_MOST_LETTERS = 450
+_MOST_REASONS = 2
+#: Components that a point names; the table of reasons names all.
+_MOST_PARTS = 2
+#: Rows of a grid that has uses as its columns.
+_MOST_LINES = 8
 #: More attributes than this are counted in a sentence and not named.
 _MOST_NAMED = 5
 
-_REASONS: Mapping[Reason, str] = {
-    "one human": "one column of humans cannot tell",
-    "few shared": "two humans share too few responses",
-    "few clusters": "there are too few items",
-    "one system": "with one system a right mean cannot be told from a lucky constant",
-    "two systems": "two systems cannot be ordered by a correlation",
-    "few systems": "there are too few systems",
-    "few in system": "a system has too few items",
-    "humans alike": "the humans do not separate these systems",
-    "humans unclear": "the humans are not shown to agree on single responses",
-    "humans disagree": "the humans do not agree on single responses",
-    "constant": "it gives one score whatever it is shown",
-    "no variance": "its scores do not vary within a system",
-    "few such": "there are too few responses on one side of the gate",
-    "no minima": "no minima are declared for the gate",
-    "no gate": "no gate is declared",
-    "one run": "there is one run",
-    "temperature 0": "runs at temperature 0 agree by decoding",
-    "not random": "the labelled responses were not drawn at random",
-    "no interval": "no interval can be given",
-    "few in subgroup": "a subgroup is too small",
-    "safety-critical": "the study declares this attribute safety-critical",
-    "blocked": "a finding of the audit forbids a verdict",
-    "nominal": "labels without an order have no such statistic",
-    "not computed": "it was not computed",
-}
-
+#: Each use as a verb, and as what a sentence forbids; the judge is named where it comes first.
 _DO: Mapping[Use, str] = {
-    "order": "order these {systems}",
-    "score": "quote the means of these {systems}",
+    "order": "order {systems}",
+    "score": "quote the means of {systems}",
     "single": "stand in for one human on single responses",
     "gate": "pass and stop single responses",
-    "estimate": "stretch your labels to an estimate",
+    "estimate": "make your labels go further",
     "repeat": "rely on a single run",
 }
-_DONT: Mapping[Use, str] = {
-    "order": "do not order systems by it",
-    "score": "do not quote its scores",
-    "single": "it does not stand in for a human",
-    "gate": "do not gate with it",
-    "estimate": "it saves too few labels",
-    "repeat": "do not rely on one run",
+_DONT: Mapping[Use, tuple[str, str]] = {
+    "order": ("order systems by {judge}", "order systems by it"),
+    "score": ("quote the scores of {judge}", "quote its scores"),
+    "single": ("let {judge} stand in for a human", "let it stand in for a human"),
+    "gate": ("gate with {judge}", "gate with it"),
+}
+#: What is open or not tested of each.
+_WHETHER: Mapping[Use, str] = {
+    "order": "it may order systems",
+    "score": "its system means may be quoted",
+    "single": "it may stand in for a human on single responses",
+    "gate": "it may gate single responses",
 }
 
 
@@ -116,6 +72,7 @@ class Answer:
     judge: str
     name: str
     sentence: str
+    headline: str
     verdicts: tuple[Verdict, ...]
 
     @property
@@ -140,11 +97,265 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
     made = []
     for (judge, reference), verdicts in found.items():
         name = f"{judge} vs {' and '.join(reference)}" if several else judge
-        systems = _systems(examination, verdicts)
-        made.append(
-            Answer(judge, name, _sentence(brief(name, 40), verdicts, systems), tuple(verdicts))
-        )
+        seen = [one for one in examination.evidence if one.judge == judge]
+        systems = max((len(one.systems) for one in seen), default=0)
+        constants = {one.constant for one in seen if math.isfinite(one.constant)}
+        constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan
+        said = _Saying(brief(name, 40), verdicts, systems, constant)
+        made.append(Answer(judge, name, said.sentence(), said.headline(), tuple(verdicts)))
     return tuple(made)
+
+
+def leads(found: Sequence[Answer]) -> tuple[str, ...]:
+    """What the first screen says: the sentences, or where they are long those without reasons."""
+    short = sum(len(answer.sentence) for answer in found) <= _MOST_LETTERS
+    return tuple(answer.sentence if short else answer.headline for answer in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Saying:
+    """One judge's sentence, put together from clauses."""
+
+    name: str
+    verdicts: Sequence[Verdict]
+    systems: int
+    #: The one score that it gives on every attribute; NaN for a judge whose scores differ.
+    constant: float
+
+    @property
+    def these(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.target == THESE]
+
+    @property
+    def attributes(self) -> list[str]:
+        return list(dict.fromkeys(verdict.attribute for verdict in self.these))
+
+    def sentence(self) -> str:
+        """What the judge is for, what it is not for and why, what is open, what was not tested."""
+        if (flat := self._useless()) is not None:
+            return flat
+        clauses = [*self._yes(), *self._no(with_reasons=True), *self._unsettled()]
+        return self._joined(clauses)
+
+    def headline(self) -> str:
+        """The same without reasons: what it is for, or else what it is not for."""
+        if (flat := self._useless()) is not None:
+            return flat
+        states = {verdict.state for verdict in self.these}
+        only = "no" in states and "open" not in states
+        return self._joined(
+            self._yes(only=only) or self._no(with_reasons=False) or self._unsettled()
+        )
+
+    def _joined(self, clauses: Sequence[str]) -> str:
+        if clauses and clauses[0].startswith("whether"):
+            clauses = [f"do not rely on {self.name} yet: {clauses[0]}", *clauses[1:]]
+        said = "; ".join(clauses) or f"nothing was tested of {self.name}"
+        return f"{said[:1].upper()}{said[1:]}."
+
+    def _useless(self) -> str | None:
+        """The whole sentence where nothing may be done with a judge on any attribute."""
+        these = self.these
+        if math.isfinite(self.constant):
+            told = f"it gives one score ({self.constant:g}) whatever it is shown"
+            return f"Trust {self.name} with nothing: {told}."
+        if not these or any(verdict.state == "yes" for verdict in these):
+            return None
+        reasons = list(dict.fromkeys(verdict.reason for verdict in these))
+        if all(verdict.state == "not tested" for verdict in these):
+            told = listed([REASONS[one] for one in reasons if one][:_MOST_REASONS])
+            return f"Nothing can be said of {self.name} yet" + (f": {told}." if told else ".")
+        read = [verdict for verdict in these if verdict.use in ("order", "single", "gate")]
+        refused = [verdict for verdict in read if verdict.state != "not tested"]
+        unread = (verdict.state == "no" and {"READ", "GREAD"} & set(verdict.deciding)
+                  for verdict in refused)  # fmt: skip
+        if not refused or not all(unread):
+            return None
+        constant = "constant" in reasons
+        told = REASONS["constant"] if constant else "its scores do not follow the responses"
+        return f"Trust {self.name} with nothing: {told}."
+
+    def _by_state(self, use: Use, state: State) -> list[Verdict]:
+        return [one for one in self.these if (one.use, one.state) == (use, state)]
+
+    def _yes(self, *, only: bool = False) -> list[str]:
+        """What it is for; uses of the same attributes together."""
+        groups: dict[str, list[str]] = {}
+        for use in USES:
+            if found := self._by_state(use, "yes"):
+                verb = _DO[use].format(systems=f"these {plural(self.systems, 'system')}")
+                where = self._on(found)
+                if use == "score" and groups.get(where):
+                    verb = "quote their means"
+                groups.setdefault(where, []).append(verb)
+        if not groups:
+            return []
+        said = [f"{listed(verbs)}{where}" for where, verbs in groups.items()]
+        return [f"use {self.name} {'only ' if only else ''}to {', and to '.join(said)}"]
+
+    def _no(self, *, with_reasons: bool) -> list[str]:
+        """What it is not for; uses with the same reason together."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        first = not self._yes()
+        for use, (named, short) in _DONT.items():
+            if found := self._by_state(use, "no"):
+                verb = named.format(judge=self.name) if first else short
+                first = False
+                why = _worst(found) if with_reasons else ""
+                groups.setdefault((self._on(found), why), []).append(verb)
+        return [
+            f"do not {listed(verbs, 'or')}{where}{f': {why}' if why else ''}"
+            for (where, why), verbs in groups.items()
+        ]
+
+    def _unsettled(self) -> list[str]:
+        """What is open, and which uses of single responses could not be tested."""
+        open_: dict[str, list[str]] = {}
+        untested: dict[str, list[str]] = {}
+        for use, verb in _WHETHER.items():
+            if found := self._by_state(use, "open"):
+                open_.setdefault(self._on(found), []).append(verb)
+            found = self._by_state(use, "not tested")
+            if found and use in ("single", "gate") and len(found) == len(self.attributes):
+                why = REASONS.get(found[0].reason, "these data cannot tell")
+                untested.setdefault(why, []).append(verb)
+        return [
+            *(f"whether {listed(v, 'or')}{where} is open" for where, v in open_.items()),
+            *(f"whether {listed(v, 'or')} is not tested: {why}"
+              for why, v in untested.items()),
+        ]  # fmt: skip
+
+    def _on(self, found: Sequence[Verdict]) -> str:
+        """On which attributes; nothing where there is but one, or where it is all of them."""
+        names = [brief(verdict.attribute, 40) for verdict in found]
+        if len(names) == len(self.attributes):
+            return "" if len(names) == 1 else " on every attribute"
+        if len(names) > _MOST_NAMED:
+            return f" on {len(names)} of {len(self.attributes)} attributes"
+        return f" on {listed(names)}"
+
+
+def _all_constant(evidence: Iterable[Evidence]) -> bool:
+    return all(math.isfinite(one.constant) for one in evidence)
+
+
+def _worst(verdicts: Sequence[Verdict]) -> str:
+    """Why, from what fails most clearly: the widest bias, else the first component that is no."""
+    parts = [
+        part
+        for verdict in verdicts
+        for part in verdict.components
+        if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
+    ]
+    level = [part for part in parts if part.name in ("LEVEL", "BIAS", "BIAS1", "SYS", "FAM")]
+    if level:
+        part = max(level, key=lambda one: abs(one.estimate))
+        return _plain(part)
+    if parts:
+        return _plain(parts[0])
+    return REASONS[verdicts[0].reason] if verdicts[0].reason else ""
+
+
+def _plain(part: Component) -> str:
+    """A component without its interval and limit, which stand further down."""
+    return because(replace(part, low=math.nan, high=math.nan, margin=None))
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """Parts as a sentence joins them.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or"), listed([])
+    ('a, b and c', 'a or b', '')
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+#: The marks of a cell: a state a use.
+Cell = tuple[tuple["Use", "State"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The grid of the first screen: a row a judge (or judge and attribute), marks in its cells.
+
+    Attributes
+    ----------
+    corner : str
+        What stands above the names of the rows.
+    columns : tuple of str
+        Uses, where each cell has one mark; else judges or attributes (whichever are fewer), with a
+        mark a use in each cell.
+    rows : tuple of (name, cells)
+        A cell is a tuple of (use, state); empty where there is no verdict.
+    judges : "rows", "columns"
+        Where the judges stand, in the order of the answers; `places` are theirs in it.
+    places : tuple of int
+        Position of the answer of each row (or column).
+    uses : tuple of str
+        Those shown, in order.
+    untested : str
+        Which uses were not tested for any judge, and why; they have no column.
+    """
+
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    judges: Literal["rows", "columns"]
+    places: tuple[int, ...]
+    uses: tuple[Use, ...]
+    untested: str
+
+    @property
+    def by_use(self) -> bool:
+        """Whether the columns are uses."""
+        return self.columns == self.uses
+
+
+def grid_of(examination: Examination, found: Sequence[Answer]) -> Grid:
+    """Uses as columns while the rows are few, else attributes with a mark a use in each cell."""
+    attributes = attributes_of(examination)
+    tested = tuple(
+        use for use in uses_of(examination)
+        if any(v.use == use and v.state != "not tested" for v in examination.verdicts)
+    )  # fmt: skip
+    shown = tested or uses_of(examination)
+
+    untested = _untested(examination, tested)
+
+    def marks(answer: Answer, name: str, uses: Iterable[Use]) -> Cell:
+        pairs = ((use, answer.verdict(name, use)) for use in uses)
+        return tuple((use, one.state) for use, one in pairs if one is not None)
+
+    if len(found) * len(attributes) <= _MOST_LINES or len(attributes) == 1:
+        lines = [
+            (at, answer, name) for at, answer in enumerate(found) for name in answer.attributes
+        ]
+        rows = tuple(
+            (answer.name if len(attributes) == 1 else f"{answer.name}, {name}",
+             tuple(marks(answer, name, (use,)) for use in shown))
+            for _, answer, name in lines
+        )  # fmt: skip
+        places = tuple(at for at, _, _ in lines)
+        return Grid("Judge", shown, rows, "rows", places, shown, untested)
+    names, places = tuple(answer.name for answer in found), tuple(range(len(found)))
+    if len(attributes) > len(found):
+        rows = tuple((n, tuple(marks(answer, n, shown) for answer in found)) for n in attributes)
+        return Grid("Attribute", names, rows, "columns", places, shown, untested)
+    rows = tuple((one.name, tuple(marks(one, n, shown) for n in attributes)) for one in found)
+    return Grid("Judge", attributes, rows, "rows", places, shown, untested)
+
+
+def _untested(examination: Examination, tested: Sequence[Use]) -> str:
+    """The uses without a column, each with its reason."""
+    said = []
+    for use in uses_of(examination):
+        reasons = [v.reason for v in examination.verdicts if v.use == use]
+        if use not in tested and tested:
+            why = next((REASONS[reason] for reason in reasons if reason), "")
+            said.append(f"{use} ({why})" if why else use)
+    return f"Not tested: {'; '.join(said)}." if said else ""
 
 
 def uses_of(examination: Examination) -> tuple[Use, ...]:
@@ -158,211 +369,11 @@ def attributes_of(examination: Examination) -> tuple[str, ...]:
     return tuple(dict.fromkeys(verdict.attribute for verdict in examination.verdicts))
 
 
-def signs(answer: Answer, attribute: str, uses: Iterable[Use]) -> str:
-    """One sign a use, for a cell of the grid; a blank where there is no verdict."""
-    found = (answer.verdict(attribute, use) for use in uses)
-    return " ".join(" " if one is None else STATES[one.state].sign for one in found)
-
-
-def _systems(examination: Examination, verdicts: Sequence[Verdict]) -> int:
-    first = verdicts[0]
-    for seen in examination.evidence:
-        if (seen.judge, seen.attribute) == (first.judge, first.attribute):
-            return len(seen.systems)
-    return 0
-
-
-def _sentence(name: str, verdicts: Sequence[Verdict], systems: int) -> str:
-    """One imperative sentence over a judge's attributes: what it is for, and what it is not for."""
-    these = [verdict for verdict in verdicts if verdict.target == THESE]
-    attributes = list(dict.fromkeys(verdict.attribute for verdict in these))
-    if (flat := _useless(name, these)) is not None:
-        return flat
-    by_use = {use: _by_state(these, use) for use in USES}
-    said = [
-        f"{_DO[use].format(systems=plural(systems, 'system'))}{_on(found['yes'], attributes)}"
-        for use, found in by_use.items()
-        if found["yes"]
-    ]
-    rest = [
-        clause
-        for use, found in by_use.items()
-        for clause in _but(use, found, attributes, these, licensed=bool(found["yes"]))
-    ]
-    first = f"Use {name} to {_listed(said)}" if said else f"Do not use {name} yet"
-    return "; ".join([first, *rest]) + "."
-
-
-def _useless(name: str, these: Sequence[Verdict]) -> str | None:
-    """The whole sentence where nothing may be done with a judge on any attribute."""
-    if not these or any(verdict.state == "yes" for verdict in these):
-        return None
-    reasons = {verdict.reason for verdict in these}
-    for reason in ("humans disagree", "humans unclear", "blocked", "constant"):
-        if reasons == {reason}:
-            verb = "Trust {} with nothing" if reason == "constant" else "Nothing can be said of {}"
-            return f"{verb.format(name)}: {_REASONS[reason]}."
-    read = [verdict for verdict in these if verdict.use in ("order", "single", "gate")]
-    unread = [{"READ", "GREAD"} & set(verdict.deciding) for verdict in read]
-    if read and all(unread) and all(verdict.state == "no" for verdict in read):
-        return f"Trust {name} with nothing: its scores do not follow the responses."
-    return None
-
-
-def _by_state(these: Sequence[Verdict], use: Use) -> dict[State, list[str]]:
-    found: dict[State, list[str]] = {"yes": [], "no": [], "open": [], "not tested": []}
-    for verdict in these:
-        if verdict.use == use:
-            found[verdict.state].append(verdict.attribute)
-    return found
-
-
-def _but(
-    use: Use,
-    found: Mapping[State, list[str]],
-    attributes: Sequence[str],
-    these: Sequence[Verdict],
-    *,
-    licensed: bool,
-) -> Iterable[str]:
-    """What it is not for, what is open, and what could not be told."""
-    if found["no"] and use not in ("estimate", "repeat"):
-        own = [v for v in these if v.use == use and v.state == "no"]
-        where = "" if len(found["no"]) == len(attributes) else _on(found["no"], attributes)
-        yield f"{_DONT[use]}{where}{_worst(own)}"
-    if found["open"] and use in ("order", "score", "single", "gate"):
-        short = _DO[use].format(systems="systems")
-        yield f"whether it may {short}{_on(found['open'], attributes)} is open"
-    untested = [v for v in these if v.use == use and v.state == "not tested"]
-    if not licensed and len(untested) == len(attributes) and use in ("single", "gate"):
-        yield f"{_REASONS.get(untested[0].reason, 'these data cannot tell')} whether it can " + (
-            "stand in for one" if use == "single" else "gate"
-        )
-
-
-def _worst(verdicts: Sequence[Verdict]) -> str:
-    """Why, from the verdict that fails most clearly."""
-    parts = [
-        part
-        for verdict in verdicts
-        for part in verdict.components
-        if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
-    ]
-    wide = {"LEVEL", "BIAS", "BIAS1", "SYS"}
-    level = [part for part in parts if part.name in wide]
-    if level:
-        part = max(level, key=lambda one: abs(one.estimate))
-        who = part.at[0] if part.at else "on average it"
-        return f": {who} comes out {_points(part.estimate)}"
-    return f": {because(parts[0])}" if parts else ""
-
-
-def _points(value: float) -> str:
-    return f"{number_text(abs(value), 1)} points too {'high' if value > 0 else 'low'}"
-
-
-def _on(found: Sequence[str], attributes: Sequence[str]) -> str:
-    found = [brief(name, 40) for name in found]
-    if len(found) == len(attributes):
-        return f" on {found[0]}" if len(found) == 1 else " on every attribute"
-    if len(found) > _MOST_NAMED:
-        return f" on {len(found)} of {len(attributes)} attributes"
-    return f" on {_listed(found)}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def because(part: Component) -> str:
-    """One component as half a sentence: its estimate beside its margin."""
-    if part.reason and not math.isfinite(part.estimate):
-        return _REASONS.get(part.reason, part.reason)
-    if part.name == "REVERSE" and len(part.at) == 2:
-        return f"it reverses {part.at[0]} and {part.at[1]}"
-    where = f" ({', '.join(part.at)})" if part.at else ""
-    span = "" if math.isnan(part.low) else f" {interval_text(part.low, part.high, 2)}"
-    value, asked = value_text(part), margin_text(part)
-    return f"{COMPONENTS[part.name]}{where} {value}{span}" + (f", asked {asked}" if asked else "")
-
-
-def value_text(part: Component) -> str:
-    """The estimate on its natural scale."""
-    if part.name == "COVER":
-        return share_text(part.estimate)
-    signed = part.name in ("BIAS", "BIAS1", "LEVEL", "SYS", "FAM", "SUB", "SENS", "SPEC")
-    return number_text(float(part.estimate), 2, signed=signed)
-
-
-def margin_text(part: Component) -> str:
-    """What the estimate is held against."""
-    if part.margin is None:
-        return ""
-    if isinstance(part.margin, tuple):
-        return " to ".join(number_text(float(end), 2) for end in part.margin)
-    margin = float(part.margin)
-    if part.name in ("BIAS", "BIAS1", "LEVEL", "SYS", "FAM", "SUB", "LEVEL+", "REVERSE"):
-        return f"within ±{number_text(margin, 2)}"
-    return share_text(margin) if part.name == "COVER" else f"at least {number_text(margin, 2)}"
-
-
-def reason_text(verdict: Verdict) -> str:
-    """Why a verdict is what it is: its reason, and the components that decided."""
-    said = [_REASONS[verdict.reason]] if verdict.reason else []
-    for name in verdict.deciding:
-        found = next((part for part in verdict.components if part.name == name), None)
-        if found is not None:
-            said.append(because(found))
-    return "; ".join(dict.fromkeys(said))
-
-
-def next_text(step: Next, state: State) -> str:
-    """The cheapest next step as a sentence; empty where there is nothing to do."""
-    if step.action == "use it" or (state == "yes" and step.action != "label twice"):
-        return ""
-    if step.action == "rate more" and step.needed is None:
-        return "No realistic number of further ratings would settle it."
-    after = f" After calibration on these ratings: {step.after}." if step.after else ""
-    below = "" if math.isnan(step.below) else f" below {number_text(step.below, 2)}"
-    return _STEPS[step.action].format(
-        needed=step.needed,
-        now=step.now,
-        unit=step.unit,
-        after=after,
-        share="" if math.isnan(step.share) else share_text(max(step.share, 0.0)),
-        condition=f" It would pass only if they correlate{below}." if below else "",
-        runs=f"{step.needed} runs" if step.needed else "many runs",
-    )
-
-
-_STEPS: Mapping[Action, str] = {
-    "rate more": "Rate about {needed:,} {unit} instead of {now:,}.",
-    "calibrate": "`voirdire calibrate` may help.{after}",
-    "two humans": "Hand in two humans on {needed} shared responses.{condition}",
-    "label twice": "Have {needed} {unit} labelled by a second human.",
-    "label instead": "Label instead: the judge saves {share} of the labels.",
-    "average runs": "Use the mean of {runs}.",
-    "more systems": "It takes {needed} systems; there are {now}.",
-    "trust it with nothing": "Trust it with nothing.",
-    "run twice": "Run it twice or more, at a temperature above 0.",
-    "estimate instead": "Use your labels and its scores together for an estimate.",
-    "declare a gate": "Declare the gate in the study, or by --gate.",
-    "declare minima": "Declare the sensitivity and the specificity that the gate must reach.",
-    "draw at random": "Label responses that were drawn at random.",
-    "rate the rest": "Rate the responses that it left out.",
-    "settle the rubric": "Settle the rubric first: the humans have to agree.",
-    "keep humans": "Keep the humans for this.",
-    "correct the data": "Correct what the audit found first.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one use comes to on some attributes, why, and the cheapest next step."""
+    """What uses come to on some attributes, why, and the cheapest next step."""
 
-    use: Use
+    uses: tuple[Use, ...]
     target: Target
     state: State
     attributes: tuple[str, ...]
@@ -371,41 +382,34 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The use, and the target where it is systems to come."""
-        return self.use if self.target == THESE else f"{self.use}, {self.target}"
+        """The uses, and the target where it is systems to come."""
+        said = ", ".join(self.uses)
+        return said if self.target == THESE else f"{said} for {self.target}"
 
 
 def points(answer: Answer) -> tuple[Point, ...]:
-    """Each no and open of a judge, the attributes of one state together.
+    """What was found of each use, the attributes of one state together; not what was not tested.
 
-    The reason and the next step are those of the attribute that is farthest from its margin.
+    The reason and the next step are those of the attribute that is farthest from its limit. Uses
+    with the same reason are one point.
     """
     groups: dict[tuple[Use, Target, State], list[Verdict]] = {}
     for verdict in answer.verdicts:
-        if verdict.state in ("no", "open"):
+        if verdict.state != "not tested":
             groups.setdefault((verdict.use, verdict.target, verdict.state), []).append(verdict)
-    return tuple(
-        Point(
-            use,
-            target,
-            state,
-            tuple(verdict.attribute for verdict in found),
-            _reason(found),
-            next_text(max(found, key=_p).next, state),
-        )
-        for (use, target, state), found in groups.items()
-    )
+    merged: dict[tuple[Target, State, tuple[str, ...], str, str], list[Use]] = {}
+    for (use, target, state), found in groups.items():
+        worst = max(found, key=_p)
+        why = reason_text(worst, _MOST_PARTS)
+        why = f"{worst.attribute}: {why}" if len(found) > 1 and why else why
+        attributes = tuple(verdict.attribute for verdict in found)
+        step = next_text(worst.next, state)
+        merged.setdefault((target, state, attributes, why, step), []).append(use)
+    return tuple(Point(tuple(uses), *key) for key, uses in merged.items())
 
 
 def _p(verdict: Verdict) -> float:
     return verdict.p
-
-
-def _reason(found: Sequence[Verdict]) -> str:
-    """Why, of the verdict with the largest p; its attribute is named where there are several."""
-    worst = max(found, key=_p)
-    said = reason_text(worst)
-    return f"{worst.attribute}: {said}" if len(found) > 1 else said
 
 
 def answer_sections(examination: Examination) -> dict[str, Section]:
@@ -455,7 +459,9 @@ def why_section(found: Sequence[Answer]) -> Section:
         if verdict.state != "yes"
     )
     return Section(
-        "Why, and what next", "Each estimate beside its margin.", (Table(columns, rows),)
+        "Why, and what next",
+        "Each estimate with its interval, beside what is needed or allowed.",
+        (Table(columns, rows),),
     )
 
 
@@ -465,7 +471,7 @@ def components_section(found: Sequence[Answer]) -> Section:
         *map(text, ("Judge", "Attribute", "Component", "State")),
         number("Estimate"),
         interval("Interval"),
-        text("Asked"),
+        text("Needed"),
         text("Where"),
     )
     rows = tuple(
@@ -475,7 +481,7 @@ def components_section(found: Sequence[Answer]) -> Section:
             COMPONENTS[part.name],
             part.state,
             part.estimate,
-            (part.low, part.high),
+            None if part.name == "REVERSE" else (part.low, part.high),
             margin_text(part) or None,
             ", ".join(part.at) or None,
         )
@@ -485,8 +491,10 @@ def components_section(found: Sequence[Answer]) -> Section:
     )
     return Section(
         "Components of the verdicts",
-        "What was asked of each judge, and what was found; intervals are one-sided 95 % bounds on "
-        "both sides.",
+        "What was needed of each judge, and what was found. Biases are in points of the scale. "
+        "Beside one human (or at a gate, or in a subgroup) the estimate says by how much a run "
+        "follows the humans better than one that errs as much as is allowed. Reversed pairs are "
+        "counted. Intervals are one-sided 95 % bounds on both sides.",
         (Table(columns, rows),),
     )
 
@@ -499,25 +507,25 @@ def parts_of(answer: Answer, attribute: str) -> tuple[Component, ...]:
 
 def multiplicity_text(examination: Examination) -> str:
     """How many of the yes of each use remain after Holm's correction over its grid."""
-    said = []
+    lost, total = [], 0
     for use in uses_of(examination):
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         yes = [verdict for verdict in own if verdict.state == "yes"]
-        if yes:
-            kept = sum(verdict.p_holm <= 0.05 for verdict in yes)
-            said.append(f"{use}: {kept} of {len(yes)}")
-    return (
-        f"Yes that remain after Holm's correction over each grid: {'; '.join(said)}."
-        if said
-        else ""
-    )
+        total += len(yes)
+        kept = sum(verdict.p_holm <= 0.05 for verdict in yes)
+        if kept < len(yes):
+            lost.append(f"of {len(yes)} yes for {use} {kept} remain")
+    if not total:
+        return ""
+    found = listed(lost) if lost else "every yes remains"
+    return f"Corrected for looking at many judges and attributes (Holm): {found}."
 
 
 def scope_text(examination: Examination) -> str:
     """What the verdicts hold for."""
     plus = any(verdict.target == TO_COME for verdict in examination.verdicts)
-    more = " Verdicts for systems to come are said apart." if plus else ""
+    more = " What holds for systems to come is listed separately." if plus else ""
     return (
-        f"They hold for these systems, items and humans, as of {examination.date[:10]}.{more} "
+        f"This holds for these systems, items and humans, as of {examination.date[:10]}.{more} "
         "No verdict licenses clinical use."
     )

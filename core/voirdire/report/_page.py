@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report._answers import (
     answers,
-    attributes_of,
     components_section,
+    grid_of,
+    leads,
+    listed,
     multiplicity_text,
     points,
     scope_text,
-    uses_of,
     why_section,
 )
 from voirdire.report._display import rater_of, reference_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.examining.examination import Examination
-    from voirdire.examining.verdict.facts import Use
+    from voirdire.examining.verdict.facts import State, Use
     from voirdire.report._answers import Answer, Point
     from voirdire.tabular import Section
 
@@ -67,6 +68,7 @@ class Page:
     multiplicity: str
     scope: str
     states: Mapping[str, StateWords]
+    several: bool
     judges: tuple[JudgePage, ...]
     drawings: tuple[dict[str, Any], ...]
     sections: Mapping[str, Section]
@@ -91,14 +93,15 @@ def build_page(
         version=examination.versions.get("voirdire", ""),
         date=examination.date[:10],
         facts=_facts(examination),
-        sentences=tuple(answer.sentence for answer in found),
+        sentences=leads(found),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
         notes=(*examination.choices, *examination.notes, *untold),
-        grid=_grid(examination, found),
+        grid=_marks(examination, found),
         multiplicity=multiplicity_text(examination),
         scope=scope_text(examination),
         states=STATES,
+        several=len({verdict.attribute for verdict in examination.verdicts}) > 1,
         judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
         drawings=tuple(drawings),
         sections={name: one for name, one in shown.items() if name not in _FIRST},
@@ -130,8 +133,10 @@ def _audit_summary(examination: Examination) -> str:
         return "The audit found nothing odd."
     nouns = {"blocking": "blocking finding", "serious": "serious finding", "note": "note"}
     said = [plural(counts[name], nouns[name]) for name in WORST_FIRST if counts[name]]
-    rule = "A blocking finding forbids any verdict on what it touches."
-    return f"The audit reports {_joined(said)}. {rule}"
+    rule = (
+        " A blocking finding forbids any verdict on what it touches." if counts["blocking"] else ""
+    )
+    return f"The audit reports {listed(said)}.{rule}"
 
 
 def _findings(examination: Examination) -> list[dict[str, Any]]:
@@ -164,32 +169,34 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
     return groups
 
 
-def _grid(examination: Examination, found: Sequence[Answer]) -> dict[str, Any]:
-    """Judges by attributes, one sign a use in each cell."""
-    uses, attributes = uses_of(examination), attributes_of(examination)
+def _marks(examination: Examination, found: Sequence[Answer]) -> dict[str, Any]:
+    """The grid, each mark with its sign and colour."""
+    grid = grid_of(examination, found)
+    links = [f"j{at + 1}" for at in grid.places]
+    in_rows = grid.judges == "rows"
     rows = [
         {
-            "id": f"j{at}",
-            "name": answer.name,
-            "cells": [_marks(answer, name, uses) for name in attributes],
+            "id": links[at] if in_rows else "",
+            "name": name,
+            "cells": [[_mark(use, state) for use, state in cell] for cell in cells],
         }
-        for at, answer in enumerate(found, start=1)
+        for at, (name, cells) in enumerate(grid.rows)
     ]
-    return {"columns": attributes, "uses": uses, "rows": rows}
+    heads = [
+        {"name": name, "id": "" if in_rows else links[at]} for at, name in enumerate(grid.columns)
+    ]
+    return {
+        "corner": grid.corner,
+        "columns": heads,
+        "rows": rows,
+        "uses": grid.uses,
+        "by_use": grid.by_use,
+        "untested": grid.untested,
+    }
 
 
-def _marks(answer: Answer, attribute: str, uses: Sequence[Use]) -> list[dict[str, str]]:
-    found = [(use, answer.verdict(attribute, use)) for use in uses]
-    return [
-        {
-            "use": use,
-            "state": verdict.state,
-            "sign": STATES[verdict.state].sign,
-            "tone": STATES[verdict.state].tone,
-        }
-        for use, verdict in found
-        if verdict is not None
-    ]
+def _mark(use: Use, state: State) -> dict[str, str]:
+    return {"use": use, "state": state, "sign": STATES[state].sign, "tone": STATES[state].tone}
 
 
 def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
@@ -222,9 +229,3 @@ def _judge_facts(examination: Examination, answer: Answer) -> str:
     labels = [examination.study.system(name).label or name for name in left_out]
     said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")
     return "; ".join(said)
-
-
-def _joined(parts: list[str]) -> str:
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.files import write_csv
-from voirdire.report._answers import because, next_text, reason_text
+from voirdire.report._sentences import because, next_text, reason_text
 from voirdire.study import thresholds_hash
 
 if TYPE_CHECKING:
@@ -59,14 +59,9 @@ RESULT_KEYS = (
 _SCALARS = tuple(RESULT_KINDS)
 
 
-_VERDICT_KEYS = (
-    "judge", "attribute", "use", "target", "state", "deciding", "reason", "p", "p_holm",
-    "reference",
-)  # fmt: skip
-_PART_KEYS = (
-    "name", "estimate", "low", "high", "margin", "state", "reason", "p", "at", "judge", "human",
-    "count",
-)  # fmt: skip
+#: What every verdict and component has, in this order; the facts behind `why` and `next` follow.
+_VERDICT_KEYS = ("judge", "attribute", "use", "target", "state", "deciding")
+_PART_KEYS = ("name", "estimate", "low", "high", "margin", "state")
 
 
 def result_record(result: PairResult) -> dict[str, Any]:
@@ -145,16 +140,22 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     parts = [
         {
             **{key: plain(getattr(part, key)) for key in _PART_KEYS},
-            "note": because(part) if part.reason else "",
+            "note": because(part),
+            **{key: plain(getattr(part, key))
+               for key in ("reason", "p", "at", "judge", "human", "count")},
         }
         for part in verdict.components
-    ]
+    ]  # fmt: skip
     return {
         **{key: plain(getattr(verdict, key)) for key in _VERDICT_KEYS},
         "why": reason_text(verdict),
         "next": next_text(verdict.next, verdict.state),
-        "step": plain(verdict.next),
+        "p": plain(verdict.p),
         "components": parts,
+        "reason": verdict.reason,
+        "step": plain(verdict.next),
+        "p_holm": plain(verdict.p_holm),
+        "reference": plain(verdict.reference),
     }
 
 

@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.report._answers import answer_sections
+from voirdire.report._display import rater_of
+from voirdire.report._responses import response_sections
 from voirdire.tabular import (
     Marked,
     Section,
@@ -35,6 +37,7 @@ def evidence(examination: Examination) -> Mapping[str, Section]:
     """
     sections = {
         **answer_sections(examination),
+        **response_sections(examination),
         "icc": icc_section(examination),
         "bias": bias_section(examination),
         "errors": error_section(examination),
@@ -56,12 +59,17 @@ def evidence(examination: Examination) -> Mapping[str, Section]:
 
 
 def icc_section(examination: Examination) -> Section:
-    """ICC(C,1) and ICC(A,1) with the F and the percentile interval, at system level."""
+    """ICC(C,1) and ICC(A,1) with their intervals, and ICC(A,1) of the judge as a fixed rater."""
+    published = bool(examination.study.analysis.published_class)
+    fixed = {
+        (seen.judge, seen.attribute, seen.reference): part
+        for seen in examination.evidence
+        if (part := seen.component("AGREE")) is not None and part.state != "not tested"
+    }
     columns = (
         text("Judge"),
         text("Attribute"),
-        text("Class"),
-        text("Exact class"),
+        *((text("Class"), text("Exact class")) if published else ()),
         text("Band"),
         count("Units"),
         number("C"),
@@ -70,33 +78,48 @@ def icc_section(examination: Examination) -> Section:
         number("A"),
         interval("A, F"),
         interval("A, bootstrap"),
+        *((number("A, judge fixed"), interval("A, judge fixed, interval")) if fixed else ()),
     )
-    rows = tuple(
-        (
-            result.judge,
-            result.attribute,
-            class_of(result),
-            result.class_exact or None,
-            result.band,
-            result.n_units,
-            result.icc_c1,
-            result.interval("C,1", "f"),
-            result.interval("C,1", "percentile"),
-            result.icc_a1,
-            result.interval("A,1", "f"),
-            result.interval("A,1", "percentile"),
+    rows = []
+    for result in _all(examination):
+        part = fixed.get((rater_of(result), result.attribute, result.reference))
+        own = (part.estimate, (part.low, part.high)) if part else (None, None)
+        rows.append(
+            (
+                result.judge,
+                result.attribute,
+                *((class_of(result), result.class_exact or None) if published else ()),
+                result.band,
+                result.n_units,
+                result.icc_c1,
+                result.interval("C,1", "f"),
+                result.interval("C,1", "percentile"),
+                result.icc_a1,
+                result.interval("A,1", "f"),
+                result.interval("A,1", "percentile"),
+                *(own if fixed else ()),
+            )
         )
-        for result in _all(examination)
-    )
     return Section(
         "Consistency and agreement",
         f"{_unit(examination)} C is ICC(C,1), "
         f"consistency; A is ICC(A,1), absolute agreement. Intervals are {_level(examination)} "
-        f"ones, by the F distribution and by the percentile bootstrap over {examination.units}. "
-        "The class goes by the width of C's bootstrap interval; * marks one that the seed decides. "
-        "The exact class goes by every resample there is (up to ten systems), and has no seed.",
-        (Table(columns, rows),),
+        f"ones, by the F distribution and by the percentile bootstrap over {examination.units}; "
+        "they take the judge as drawn from many."
+        + (_FIXED if fixed else "")
+        + (_CLASS if published else ""),
+        (Table(columns, tuple(rows)),),
     )
+
+
+_FIXED = (
+    " With the judge fixed, A is freed of the sampling noise of items, and its 90 % interval is "
+    "that of the verdict: over items or clusters, for this judge and these systems."
+)
+_CLASS = (
+    " The class goes by the width of C's bootstrap interval; * marks one that the seed decides. "
+    "The exact class goes by every resample there is (up to ten systems), and has no seed."
+)
 
 
 def bias_section(examination: Examination) -> Section:

@@ -12,15 +12,15 @@ from voirdire._shown import terminal, visible
 from voirdire.examining.verdict.facts import THESE
 from voirdire.report._answers import (
     answers,
-    attributes_of,
+    grid_of,
+    leads,
     multiplicity_text,
     points,
     scope_text,
-    signs,
-    uses_of,
 )
 from voirdire.report._display import for_display
 from voirdire.report._fitted import print_fitted
+from voirdire.report._responses import rates_table
 from voirdire.report._tables import class_of, measures_section
 from voirdire.report._words import CLASSES, SEVERITIES, STATES, brief, legible, plural
 from voirdire.report.sections import print_section
@@ -33,13 +33,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from voirdire.examining.examination import Examination
-    from voirdire.report._answers import Answer
+    from voirdire.report._answers import Answer, Point
     from voirdire.schema import Finding
 
+#: How the numbers beside each use are read.
+WHY = (
+    "Why, and what next. Brackets hold intervals: a yes needs the whole interval inside what is "
+    "needed or allowed."
+)
 _TOP_FINDINGS = 3
 #: Longer names and findings are cut in the terminal; the report and the files hold them whole.
 _NAME = 40
 _NARROWEST = 8
+#: Units that a coefficient needs to be shown.
+_FEWEST = 3
 #: A window of that width shows the bootstrap and the agreement too.
 _WIDE = 120
 #: A narrower one shows neither the class nor the bias.
@@ -85,8 +92,12 @@ def _print_all(
         console.print("No verdict: there is no judge to compare with a reference.")
     if examination.results:
         print_findings(examination.findings, console)
-    for answer in found:
-        _print_points(answer, console)
+    several = len({verdict.attribute for verdict in examination.verdicts}) > 1
+    if any(points(answer) for answer in found):
+        console.print(Text(f"\n{WHY}", style="dim"))
+        for answer in found:
+            _print_points(answer, console, several=several)
+        console.print()
     if examination.results:
         _print_evidence(examination, console, table=table)
     else:
@@ -101,6 +112,9 @@ def _print_evidence(examination: Examination, console: Console, *, table: bool) 
         if section.leading:
             print_section(section, console)
     if table:
+        if (rates := rates_table(examination)) is not None:
+            console.print(Text("Response by response, at the gate", style="bold"))
+            print_fitted(console, rates)
         print_results(examination, console)
     if examination.measures:
         print_fitted(console, measures_section(examination).table)
@@ -125,24 +139,24 @@ def _print_rest(examination: Examination, console: Console) -> None:
 
 
 def print_answers(examination: Examination, found: Sequence[Answer], console: Console) -> None:
-    """A sentence a judge, and the grid: judges by attributes, one sign a use."""
-    for answer in found:
-        console.print(Text(brief(visible(answer.sentence), _SENTENCE)))
-    uses, attributes = uses_of(examination), attributes_of(examination)
+    """A sentence a judge, and the grid: judges by uses, or by attributes with one sign a use."""
+    for said in leads(found):
+        console.print(Text(brief(visible(said), _SENTENCE)))
+    grid = grid_of(examination, found)
     cells = {
-        (answer.name, name): signs(answer, name, uses) for answer in found for name in attributes
+        (row, column): " ".join(STATES[state].sign for _, state in cell)
+        for row, marks in grid.rows
+        for column, cell in zip(grid.columns, marks, strict=True)
     }
-    judges = tuple(answer.name for answer in found)
-    if len(attributes) > len(judges):
-        turned = {(name, judge): cell for (judge, name), cell in cells.items()}
-        _print_grid(attributes, judges, turned, console)
-    else:
-        _print_grid(judges, attributes, cells, console)
+    console.print()
+    _print_grid([name for name, _ in grid.rows], grid.columns, cells, console)
     said = ", ".join(f"{word.sign} {name}" for name, word in STATES.items())
-    console.print(Text(f"In each cell: {', '.join(uses)}. {said}.", style="dim"))
-    if counted := multiplicity_text(examination):
-        console.print(Text(counted, style="dim"))
+    order = "" if grid.by_use else f"In each cell: {', '.join(grid.uses)}. "
+    for line in (f"{order}{said}. {grid.untested}", multiplicity_text(examination)):
+        if line:
+            console.print(Text(visible(line.strip()), style="dim"))
     console.print(Text(scope_text(examination), style="dim"))
+    console.print()
 
 
 def _print_grid(
@@ -190,28 +204,46 @@ def _cell(said: str) -> Text:
     return cell
 
 
-def _print_points(answer: Answer, console: Console) -> None:
-    """What decided each no and open, and the cheapest next step; systems to come in one line."""
+def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
+    """What was found of each use, with the cheapest next step; systems to come in one line."""
     found = points(answer)
     if not found:
         return
     console.print(_named(answer.name, console.width, style="bold"))
     for point in found:
         if point.target == THESE:
-            word, many = STATES[point.state], len(point.attributes)
+            word = STATES[point.state]
+            many = len(point.attributes)
             where = point.attributes[0] if many == 1 else f"{many} attributes"
-            said = f"{point.use}, {where}: {point.why}. {point.next}".rstrip()
+            on = f" on {where}" if several else ""
+            said = f"{point.label}{on}: {point.why}. {point.next}".rstrip()
             line = Text(f"{word.sign} ", style=word.style)
-            console.print(line.append(brief(visible(said), _SENTENCE), style="none"))
+            line.append(brief(visible(said), _SENTENCE), style="none")
+            console.print(line)
     later = [point for point in found if point.target != THESE]
     if later:
-        said = "; ".join(f"{p.use} {p.state} on {len(p.attributes)}" for p in later)
-        console.print(Text(f"Systems to come: {said}.", style="dim"))
+        said = "; ".join(
+            f"{' and '.join(point.uses)}: {point.state}{_on(point) if several else ''}"
+            for point in later
+        )
+        console.print(Text(f"For systems to come: {said}.", style="dim"))
+
+
+def _on(point: Point) -> str:
+    return f" on {plural(len(point.attributes), 'attribute')}"
 
 
 def print_results(examination: Examination, console: Console) -> None:
-    """The coefficients, one row a judge and attribute; a narrow window gets fewer columns."""
+    """The coefficients, one row a judge and attribute; a narrow window gets fewer columns.
+
+    Coefficients over two systems say nothing and are left to the files.
+    """
+    all_results = (*examination.results, *examination.composites)
+    results = [result for result in all_results if result.n_units >= _FEWEST]
+    if not results:
+        return
     wide, narrow = console.width >= _WIDE, console.width < _NARROW
+    published = bool(examination.study.analysis.published_class) and not narrow
     name = min(_NAME, console.width // 2)
     columns = (
         text("Judge"),
@@ -220,7 +252,8 @@ def print_results(examination: Examination, console: Console) -> None:
         number("ICC(C,1)"),
         interval("F interval"),
         *((interval("bootstrap"), number("ICC(A,1)")) if wide else ()),
-        *(() if narrow else (text("Class"), number("Bias", signed=True))),
+        *((text("Class"),) if published else ()),
+        *(() if narrow else (number("Bias", signed=True),)),
         *((share("Of scale"),) if wide else ()),
     )
     rows = tuple(
@@ -231,17 +264,19 @@ def print_results(examination: Examination, console: Console) -> None:
             result.icc_c1,
             result.interval("C,1", "f"),
             *((result.interval("C,1", "percentile"), result.icc_a1) if wide else ()),
-            *(() if narrow else (class_of(result), result.bias)),
+            *((class_of(result),) if published else ()),
+            *(() if narrow else (result.bias,)),
             *((result.bias_normalised,) if wide else ()),
         )
-        for result in (*examination.results, *examination.composites)
+        for result in results
     )
+    unit = "systems" if examination.units == "systems" else "responses"
+    console.print(Text(f"Agreement over {unit} (decides nothing)", style="bold"))
     print_fitted(console, Table(columns, rows))
-    if narrow:
-        return
-    console.print(CLASSES, style="dim")
-    if any(result.class_borderline for result in examination.results):
-        console.print("* the seed of the bootstrap decides this class", style="dim")
+    if published:
+        console.print(CLASSES, style="dim")
+        if any(result.class_borderline for result in results):
+            console.print("* the seed of the bootstrap decides this class", style="dim")
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:

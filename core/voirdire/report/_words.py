@@ -26,7 +26,7 @@ STATES: Mapping[str, StateWords] = {
 
 #: Severity -> sign, colour for terminals, what it means.
 SEVERITIES: Mapping[str, tuple[str, str, str]] = {
-    "blocking": ("■", "bold red", "forbids any verdict until it is mended"),
+    "blocking": ("■", "bold red", "forbids any verdict until it is corrected"),
     "serious": ("▲", "yellow", "may distort results"),
     "note": ("○", "cyan", "good to know"),
 }

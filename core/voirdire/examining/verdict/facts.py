@@ -208,6 +208,25 @@ class AltTests:
 
 
 @dataclass(frozen=True, slots=True)
+class HumanPair:
+    """Two humans on the responses that both scored on an attribute.
+
+    Attributes
+    ----------
+    agreement : ResponseAgreement
+        Every score of either human is a prediction beside the other's, so it is symmetric.
+    difference : float
+        Mean of `human` less that of `other`, in points of the scale.
+    """
+
+    human: str
+    other: str
+    attribute: str
+    agreement: ResponseAgreement
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What was seen of one judge on one attribute, for all uses.
 
@@ -232,6 +251,8 @@ class Evidence:
         The same of a held-out human, where there are two.
     graded : ResponseAgreement or None
         Of the scores as they are, where they have more than two levels.
+    humans_graded : ResponseAgreement or None
+        The same of a held-out human, where there are two.
     alt_tests : AltTests or None
         Where there are three humans or more.
     """
@@ -255,6 +276,7 @@ class Evidence:
     responses: ResponseAgreement | None = None
     humans_responses: ResponseAgreement | None = None
     graded: ResponseAgreement | None = None
+    humans_graded: ResponseAgreement | None = None
     alt_tests: AltTests | None = None
 
     def component(self, name: str) -> Component | None:

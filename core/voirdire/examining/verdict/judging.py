@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from voirdire.examining.verdict.components import find_components
-from voirdire.examining.verdict.facts import AltTests, Evidence, Verdict
+from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Verdict
 from voirdire.examining.verdict.steps import next_step
 from voirdire.examining.verdict.uses import asked_uses, verdict_of, with_holm
 from voirdire.schema import Finding
@@ -39,6 +40,7 @@ class Judged:
 
     verdicts: tuple[Verdict, ...]
     evidence: tuple[Evidence, ...]
+    human_pairs: tuple[HumanPair, ...] = ()
 
 
 def judge_cases(
@@ -77,7 +79,10 @@ def judge_cases(
     """
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
+    pairs: dict[tuple[str, tuple[str, ...]], tuple[HumanPair, ...]] = {}
     for case in cases:
+        if (case.attribute, case.reference) not in pairs:
+            pairs[case.attribute, case.reference] = _human_pairs(case, level)
         found = find_components(case, margins)
         evidence.append(_evidence(case, found, level, epsilon))
         for use, target in asked_uses(uses, case):
@@ -90,7 +95,29 @@ def judge_cases(
                 blocked=case.judge in blocked,
             )
             verdicts.append(replace(made, next=next_step(case, found, made, margins)))
-    return Judged(with_holm(verdicts), tuple(evidence))
+    together = tuple(pair for found in pairs.values() for pair in found)
+    return Judged(with_holm(verdicts), tuple(evidence), together)
+
+
+def _human_pairs(case: Case, level: float) -> tuple[HumanPair, ...]:
+    """Each two humans of a case, the careless included: the table is there to show them."""
+    if case.nominal:
+        return ()
+    made = []
+    for a, b in combinations(range(len(case.humans)), 2):
+        both = case.humans[[a, b]]
+        shared = ~np.isnan(both).any(axis=0)
+        if shared.any():
+            made.append(
+                HumanPair(
+                    case.reference[a],
+                    case.reference[b],
+                    case.attribute,
+                    human_agreement(both[:, shared].T, clusters=case.groups()[shared], level=level),
+                    float((both[0] - both[1])[shared].mean()),
+                )
+            )
+    return tuple(made)
 
 
 def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
@@ -119,7 +146,7 @@ def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
 
 
 def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> Evidence:
-    gated, humans, graded = _responses(case, found, level)
+    gated, humans, graded, humans_graded = _responses(case, found, level)
     return Evidence(
         judge=case.judge,
         attribute=case.attribute,
@@ -142,6 +169,7 @@ def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> 
         responses=gated,
         humans_responses=humans,
         graded=graded,
+        humans_graded=humans_graded,
         alt_tests=None if epsilon is None else _alt_tests(case, epsilon),
     )
 
@@ -187,13 +215,18 @@ def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
 
 def _responses(
     case: Case, found: Found, level: float
-) -> tuple[ResponseAgreement | None, ResponseAgreement | None, ResponseAgreement | None]:
-    """Agreement at the gate, a held-out human's, and that of the scores as they are."""
+) -> tuple[
+    ResponseAgreement | None,
+    ResponseAgreement | None,
+    ResponseAgreement | None,
+    ResponseAgreement | None,
+]:
+    """Agreement at the gate and a held-out human's; that of the scores as they are, and theirs."""
     if not case.paired.any():
-        return None, None, None
+        return None, None, None, None
     humans = np.ascontiguousarray(case.humans[list(found.humans)].T)
     scores, groups = case.scores.T, case.groups()
-    gated = own = graded = None
+    gated = own = graded = own_graded = None
     if case.gate is not None and not case.nominal:
         at = case.gate.at
         gated = response_agreement(scores, humans, gate=at, clusters=groups, level=level)
@@ -202,4 +235,6 @@ def _responses(
     seen = np.unique(case.humans[~np.isnan(case.humans)])
     if len(seen) > 2 or case.gate is None:
         graded = response_agreement(scores, humans, clusters=groups, level=level)
-    return gated, own, graded
+        if len(found.humans) > 1:
+            own_graded = human_agreement(humans, clusters=groups, level=level)
+    return gated, own, graded, own_graded

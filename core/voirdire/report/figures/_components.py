@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report._answers import COMPONENTS, answers, parts_of
+from voirdire.report._answers import answers, parts_of
+from voirdire.report._sentences import COMPONENTS, ITEMS, POINTS
 from voirdire.report.figures._style import (
     COLOURS,
     INK,
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from voirdire.report._answers import Answer
 
 _ACROSS = 7
-#: Ratios, which have no place on an axis of shares.
-_RATIOS = ("SLOPE", "GAIN")
-_POINTS = ("BIAS", "BIAS1", "LEVEL", "SYS", "FAM", "SUB", "LEVEL+", "REVERSE")
+#: Ratios and counts, which have no place on an axis of shares.
+_RATIOS = ("SLOPE", "GAIN", "REVERSE")
 _COLOURS = {"yes": COLOURS[2], "no": COLOURS[1], "open": COLOURS[4]}
 _ROW = 0.17
 
@@ -82,7 +82,7 @@ def _shown(answer: Answer, attribute: str) -> dict[str, Component]:
 
 
 def _draw_part(axes: Any, part: Component, place: int, width: float) -> None:
-    scale = width if part.name in _POINTS else 1.0
+    scale = width if part.name in POINTS else 1.0
     colour = _COLOURS.get(part.state, MUTED)
     low, high = (_within(bound / scale) for bound in (part.low, part.high))
     if math.isfinite(part.low) and math.isfinite(part.high):
@@ -97,7 +97,9 @@ def _ends(part: Component) -> tuple[float, ...]:
         return ()
     if isinstance(part.margin, tuple):
         return part.margin
-    return (-part.margin, part.margin) if part.name in _POINTS else (part.margin,)
+    if part.name in ITEMS:
+        return (0.0,)
+    return (-part.margin, part.margin) if part.name in POINTS else (part.margin,)
 
 
 def _within(value: float) -> float:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from voirdire.examining.juries import JuryResult
     from voirdire.examining.labels import LabelPart
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.ratings.cube import Cube
@@ -163,7 +164,9 @@ def examine_inputs(inputs: Inputs) -> Examination:
         bias_level=study.thresholds.bias_level,
         alone=others,
     )
-    return _joined(inputs, ratings, labels, preferences, judged_of(inputs, cube))
+    return _joined(
+        inputs, ratings, labels, preferences, judged_of(inputs, cube), _juries(inputs, cube)
+    )
 
 
 def judged_of(inputs: Inputs, cube: Cube) -> Judged:
@@ -189,6 +192,23 @@ def _labels(inputs: Inputs) -> LabelPart | None:
     )
 
     return examine_labels(inputs)
+
+
+def _juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
+    """What each jury is worth; nothing where there is none, or no reference."""
+    if not (inputs.study.juries and inputs.panel.reference):
+        return ()
+    from voirdire.examining.juries import measure_juries  # noqa: PLC0415 - few studies have one
+
+    return measure_juries(inputs, cube)
+
+
+def _sections_of(juries: tuple[JuryResult, ...]) -> tuple[Section, ...]:
+    if not juries:
+        return ()
+    from voirdire.examining.juries import jury_sections  # noqa: PLC0415 - few studies have one
+
+    return jury_sections(juries)
 
 
 def _preferences(inputs: Inputs) -> Preferences | None:
@@ -234,6 +254,7 @@ def _joined(
     labels: LabelPart | None,
     preferences: Preferences | None,
     judged: Judged,
+    juries: tuple[JuryResult, ...] = (),
 ) -> Examination:
     """One Examination of what each part found."""
     study, rated, compared = inputs.study, inputs.tables, inputs.preferences
@@ -263,7 +284,12 @@ def _joined(
             *_notes.notes(ratings.results, inputs.panel.reference),
             *(labels.notes if labels else ()),
         ),
-        sections=(*_shown(preferences), *(labels.sections if labels else ())),
+        sections=(
+            *_shown(preferences),
+            *(labels.sections if labels else ()),
+            *_sections_of(juries),
+        ),
+        juries=juries,
         items=None if rated is None else rated.items,
         replies=None if rated is None else rated.replies,
         preferences=preferences,

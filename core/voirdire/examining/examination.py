@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from voirdire.examining.juries import JuryResult
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
@@ -221,7 +222,8 @@ class Examination:
     comparisons of systems say, where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
     `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
-    key (see `voirdire.examining.labels.label_errors`). `session` is the folder of the session
+    key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
+    worth on each attribute. `session` is the folder of the session
     examined.
     """
 
@@ -253,6 +255,7 @@ class Examination:
     session: Path | None = None
     evidence: tuple[Evidence, ...] = ()
     human_pairs: tuple[HumanPair, ...] = ()
+    juries: tuple[JuryResult, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

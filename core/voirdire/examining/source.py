@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -72,12 +72,15 @@ class Member:
         Systems of its own family where it excludes others; None where there is nothing to compare.
     human : bool
         Whether it is declared to be one.
+    derived : bool
+        Whether it is a jury, whose scores follow from those of others.
     """
 
     name: str
     excluded: tuple[str, ...] = ()
     family_systems: tuple[str, ...] | None = None
     human: bool = False
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +273,7 @@ def inputs_of(opened: Opened) -> Inputs:
     if rated is not None:
         panel = panel_of(study, rated)
         ratings = tables.apply_off_scale(rated.ratings, study.data.off_scale, panel.scale)
+        panel, ratings = _with_juries(study, panel, ratings)
     return Inputs(
         study,
         panel,
@@ -282,10 +286,24 @@ def inputs_of(opened: Opened) -> Inputs:
     )
 
 
+def _with_juries(study: Study, panel: Panel, ratings: pl.DataFrame) -> tuple[Panel, pl.DataFrame]:
+    """The panel and its ratings with those of the study's juries behind them."""
+    if not study.juries:
+        return panel, ratings
+    from voirdire.examining.juries import derive_ratings  # noqa: PLC0415 - few studies have one
+
+    derived = tuple(replace(_member(jury, study), derived=True) for jury in study.juries)
+    ratings = derive_ratings(study, panel, ratings)
+    return replace(panel, members=(*panel.members, *derived)), ratings
+
+
 def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
     study, rated, compared = opened.study, opened.tables, opened.preferences
     found = list(_old_keys(study))
+    if study.juries:  # derived, so that no file holds a rating of theirs
+        asked = tuple(rater for rater in study.panel if not rater.is_jury)
+        study = study.model_copy(update={"panel": asked})
     if opened.session is not None:
         from voirdire.examining._session import session_findings  # noqa: PLC0415 - loads the store
 

@@ -11,7 +11,7 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._models import model_factory
 from voirdire.running._panel import chosen, naming
 from voirdire.running._run import read_inputs, read_study
-from voirdire.running.budget import MILLION, REPLY_TOKENS, estimate_tokens, with_free_models
+from voirdire.running.budget import REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.schema import Response
 from voirdire.store import is_session, read_session
 from voirdire.store.frames import Panel
@@ -103,7 +103,7 @@ def _estimate(
 
 
 def _cost(given: int, out: int, prices: Prices | None) -> float | None:
-    return None if prices is None else (given * prices.input + out * prices.output) / MILLION
+    return None if prices is None else prices.cost(given, out)
 
 
 def _expect_generated(connection: sqlite3.Connection, study: Study) -> None:

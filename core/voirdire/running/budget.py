@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
 CHARACTERS, REPLY_TOKENS = 4, 256
-MILLION = 1_000_000
 
 
 def cost_of(usage: Usage, prices: Prices | None) -> float | None:
@@ -38,10 +37,7 @@ def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     """
     if prices is None or usage.input is None or usage.output is None:
         return None
-    cached = min(usage.cached or 0, usage.input)
-    cached_price = prices.input if prices.cached is None else prices.cached
-    fresh = (usage.input - cached) * prices.input
-    return (fresh + cached * cached_price + usage.output * prices.output) / MILLION
+    return prices.cost(usage.input, usage.output, usage.cached or 0)
 
 
 def estimate_tokens(request: Request) -> tuple[int, int]:
@@ -58,7 +54,7 @@ def guessed(asked: int, answered: int) -> Usage:
 def estimate_cost(request: Request, prices: Prices) -> float:
     """Roughly, what a call will cost."""
     given, out = estimate_tokens(request)
-    return (given * prices.input + out * prices.output) / MILLION
+    return prices.cost(given, out)
 
 
 def with_free_models(study: Study, plugins: Plugins) -> Study:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from voirdire.store._texts import unpack
 from voirdire.store.replies import rater_number
+from voirdire.store.session import read_session
 from voirdire.store.tasks import expect
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from voirdire.store.raters import Asker
     from voirdire.store.records import RaterId
@@ -33,6 +36,8 @@ total(CASE WHEN a.input IS NOT NULL THEN a.output END),
 total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?)"
+_BY_RATER = f"""SELECT r.name, r.model, {_SUMS}
+WHERE r.stage != 'generate' GROUP BY r.name, r.model ORDER BY max(a.id)"""
 _BY_MODEL = f"SELECT r.model, {_SUMS} GROUP BY r.model"
 _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
@@ -136,6 +141,19 @@ def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:
     """Attempts and tokens of each model (with its options), whoever asked it."""
     rows = connection.execute(_BY_MODEL)
     return [(model, Spent(*map(int, counts))) for model, *counts in rows]
+
+
+def spent_by_rater(folder: str | Path) -> dict[str, tuple[str, Spent]]:
+    """What each rater of a session used, under the model that asked last for it.
+
+    Returns
+    -------
+    dict
+        Rater -> the model with its options, and what all its attempts used.
+    """
+    with closing(read_session(folder)) as connection:
+        rows = connection.execute(_BY_RATER).fetchall()
+    return {name: (model, Spent(*map(int, counts))) for name, model, *counts in rows}
 
 
 def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tuple[int, int]]:

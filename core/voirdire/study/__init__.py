@@ -19,6 +19,7 @@ from voirdire.study._load import (
 from voirdire.study._model import (
     Analysis,
     AttributeSpec,
+    Combine,
     Data,
     Gate,
     Margins,
@@ -63,6 +64,7 @@ __all__ = [
     "ClassifierSpec",
     "ClassifySpec",
     "ClassifyTask",
+    "Combine",
     "Comparisons",
     "Criterion",
     "Data",

@@ -21,6 +21,7 @@ from voirdire.study._run import (
 Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
+Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
 Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Names = tuple[str, ...]
@@ -152,8 +153,16 @@ class RubricSpec(Part):
         return self
 
 
+#: What `use` says of a rater that is derived from others.
+JURY = "jury"
+
+
 class Rater(Part):
-    """A member of the panel. `excludes` (systems) wins over `family`."""
+    """A member of the panel. `excludes` (systems) wins over `family`.
+
+    With ``use = "jury"`` it is derived from the ratings of its `members`, put together as `combine`
+    says, and asks nobody. Its kind is that of its members.
+    """
 
     name: str
     kind: Literal["judge", "annotator", "classifier", "human"] = "judge"
@@ -171,8 +180,37 @@ class Rater(Part):
     #: Calls that it may make for one task, where it takes several steps.
     max_steps: Annotated[int, Field(ge=1)] = 16
     options: dict[str, Any] = Field(default_factory=dict)
+    members: Names = ()
+    combine: Combine = "mean"
 
     _no_keys = field_validator("model_options", "options")(no_secrets)
+
+    @property
+    def is_jury(self) -> bool:
+        """Whether it is derived from other raters."""
+        return self.use == JURY
+
+    @model_validator(mode="after")
+    def _members_make_a_jury(self) -> Rater:
+        given = self.model_fields_set
+        if not self.is_jury:
+            odd = sorted({"members", "combine"} & given)
+            if odd:
+                raise ValueError(f"{odd[0]} belongs to a jury: say use = 'jury' beside it")
+            return self
+        odd = sorted(given & _OF_A_MODEL)
+        if odd:
+            raise ValueError(f"a jury asks no model, so that {odd[0]} has no meaning for it")
+        if len(set(self.members)) < 2 or len(set(self.members)) < len(self.members):
+            raise ValueError(f"a jury needs two or more different members: {list(self.members)}")
+        return self
+
+
+#: Keys of a rater that is run; a derived one has none of them.
+_OF_A_MODEL = frozenset(
+    {"model", "model_options", "temperature", "top_p", "max_tokens", "seed", "runs", "max_steps"}
+    | {"options"}
+)
 
 
 class Analysis(Part):
@@ -289,6 +327,26 @@ class Study(Part):
     humans: Humans | None = None
     folder: str = Field(default=".", exclude=True)
 
+    @field_validator("panel")
+    @classmethod
+    def _juries_of_raters(cls, value: tuple[Rater, ...]) -> tuple[Rater, ...]:
+        juries = {rater.name for rater in value if rater.is_jury}
+        kinds = {rater.name: rater.kind for rater in value}
+        found = []
+        for rater in value:
+            of_juries = [name for name in rater.members if name in juries]
+            if of_juries:
+                raise ValueError(
+                    f"jury {rater.name!r} has the jury {of_juries[0]!r} as a member: name raters"
+                )
+            own = {kinds[name] for name in rater.members if name in kinds}
+            if len(own) > 1:
+                raise ValueError(
+                    f"jury {rater.name!r} has members of several kinds: {', '.join(sorted(own))}"
+                )
+            found.append(rater.model_copy(update={"kind": own.pop()}) if own else rater)
+        return tuple(found)
+
     @model_validator(mode="after")
     def _consistent(self) -> Study:
         for kind, names in (
@@ -304,6 +362,11 @@ class Study(Part):
     def system(self, name: str) -> System:
         """The declared system of that name, or one that says no more than its name."""
         return next((s for s in self.systems if s.name == name), System(name=name, label=name))
+
+    @property
+    def juries(self) -> tuple[Rater, ...]:
+        """The raters that are derived from others."""
+        return tuple(rater for rater in self.panel if rater.is_jury)
 
     def rater(self, name: str) -> Rater | None:
         """The declared rater of that name."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
+#: Tokens that a price is for.
+MILLION = 1_000_000
 Price = Annotated[float, Field(ge=0)]
 ReaskOn = Literal["unparsable", "truncated", "blank", "out_of_scale"]
 Stage = Literal["generate", "judge", "annotate"]
@@ -113,6 +115,17 @@ class Prices(_Part):
     input: Price
     output: Price
     cached: Price | None = None
+
+    def cost(self, input: float, output: float, cached: float = 0) -> float:  # noqa: A002 - as tokens are called
+        """What so many tokens cost; `cached` of the input, and no more than there are.
+
+        >>> Prices(input=1.0, output=2.0, cached=0.1).cost(1000, 0, 800)
+        0.00028
+        """
+        cached = min(cached, input)
+        cached_price = self.input if self.cached is None else self.cached
+        fresh = (input - cached) * self.input
+        return (fresh + cached * cached_price + output * self.output) / MILLION
 
 
 class ModelLimits(_Part):

@@ -76,7 +76,7 @@ def pair_up(
 ) -> Pairing:
     """Pair a judge with the mean of the reference raters present, at least the panel's quorum.
 
-    A listwise panel keeps only responses that every rater of the cube rated on this attribute.
+    A listwise panel keeps only responses that every rater rated on this attribute, juries apart.
     """
     at = cube.attributes.index(attribute)
     at_reference = [cube.raters.index(name) for name in reference]
@@ -86,7 +86,10 @@ def pair_up(
     kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
     if panel.listwise:
-        valid &= ~np.isnan(cube.scores[:, at]).any(axis=0)
+        asked_of = [
+            cube.raters.index(member.name) for member in panel.members if not member.derived
+        ]
+        valid &= ~np.isnan(cube.scores[asked_of, at]).any(axis=0)
     level = level_of(cube)
     pairs = np.stack([human[valid], scores[valid]], axis=1)
     matrix, counts, present = _means(pairs, cube.system[valid], len(cube.systems))

@@ -139,7 +139,10 @@ def _humans(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDAr
     scores = cube.scores[[cube.raters.index(name) for name in reference], at]
     short = (~np.isnan(scores)).sum(axis=0) < min(panel.quorum, len(reference))
     if panel.listwise:
-        short |= np.isnan(cube.scores[:, at]).any(axis=0)
+        asked_of = [
+            cube.raters.index(member.name) for member in panel.members if not member.derived
+        ]
+        short |= np.isnan(cube.scores[asked_of, at]).any(axis=0)
     return np.where(short, np.nan, scores)
 
 

@@ -1,0 +1,79 @@
+"""`voirdire jury`: several judges as one, and whether that is worth its price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument
+from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
+from voirdire.cli.options import JsonOption
+
+JURY = """
+Examples:
+
+  voirdire jury ratings.csv --members a,b,c --reference human
+
+  voirdire jury ratings.csv --members a,b,c --combine fitted --reference human --out out
+
+  voirdire jury session --members a,b --combine vote --ratings jury.csv
+
+No model is asked: the jury is derived from ratings that are there. A study declares one by
+use = "jury", members and combine.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("jury", epilog=JURY)(jury)
+
+
+def jury(
+    source: SourceArgument,
+    members: Annotated[
+        str,
+        typer.Option(
+            "--members",
+            help="Its raters, by commas. [dim]\\[default: the juries of the study][/dim]",
+            show_default=False,
+        ),
+    ] = "",
+    combine: Annotated[
+        Literal["mean", "median", "vote", "fitted", "dawid_skene"],
+        typer.Option(
+            "--combine",
+            help="How their scores are put together; fitted weighs them by the human ratings of "
+            "other items.",
+        ),
+    ] = "mean",
+    reference: ReferenceOption = None,
+    name: Annotated[str, typer.Option("--name", help="What the jury is called.")] = "jury",
+    data: DataOption = None,
+    level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
+    ratings: Annotated[
+        Path | None,
+        typer.Option("--ratings", help="Write its scores to this CSV file.", show_default=False),
+    ] = None,
+    out: OutFolder = None,
+    formats: SectionFormats = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether several judges together are worth their price."""
+    from voirdire.examining.juries import examine_jury, jury_sections
+    from voirdire.files import write_csv
+
+    found = examine_jury(
+        source,
+        tuple(part.strip() for part in members.split(",") if part.strip()),
+        combine,
+        name=name,
+        data=data,
+        reference=reference or (),
+        level=level,
+    )
+    if ratings is not None:
+        write_csv(ratings, found.ratings)
+    sections = jury_sections(found.results)
+    show_sections("Juries", "jury", sections, found, out, formats, as_json=as_json)

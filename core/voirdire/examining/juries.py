@@ -1,0 +1,477 @@
+"""Juries: raters derived from the ratings of others, and whether they are worth their price."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire._errors import InputError, StatisticsError, not_one_of
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.ratings.pairing import kept_responses
+from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.verdict.gathering import clusters_of
+from voirdire.stats import combine, jury_worth, panel_mean
+from voirdire.study import Rater
+from voirdire.tabular import Section, Table, count, interval, number, number_text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Inputs, Panel, Source
+    from voirdire.schema import Finding
+    from voirdire.stats import Estimate, JuryWorth
+    from voirdire.study import Combine, Study
+
+    Floats = NDArray[np.float64]
+
+_SECTION = "What each jury is worth"
+_HOW = (
+    "Explained is the share of the humans' variance (squared correlation). The best member is "
+    "chosen on other items than those it is measured on. Votes says how many independent judges "
+    "the members are worth, given how often they err together. Intervals hold for one attribute; "
+    "with many attributes some lie off zero by chance."
+)
+_COST = "A jury costs what its members cost together. A cell is empty where no price is known."
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one rater used; None is not known.
+
+    Attributes
+    ----------
+    calls, tokens : int or None
+        Attempts, and the tokens in and out that providers counted.
+    money : float or None
+        By the study's prices.
+    """
+
+    rater: str
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JuryResult:
+    """A jury on one attribute, beside its members.
+
+    Attributes
+    ----------
+    combine : str
+        How the members' scores are put together.
+    members : tuple of str
+        As declared; `dead` are those that scored nothing, and `abstained` says how many of the
+        `asked` responses each of the others left without a score.
+    missing : int
+        Responses without a score of the jury: all members abstained, or a vote was tied.
+    worth : JuryWorth
+        The numbers.
+    best : str
+        The member that was chosen most often; empty where nothing could be said.
+    prices : tuple of Price
+        Of each member, where a session knows them.
+    """
+
+    jury: str
+    attribute: str
+    combine: Combine
+    members: tuple[str, ...]
+    dead: tuple[str, ...]
+    abstained: Mapping[str, int]
+    asked: int
+    missing: int
+    worth: JuryWorth
+    best: str
+    prices: tuple[Price, ...]
+
+    @property
+    def price(self) -> Price:
+        """That of the whole jury."""
+        return _together(self.jury, self.prices)
+
+    @property
+    def price_of_best(self) -> Price:
+        """That of its best member."""
+        return next((one for one in self.prices if one.rater == self.best), Price(self.best))
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether the jury explains more than its best member, beyond chance."""
+        return _bounds(self.worth.over_single)[0] > 0
+
+
+@dataclass(frozen=True, slots=True)
+class JuryReport:
+    """What `examine_jury` found; `ratings` has the jury's own rows."""
+
+    results: tuple[JuryResult, ...]
+    ratings: pl.DataFrame
+    findings: tuple[Finding, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a JSON record holds: all but the ratings."""
+        return {"results": self.results, "findings": self.findings}
+
+
+def derive_ratings(study: Study, panel: Panel, ratings: pl.DataFrame) -> pl.DataFrame:
+    """The ratings with those of the study's juries behind them, one run of each.
+
+    A member of several runs counts with their mean, and its scores of systems that it excludes are
+    left out. Where no score comes of the members' the jury's is missing, with status blank.
+
+    Raises
+    ------
+    InputError
+        A member that is no rater, a jury whose name ratings have already, fine scores that are to
+        be voted on, weights that are to be fitted without human ratings.
+    """
+    own, juries = panel.names, study.juries
+    declared = (rater.name for rater in study.panel if not rater.is_jury)
+    _check_members(juries, {*own, *declared})
+    if taken := [jury.name for jury in juries if jury.name in own]:
+        raise InputError(f"jury {taken[0]!r} has ratings of its own: give it another name")
+    cube = build_cube(ratings, own, panel.attributes, panel.systems)
+    rows = [_rows(jury, _scores(jury, panel, cube, ratings), cube) for jury in juries]
+    schema = {name: kind for name, kind in ratings.schema.items() if name in rows[0].columns}
+    return pl.concat([ratings, *(block.cast(schema) for block in rows)], how="diagonal")  # type: ignore[arg-type]
+
+
+def _scores(jury: Rater, panel: Panel, cube: Cube, ratings: pl.DataFrame) -> Floats:
+    """(A, N) of a jury."""
+    members = member_scores(jury, panel, cube)
+    clusters = _clusters(ratings, cube)
+    found = np.full(cube.scores.shape[1:], np.nan)
+    for at in range(len(cube.attributes)):
+        reference = human_scores(panel, cube, at) if panel.reference else None
+        try:
+            found[at] = combine(
+                members[:, at], jury.combine, reference=reference, clusters=clusters
+            )
+        except StatisticsError as error:
+            where = f"jury {jury.name!r} on {cube.attributes[at]}"
+            raise InputError(f"{where}, combine = {jury.combine!r}: {error}") from error
+    return found
+
+
+def member_scores(jury: Rater, panel: Panel, cube: Cube) -> Floats:
+    """(k, A, N) scores of a jury's members, NaN where one abstained or excludes the system.
+
+    A declared member without a rating is a row of NaN.
+    """
+    found = np.full((len(jury.members), *cube.scores.shape[1:]), np.nan)
+    members = {member.name: member for member in panel.members}
+    for row, name in enumerate(jury.members):
+        if name in members:
+            kept = kept_responses(cube, members[name].excluded)
+            found[row][:, kept] = cube.scores[cube.raters.index(name)][:, kept]
+    return found
+
+
+def human_scores(panel: Panel, cube: Cube, at: int) -> Floats:
+    """(N,) mean of the reference on one attribute; NaN where fewer rated than the quorum."""
+    humans = cube.scores[[cube.raters.index(name) for name in panel.reference], at]
+    quorum = min(panel.quorum, len(panel.reference))
+    found: Floats = panel_mean(humans.T, quorum=quorum).values
+    return found
+
+
+def _clusters(ratings: pl.DataFrame, cube: Cube) -> NDArray[Any]:
+    """What stays in one fold: declared clusters, else items."""
+    declared = clusters_of(ratings, cube)
+    return cube.item if declared is None else declared
+
+
+def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
+    """One row for each response that a member was asked about, and each attribute."""
+    of_members = [at for at, name in enumerate(cube.raters) if name in jury.members]
+    asked = np.flatnonzero(cube.asked[of_members].any(0))
+    systems = np.array([name or None for name in cube.systems], dtype=object)[cube.system[asked]]
+    blocks = [
+        pl.DataFrame(
+            {
+                "item": np.array(cube.items, dtype=object)[cube.item[asked]].tolist(),
+                "system": systems.tolist(),
+                "rater": jury.name,
+                "run": 1,
+                "attribute": attribute,
+                "score": pl.Series(scores[at, asked]).fill_nan(None),
+            },
+            schema_overrides={"item": pl.String, "system": pl.String},
+        )
+        for at, attribute in enumerate(cube.attributes)
+    ]
+    status = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+    return pl.concat(blocks).with_columns(status=status)
+
+
+def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
+    """Every jury of the study on every attribute, against the reference.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Of a panel with a reference; its ratings hold those of the juries.
+    cube : Cube
+        Of these ratings.
+    """
+    used = _used(inputs)
+    found = []
+    for jury in inputs.study.juries:
+        prices = tuple(used.get(name, Price(name)) for name in jury.members)
+        each = member_scores(jury, inputs.panel, cube)
+        known = prices if used else ()
+        found += [
+            _result(jury, at, each[:, at], inputs, cube, known) for at in range(each.shape[1])
+        ]
+    return tuple(found)
+
+
+def _result(
+    jury: Rater,
+    at: int,
+    each: Floats,
+    inputs: Inputs,
+    cube: Cube,
+    prices: tuple[Price, ...],
+) -> JuryResult:
+    attribute, names = cube.attributes[at], jury.members
+    own = cube.of(jury.name, attribute)
+    asked = cube.asked[cube.raters.index(jury.name)]
+    known = ~np.isnan(each)
+    worth = jury_worth(
+        each,
+        own,
+        human_scores(inputs.panel, cube, at),
+        clusters=_clusters(inputs.ratings, cube),
+        level=inputs.study.analysis.level,
+    )
+    chosen = Counter(worth.chosen).most_common(1)
+    return JuryResult(
+        jury=jury.name,
+        attribute=attribute,
+        combine=jury.combine,
+        members=names,
+        dead=tuple(name for name, row in zip(names, known, strict=True) if not row.any()),
+        abstained={
+            name: int((asked & ~row).sum())
+            for name, row in zip(names, known, strict=True)
+            if row.any()
+        },
+        asked=int(asked.sum()),
+        missing=int((asked & np.isnan(own)).sum()),
+        worth=worth,
+        best=names[chosen[0][0]] if chosen else "",
+        prices=prices,
+    )
+
+
+def _used(inputs: Inputs) -> dict[str, Price]:
+    """What each rater of a session used; empty where the source is none."""
+    if inputs.session is None:
+        return {}
+    from voirdire.store import is_session  # noqa: PLC0415 - loads the store
+    from voirdire.store.counts import spent_by_rater  # noqa: PLC0415
+
+    if not is_session(inputs.session):
+        return {}
+    found = {}
+    for name, (model, spent) in spent_by_rater(inputs.session).items():
+        prices = inputs.study.run.prices.get(model.partition(" {")[0])
+        money = None
+        if prices is not None and not spent.blind:
+            money = prices.cost(spent.input, spent.output, spent.cached)
+        tokens = None if spent.blind else spent.input + spent.output
+        found[name] = Price(name, spent.calls, tokens, money)
+    return found
+
+
+def _together(name: str, prices: Sequence[Price]) -> Price:
+    def total(values: Sequence[Any]) -> Any:
+        return None if not values or None in values else sum(values)
+
+    return Price(
+        name,
+        total([one.calls for one in prices]),
+        total([one.tokens for one in prices]),
+        total([one.money for one in prices]),
+    )
+
+
+def examine_jury(
+    source: Source,
+    members: Sequence[str] = (),
+    how: Combine = "mean",
+    *,
+    name: str = "jury",
+    data: str | Path | None = None,
+    reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
+    level: float | None = None,
+) -> JuryReport:
+    """Whether several judges together are worth their price.
+
+    Parameters
+    ----------
+    source, data, reference, columns
+        As in `voirdire.examine`.
+    members : sequence of str
+        The raters put together; without any, the juries that the study declares.
+    how : {"mean", "median", "vote", "fitted", "dawid_skene"}
+        As in `voirdire.stats.combine`.
+    name : str
+        What the jury is called.
+    level : float, optional
+        Nominal coverage of intervals.
+
+    Raises
+    ------
+    InputError
+        No ratings, no reference, no jury, or a member that is no rater.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> chance = np.random.default_rng(0)
+    >>> truth = chance.normal(3, 1, 200)
+    >>> rows = [("human", i, score) for i, score in enumerate(truth)]
+    >>> for judge in ("a", "b", "c"):
+    ...     rows += [(judge, i, s + chance.normal(0, 1)) for i, s in enumerate(truth)]
+    >>> frame = pl.DataFrame(rows, schema=["rater", "item", "score"], orient="row")
+    >>> found = examine_jury(frame, ["a", "b", "c"], reference=["human"])
+    >>> found.results[0].is_worth_it, round(found.results[0].worth.votes, 1)
+    (True, 2.9)
+    """
+    changes: dict[str, dict[str, Any]] = {
+        "data": {"reference": tuple(reference) or None},
+        "analysis": {"level": level},
+    }
+    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    study = opened.study
+    if members:
+        asked = Rater(name=name, use="jury", members=tuple(members), combine=how)
+        others = tuple(rater for rater in study.panel if not rater.is_jury)
+        study = study.model_copy(update={"panel": (*others, asked)})
+    if not study.juries:
+        raise InputError("no jury: name its members by --members, or declare one in the study")
+    if opened.tables is None:
+        raise InputError("there are no ratings that a jury could be derived from")
+    inputs = inputs_of(replace(opened, study=study))
+    panel = inputs.panel
+    if not panel.reference:
+        raise InputError(
+            "no reference: say by --reference NAME which rater the jury is held against "
+            f"(raters: {', '.join(panel.names)})"
+        )
+    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    juries = [jury.name for jury in study.juries]
+    own = inputs.ratings.filter(pl.col("rater").cast(pl.String).is_in(juries))
+    return JuryReport(measure_juries(inputs, cube), own, inputs.findings)
+
+
+def _check_members(juries: Sequence[Rater], known: set[str]) -> None:
+    for jury in juries:
+        for name in jury.members:
+            if name not in known:
+                raise not_one_of("member", name, sorted(known), f"jury {jury.name!r}")
+
+
+def jury_sections(results: Sequence[JuryResult]) -> tuple[Section, ...]:
+    """What each jury is worth, and what it costs."""
+    said = " ".join(worth_sentence(result) for result in results)
+    parts = [Section(_SECTION, f"{said} {_HOW}", (_worths(results), _members(results)))]
+    priced = {result.jury: result for result in results if result.prices}
+    if priced:
+        parts.append(Section("What each jury costs", _COST, (_prices(list(priced.values())),)))
+    return tuple(parts)
+
+
+def worth_sentence(found: JuryResult) -> str:
+    """Whether to use a jury, in one or two sentences that begin with what to do."""
+    worth, about = found.worth, f"{found.jury} on {found.attribute}"
+    if worth.reason == "too_few_raters":
+        return f"{about} is no jury: fewer than two members scored anything."
+    if worth.reason is not None:
+        return f"{about}: too few responses have a human rating to say what this jury is worth."
+    low, high = _bounds(worth.over_single)
+    numbers = (
+        f"it explains {worth.jury:.2f} of the humans' variance, its best member {found.best} alone "
+        f"{worth.single:.2f} (difference {number_text(low, 2, signed=True)} to "
+        f"{number_text(high, 2, signed=True)}){_times(found)}"
+    )
+    if found.is_worth_it:
+        as_well = found.combine != "mean" and not _bounds(worth.over_mean)[0] > 0
+        more = " No gain over the plain mean of its members is shown." if as_well else ""
+        return f"Use this jury: {about} beats its best member; {numbers}.{more}"
+    if high < 0:
+        return f"Do not use this jury: {about} is worse than its best member; {numbers}."
+    return f"Do not use this jury: {about} shows no gain over its best member; {numbers}."
+
+
+def _bounds(estimate: Estimate) -> tuple[float, float]:
+    """Of its interval; NaN where it has none."""
+    found = estimate.interval()
+    return (math.nan, math.nan) if found is None else (found.low, found.high)
+
+
+def _times(found: JuryResult) -> str:
+    """The jury's price beside its best member's, as the end of a sentence."""
+    whole, one = found.price, found.price_of_best
+    if whole.money is not None and one.money:
+        return f", at {whole.money / one.money:.1f} times the cost"
+    if whole.calls is not None and one.calls:
+        return f", at {whole.calls / one.calls:.1f} times the calls"
+    alive = len(found.members) - len(found.dead)
+    return f", with {alive} judges in place of one"
+
+
+def _worths(results: Sequence[JuryResult]) -> Table:
+    columns = (
+        text("Jury"), text("Attribute"), text("Combined by"), count("Responses"),
+        number("Error correlation", 2), number("Votes", 2), number("Explained", 2),
+        text("Best member"), number("Best member explains", 2), number("Plain mean explains", 2),
+        interval("Gain over best member", 2), interval("Gain over plain mean", 2),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            found.jury, found.attribute, found.combine.replace("_", " "), worth.n,
+            worth.error_correlation, worth.votes, worth.jury, found.best or None, worth.single,
+            worth.mean, _bounds(worth.over_single), _bounds(worth.over_mean),
+        )
+        for found in results
+        for worth in [found.worth]
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _members(results: Sequence[JuryResult]) -> Table:
+    columns = (
+        text("Jury"), text("Attribute"), text("Member"), count("Asked"), count("Abstained"),
+    )  # fmt: skip
+    rows = []
+    for found in results:
+        counts = {**found.abstained, **dict.fromkeys(found.dead, found.asked)}
+        rows += [
+            (found.jury, found.attribute, name, found.asked, counts[name]) for name in found.members
+        ]
+        rows.append((found.jury, found.attribute, "the jury itself", found.asked, found.missing))
+    return Table(columns, tuple(rows))
+
+
+def _prices(results: Sequence[JuryResult]) -> Table:
+    columns = (text("Rater"), text("Jury"), count("Calls"), count("Tokens"), number("Cost", 4))
+    rows = []
+    for found in results:
+        rows += [(p.rater, found.jury, p.calls, p.tokens, p.money) for p in found.prices]
+        whole = found.price
+        rows.append(("all members", found.jury, whole.calls, whole.tokens, whole.money))
+    return Table(columns, tuple(rows))

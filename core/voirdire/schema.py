@@ -171,11 +171,41 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One chat message."""
+class Tool:
+    """What a model may call: a name, what it is good for, and a JSON schema of its arguments."""
 
-    role: Literal["system", "user", "assistant"]
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model asked for.
+
+    `arguments` is its text as it came, which may be no JSON. `signature` is whatever the provider
+    wants to see again beside the call.
+    """
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message.
+
+    An assistant's message may hold the `calls` that it made; one of role ``tool`` is the result of
+    the call named by `call_id` (and `name`, the tool's, which some providers ask for).
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +229,9 @@ class Sampling:
         *,
         schema: Mapping[str, Any] | None = None,
         options: tuple[str, ...] = (),
+        tools: tuple[Tool, ...] = (),
     ) -> Request:
-        """A request that is sampled so; `schema` and `options` as in `Request`."""
+        """A request that is sampled so; `schema`, `options` and `tools` as in `Request`."""
         return Request(
             messages,
             self.temperature,
@@ -209,6 +240,7 @@ class Sampling:
             self.seed,
             schema=schema,
             options=options,
+            tools=tools,
         )
 
 
@@ -219,6 +251,7 @@ class Request:
     `options` names the answers among which a model that scores log-probabilities chooses;
     `schema` is a JSON schema for providers that have structured output. `run` is which of the k
     independent runs asks: the runner sets it, and a model that draws by itself draws anew for each.
+    With `tools` the model may call some in place of an answer; a schema is then not enforced.
     """
 
     messages: tuple[Message, ...]
@@ -230,6 +263,7 @@ class Request:
     options: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     run: int = 1
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +286,7 @@ class Reply:
 
     `params` are the parameters really sent, `notes` what was dropped with the study's leave,
     `option_logprobs` the log-probability of each requested option where the model gives them.
+    `tool_calls` are what it wants to call, where the request brought tools.
     `request` is what was asked; the runner sets it for `follow_up`, and `parse` must not need it.
     """
 
@@ -267,6 +302,7 @@ class Reply:
     option_logprobs: Mapping[str, float] = field(default_factory=dict)
     error: str = ""
     request: Request | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,9 @@ class Answer:
     `finish` is stop, length, refusal, content_filter or empty. `logprobs` holds the first token's
     alternatives. `input` counts all prompt tokens, `cached` those of them that were cached;
     `output` counts all billed output, `reasoning` the hidden part of it. `blocks` are extra content
-    blocks that stand before the text (thinking, for example) in the Anthropic format.
+    blocks that stand before the text (thinking, for example) in the Anthropic format. `calls` are
+    tools called, each with its arguments as text; Anthropic and Google have them as objects, so
+    that text which is no JSON stands there as a string.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Answer:
     reasoning: int = 0
     logprobs: dict[str, float] = field(default_factory=dict)
     blocks: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[tuple[str, str]] = field(default_factory=list)
 
 
 Answering = str | Answer | Callable[[Seen], str | Answer]

@@ -25,6 +25,16 @@ def _chat(answer: Answer, seen: Seen) -> dict[str, Any]:
     if answer.finish == "refusal":
         message.update(content=None, refusal=answer.text or REFUSAL)
     finish = answer.finish if answer.finish in {"length", "content_filter"} else "stop"
+    if answer.calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{seen.number}_{at}",
+                "type": "function",
+                "function": {"name": name, "arguments": given},
+            }
+            for at, (name, given) in enumerate(answer.calls)
+        ]
+        message["content"], finish = answer.text or None, "tool_calls"
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
     if seen.body.get("logprobs"):
         choice["logprobs"] = {"content": [_token(answer)]}
@@ -63,6 +73,17 @@ def _responses(answer: Answer, seen: Seen) -> dict[str, Any]:
         "role": "assistant",
         "content": [part],
     }
+    calls = [
+        {
+            "type": "function_call",
+            "id": f"fc_{seen.number}_{at}",
+            "call_id": f"call_{seen.number}_{at}",
+            "name": name,
+            "arguments": given,
+            "status": "completed",
+        }
+        for at, (name, given) in enumerate(answer.calls)
+    ]
     reasons = {"length": "max_output_tokens", "content_filter": "content_filter"}
     reason = reasons.get(answer.finish)
     return {
@@ -72,7 +93,7 @@ def _responses(answer: Answer, seen: Seen) -> dict[str, Any]:
         "model": seen.model,
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
-        "output": [] if answer.finish == "empty" else [message],
+        "output": [*([] if answer.finish == "empty" or answer.calls else [message]), *calls],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
@@ -89,8 +110,17 @@ def _responses(answer: Answer, seen: Seen) -> dict[str, Any]:
 def _anthropic(answer: Answer, seen: Seen) -> dict[str, Any]:
     reasons = {"length": "max_tokens", "refusal": "refusal", "content_filter": "refusal"}
     content: list[dict[str, Any]] = list(answer.blocks)
-    if answer.finish not in {"empty", "refusal", "content_filter"}:
+    if answer.finish not in {"empty", "refusal", "content_filter"} and not answer.calls:
         content.append(_block(answer, seen))
+    content += [
+        {
+            "type": "tool_use",
+            "id": f"toolu_{seen.number}_{at}",
+            "name": name,
+            "input": _object(given),
+        }
+        for at, (name, given) in enumerate(answer.calls)
+    ]
     tool = content and content[-1]["type"] == "tool_use"
     return {
         "id": f"msg_{seen.number}",
@@ -108,6 +138,13 @@ def _anthropic(answer: Answer, seen: Seen) -> dict[str, Any]:
             "service_tier": "standard",
         },
     }
+
+
+def _object(given: str) -> Any:
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given
 
 
 def _block(answer: Answer, seen: Seen) -> dict[str, Any]:
@@ -138,6 +175,11 @@ def _google(answer: Answer, seen: Seen) -> dict[str, Any]:
     content: dict[str, Any] = {"role": "model"}
     if _shown(answer):
         content["parts"] = [{"text": answer.text}]
+    if answer.calls:
+        content["parts"] = [
+            {"functionCall": {"name": name, "args": _object(given)}, "thoughtSignature": "c2ln"}
+            for name, given in answer.calls
+        ]
     candidate: dict[str, Any] = {
         "index": 0,
         "content": content,

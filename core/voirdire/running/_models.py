@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from voirdire._errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
-from voirdire.schema import ENDED, FinishReason, Reply, Usage
+from voirdire.schema import ENDED, FinishReason, Reply, ToolCall, Usage
 from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ def sound(found: object) -> Reply | ModelError:
         ended = word.lower() in ENDED
         said = "taken as its end" if ended else "the text is read as one that may be cut"
         notes = (*notes, f"{'' if ended else 'unknown_word '}finish_reason {word}: {said}")
-        reason = ("stop" if ended else "length") if found.text.strip() else "empty"
+        answers = bool(found.text.strip() or found.tool_calls)
+        reason = ("stop" if ended else "length") if answers else "empty"
     return replace(
         found,
         finish_reason=reason,
@@ -165,6 +166,7 @@ def sound(found: object) -> Reply | ModelError:
         latency=_number(found.latency) or 0.0,
         notes=notes,
         option_logprobs=_logprobs(found.option_logprobs),
+        tool_calls=_calls(found.tool_calls),
         error=_text(found.error),
     )
 
@@ -185,6 +187,7 @@ def _is_plain(reply: Reply) -> bool:
         and all(type(name) is str and type(value) in _PLAIN for name, value in params.items())
         and not reply.notes
         and not reply.option_logprobs
+        and not reply.tool_calls
     )
 
 
@@ -223,6 +226,16 @@ def _params(params: Any) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError):
         return {str(name): str(value) for name, value in params.items()}
     return dict(params)
+
+
+def _calls(found: Any) -> tuple[ToolCall, ...]:
+    """The calls among what stands where calls should be, each of its fields a text."""
+    calls = found if isinstance(found, list | tuple) else ()
+    return tuple(
+        ToolCall(_text(call.id), _text(call.name), _text(call.arguments), _text(call.signature))
+        for call in calls
+        if isinstance(call, ToolCall)
+    )
 
 
 def _logprobs(found: Any) -> dict[str, float]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 SCHEMA_VERSION = 2
 
-#: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id].
+#: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id], with a third
+#: entry, the id of its calls of tools or of the call it answers, where there are any.
 #: `current` is 1 on the call that the newest prompt of its slot made, so that an older prompt's
 #: reply stays on file but enters no table.
 TABLES = """

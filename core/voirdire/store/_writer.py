@@ -16,13 +16,13 @@ from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
 from voirdire.store._schema import PRAGMAS
 from voirdire.store._texts import pack
-from voirdire.store.records import Attempt, Finish, Revival, dumps, make_call
+from voirdire.store.records import Attempt, Finish, Revival, calls_json, dumps, make_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from voirdire.schema import Reply
+    from voirdire.schema import Message, Reply
     from voirdire.store.records import Call, RaterId, Slot
 
 
@@ -138,10 +138,15 @@ class _Book:
     def _call(self, call: Call) -> int:
         slot, interned = call.slot, self._interned
         place = (interned.rater_id(slot.rater), interned.task(slot), slot.run, slot.step)
-        messages = json.dumps([(m.role, interned.text(m.content)) for m in call.request.messages])
+        messages = json.dumps([self._message(message) for message in call.request.messages])
         self._connection.execute(_SUPERSEDE, (*place, call.key))
         row = (call.key, *place, messages, interned.params(call.params))
         return int(self._connection.execute(_CALL, row).fetchone()[0])
+
+    def _message(self, message: Message) -> list[Any]:
+        """Role and row of the text; behind them the row of its calls, where there are any."""
+        rows = [message.content, *filter(None, [calls_json(message)])]
+        return [message.role, *map(self._interned.text, rows)]
 
     def _reply(self, reply: Reply) -> tuple[Any, ...]:
         usage = reply.usage
@@ -150,8 +155,22 @@ class _Book:
             pack(self._hide(reply.text)), reply.finish_reason, None,
             scrub(reply.error) if reply.error else None,
             usage.input, usage.output, usage.cached, usage.reasoning, reply.latency,
-            reply.provider_id, reply.model, sent, _extra(reply),
+            reply.provider_id, reply.model, sent, self._extra(reply),
         )  # fmt: skip
+
+    def _extra(self, reply: Reply) -> str | None:
+        """Notes, log-probabilities and calls of tools, where there are any."""
+        found: dict[str, Any] = {}
+        if reply.notes:
+            found["notes"] = [scrub(note) for note in reply.notes]
+        if reply.option_logprobs:
+            found["option_logprobs"] = dict(reply.option_logprobs)
+        if reply.tool_calls:
+            found["tool_calls"] = [
+                [call.id, call.name, self._hide(call.arguments), call.signature]
+                for call in reply.tool_calls
+            ]
+        return dumps(found) if found else None
 
     def _params(self, text: str) -> int:
         """The row of the parameters sent; looking for keys in the same ones again would be slow."""
@@ -183,16 +202,6 @@ class _Book:
             self._call(nothing)
             self._connection.execute(_FAIL, (finish.status, nothing.key))
             self._connection.execute(_TRIM, (1, nothing.key))
-
-
-def _extra(reply: Reply) -> str | None:
-    """Notes and log-probabilities, where there are any."""
-    found: dict[str, Any] = {}
-    if reply.notes:
-        found["notes"] = [scrub(note) for note in reply.notes]
-    if reply.option_logprobs:
-        found["option_logprobs"] = dict(reply.option_logprobs)
-    return dumps(found) if found else None
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -165,7 +165,7 @@ def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tup
         return len(unpack(connection.execute(sql, (number,)).fetchone()[0]))
 
     for messages, text in connection.execute(_BLIND, (model,)):
-        asked = sum(length(number) for _, number in json.loads(messages))
+        asked = sum(length(row) for _, *rows in json.loads(messages) for row in rows)
         yield asked, len(unpack(text))
 
 

@@ -78,7 +78,10 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     tasks: list[tuple[Any, ...]] = []
     for item, first, second, run, kept, _ in page:
         replies = _NOT_ASKED if kept is None else kept
-        key = tuple((r.text, r.finish_reason, tuple(r.option_logprobs.items())) for r in replies)
+        key = tuple(
+            (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)
+            for r in replies
+        )
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from voirdire.schema import Reply, Request, Usage
+    from voirdire.schema import Message, Reply, Request, Usage
     from voirdire.study import Stage
 
 
@@ -111,8 +111,22 @@ def call_key(slot: Slot, request: Request, params: str) -> bytes:
     )
     digest = hashlib.blake2b(digest_size=16)
     digest.update(_framed((*head, str(slot.run), str(slot.step), params)))
-    digest.update(_framed(part for m in request.messages for part in (m.role, m.content)))
+    digest.update(_framed(part for m in request.messages for part in _parts(m)))
     return digest.digest()
+
+
+def _parts(message: Message) -> tuple[str, ...]:
+    """What a key is made of; calls and their results add a part, so that older keys stay."""
+    more = calls_json(message)
+    return (message.role, message.content, more) if more else (message.role, message.content)
+
+
+def calls_json(message: Message) -> str:
+    """The calls of a message, or which call it answers, as canonical JSON; empty without any."""
+    if not (message.calls or message.call_id or message.name):
+        return ""
+    calls = [[call.id, call.name, call.arguments, call.signature] for call in message.calls]
+    return dumps({"calls": calls, "call_id": message.call_id, "name": message.name})
 
 
 def make_call(slot: Slot, request: Request) -> Call:
@@ -141,6 +155,8 @@ def params_json(request: Request) -> str:
     }
     if request.options:
         found["options"] = request.options
+    if request.tools:
+        found["tools"] = [[t.name, t.description, dict(t.parameters)] for t in request.tools]
     if request.params:
         found["params"] = dict(request.params)
     return dumps(found) if found else "{}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Usage
@@ -12,6 +13,8 @@ from voirdire_judges.models._status import stated_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from voirdire.schema import Request, ToolCall
 
 
 def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
@@ -113,6 +116,32 @@ def given_to(calls: Iterable[Any]) -> str:
         for given in calls
         if given is not None
     )
+
+
+def asked_calls(calls: Iterable[ToolCall], request: Request) -> tuple[ToolCall, ...]:
+    """The calls of a reply, each with an id; none where the request brought no tools.
+
+    Without tools of ours a call is a provider's way to hand over the answer (`given_to`).
+    """
+    if not request.tools:
+        return ()
+    return tuple(
+        call if call.id else replace(call, id=f"call_{at}")
+        for at, call in enumerate(calls, start=1)
+    )
+
+
+def arguments_of(value: Any) -> str:
+    """Arguments of a call as text: as they came, or an object as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def object_in(arguments: str) -> dict[str, Any]:
+    """The object that arguments are, for a provider that takes nothing else back."""
+    try:
+        return mapping(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def count(value: Any) -> int | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply
+from voirdire.schema import Reply, ToolCall
 from voirdire_judges.models._body import (
+    arguments_of,
+    asked_calls,
     content_of,
     given_to,
     items,
@@ -22,7 +25,7 @@ from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._logprobs import Position, option_logprobs
 
 if TYPE_CHECKING:
-    from voirdire.schema import Request, Usage
+    from voirdire.schema import Message, Request, Usage
     from voirdire_judges.models._options import Options
 
 #: Asks the SDK for the answer as it came.
@@ -33,7 +36,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     """The body of a call; `max_completion_tokens` is the name that all current models take."""
     sent: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "messages": [_message(m) for m in request.messages],
         "temperature": request.temperature,
         "top_p": request.top_p,
         "max_completion_tokens": request.max_tokens,
@@ -41,11 +44,30 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     }
     if request.options and options.logprobs:
         sent |= {"logprobs": True, "top_logprobs": 20}
-    if request.schema is not None and options.structured:
+    if request.tools:
+        sent["tools"] = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
+    elif request.schema is not None and options.structured:
         form = {"name": "answer", "schema": dict(request.schema), "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
     sent |= {**options.params, **request.params}
     return {name: value for name, value in sent.items() if value is not None}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    sent: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.role == "tool":
+        sent["tool_call_id"] = message.call_id
+    if message.calls:
+        sent["content"] = message.content or None
+        sent["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    return sent
 
 
 def compatible_params(model: str, request: Request, options: Options) -> dict[str, Any]:
@@ -81,18 +103,32 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     choice, message = choices[0], mapping(choices[0].get("message"))
     said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
-    said = said or given_to(_handed(message))
-    _check_error(body, choice, reason, said or refusal)
+    calls = asked_calls(_calls(message), request)
+    if not calls:
+        said = said or given_to(_handed(message))
+    handed = "call" if calls else ""
+    _check_error(body, choice, reason, said or refusal or handed)
     positions = items(mapping(choice.get("logprobs")).get("content"))
     return Reply(
         text=said or refusal,
-        finish_reason=finish_of(reason, said, refusal),
+        finish_reason=finish_of(reason, said or handed, refusal),
         usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
         option_logprobs=option_logprobs(positions_of(positions), request.options, said),
+        tool_calls=calls,
     )
+
+
+def _calls(message: dict[str, Any]) -> list[ToolCall]:
+    found = [
+        (text(c.get("id")), mapping(c.get("function"))) for c in items(message.get("tool_calls"))
+    ]
+    return [
+        ToolCall(number, text(call.get("name")), arguments_of(call.get("arguments")))
+        for number, call in found
+    ]
 
 
 def _handed(message: dict[str, Any]) -> list[Any]:

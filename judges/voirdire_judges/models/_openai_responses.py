@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply
+from voirdire.schema import Reply, ToolCall
 from voirdire_judges.models._body import (
+    arguments_of,
+    asked_calls,
     content_of,
     given_to,
     items,
@@ -22,7 +25,7 @@ from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._openai_chat import positions_of
 
 if TYPE_CHECKING:
-    from voirdire.schema import Request, Usage
+    from voirdire.schema import Message, Request, Usage
     from voirdire_judges.models._options import Options
 
 
@@ -30,7 +33,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     """The body of a call; nothing is stored at the provider."""
     sent: dict[str, Any] = {
         "model": model,
-        "input": [{"role": m.role, "content": m.content} for m in request.messages],
+        "input": [part for m in request.messages for part in _parts(m)],
         "temperature": request.temperature,
         "top_p": request.top_p,
         "max_output_tokens": request.max_tokens,
@@ -38,11 +41,26 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     }
     if request.options and options.logprobs:
         sent |= {"top_logprobs": 20, "include": ["message.output_text.logprobs"]}
-    if request.schema is not None and options.structured:
+    if request.tools:
+        sent["tools"] = [{"type": "function", **asdict(tool)} for tool in request.tools]
+    elif request.schema is not None and options.structured:
         form = {"type": "json_schema", "name": "answer", "schema": dict(request.schema)}
         sent["text"] = {"format": {**form, "strict": True}}
     sent |= {**options.params, **request.params}
     return {name: value for name, value in sent.items() if value is not None}
+
+
+def _parts(message: Message) -> list[dict[str, Any]]:
+    """A message, the calls that it makes, or the result of one."""
+    if message.role == "tool":
+        output = {"call_id": message.call_id, "output": message.content}
+        return [{"type": "function_call_output", **output}]
+    said = {"role": message.role, "content": message.content}
+    calls = [
+        {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.arguments}
+        for c in message.calls
+    ]
+    return [*([said] if message.content or not calls else []), *calls]
 
 
 async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
@@ -66,17 +84,26 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
     refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
     calls = [item for item in items(body.get("output")) if item.get("type") == "function_call"]
-    said = said or given_to(call.get("arguments") for call in calls)
+    asked = asked_calls(map(_call, calls), request)
+    if not asked:
+        said = said or given_to(call.get("arguments") for call in calls)
+    handed = "call" if asked else ""
     positions = [token for part in parts for token in items(part.get("logprobs"))]
     return Reply(
         text=said or refusal,
-        finish_reason=finish_of(_reason(body), said, refusal),
+        finish_reason=finish_of(_reason(body), said or handed, refusal),
         usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(_reason(body)), *unknown_parts(parts)),
         option_logprobs=option_logprobs(positions_of(positions), request.options, said),
+        tool_calls=asked,
     )
+
+
+def _call(item: dict[str, Any]) -> ToolCall:
+    number = text(item.get("call_id")) or text(item.get("id"))
+    return ToolCall(number, text(item.get("name")), arguments_of(item.get("arguments")))
 
 
 def _reason(body: dict[str, Any]) -> str:

@@ -30,6 +30,8 @@ class Options:
         Whether log-probabilities are asked for where a request names options.
     params : mapping
         Further parameters of the provider, sent with every call (``{"reasoning_effort": "low"}``).
+    native_tools : bool
+        Whether the endpoint knows tools; else they are told and called in plain text.
     """
 
     timeout: float = 120.0
@@ -37,6 +39,7 @@ class Options:
     structured: bool = True
     logprobs: bool = True
     params: Mapping[str, Any] = field(default_factory=dict)
+    native_tools: bool = True
 
     def __post_init__(self) -> None:
         if not self.timeout > 0:

@@ -15,6 +15,7 @@ from voirdire.secrets import Hider
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import message, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._plain_tools import with_calls, without_tools
 from voirdire_judges.models._pool import Lease, pool
 from voirdire_judges.models._status import error_of, is_too_long, words
 
@@ -103,6 +104,11 @@ class RemoteModel:
             No reply came; `kind` says why, `retryable` whether asking again may help.
         """
         request = sendable(self.name, request)
+        if request.tools and not self.options.native_tools:
+            return with_calls(await self._reply(without_tools(request)))
+        return await self._reply(request)
+
+    async def _reply(self, request: Request) -> Reply:
         outcome = await self._attempt(request)
         while outcome is _Again.AGAIN:
             outcome = await self._attempt(request)
@@ -203,6 +209,9 @@ class RemoteModel:
         return replace(
             reply,
             text=self._hide(reply.text),
+            tool_calls=tuple(
+                replace(call, arguments=self._hide(call.arguments)) for call in reply.tool_calls
+            ),
             model=reply.model or self.model,
             params=shown(sent),
             notes=notes,

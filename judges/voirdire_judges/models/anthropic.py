@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Reply, ToolCall, Usage
 from voirdire_judges.models._body import (
     added,
+    arguments_of,
+    asked_calls,
     content_of,
     count,
     items,
     mapping,
+    object_in,
     parse_body,
     text,
     unknown_parts,
@@ -24,9 +27,9 @@ from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Request
+    from voirdire.schema import Message, Request
 
 
 def open_client(endpoint: Endpoint) -> Any:
@@ -59,15 +62,18 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
     sent: dict[str, Any] = {
         "model": model,
-        "messages": [
-            {"role": m.role, "content": m.content} for m in request.messages if m.role != "system"
-        ],
+        "messages": _messages(request.messages),
         "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
         "system": system or None,
         "temperature": request.temperature,
         "top_p": request.top_p,
     }
-    if request.schema is not None and options.structured:
+    if request.tools:
+        sent["tools"] = [
+            {"name": t.name, "description": t.description, "input_schema": dict(t.parameters)}
+            for t in request.tools
+        ]
+    elif request.schema is not None and options.structured:
         tool = {
             "name": "answer",
             "description": "Give the answer.",
@@ -76,6 +82,32 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         sent |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
     sent |= {**options.params, **request.params}
     return {name: value for name, value in sent.items() if value is not None}
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """All but the system's; results of calls that were made together must come in one message."""
+    sent: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "tool":
+            result = {"tool_use_id": message.call_id, "content": message.content}
+            blocks = [{"type": "tool_result", **result}]
+            if sent and sent[-1]["role"] == "user" and isinstance(sent[-1]["content"], list):
+                sent[-1]["content"] += blocks
+            else:
+                sent.append({"role": "user", "content": blocks})
+        elif message.calls:
+            sent.append({"role": "assistant", "content": _called(message)})
+        elif message.role != "system":
+            sent.append({"role": message.role, "content": message.content})
+    return sent
+
+
+def _called(message: Message) -> list[dict[str, Any]]:
+    said = [{"type": "text", "text": message.content}] if message.content.strip() else []
+    return said + [
+        {"type": "tool_use", "id": c.id, "name": c.name, "input": object_in(c.arguments)}
+        for c in message.calls
+    ]
 
 
 async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
@@ -102,17 +134,26 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     content = body.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
     said = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
-    given = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    uses = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = asked_calls(
+        (
+            ToolCall(text(use.get("id")), text(use.get("name")), arguments_of(use.get("input")))
+            for use in uses
+        ),
+        request,
+    )
+    given = [] if calls else [block.get("input") for block in uses]
     answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])
     reason = text(body.get("stop_reason"))
     notes = ("option_logprobs: Anthropic gives none",) if request.options else ()
     return Reply(
         text=answer,
-        finish_reason=finish_of(reason, answer),
+        finish_reason=finish_of(reason, answer or ("call" if calls else "")),
         usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*notes, *unknown_finish(reason), *unknown_parts(blocks)),
+        tool_calls=calls,
     )
 
 

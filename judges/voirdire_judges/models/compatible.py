@@ -38,6 +38,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     structured: bool = False,
     logprobs: bool = True,
     params: Mapping[str, Any] | None = None,
+    native_tools: bool = True,
 ) -> RemoteModel:
     """A model behind an OpenAI-compatible endpoint (`compatible:llama3`).
 
@@ -53,7 +54,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         A header that carries the key besides `Authorization` (`api-key` at Azure).
     query : mapping, optional
         Query parameters of every call (`{"api-version": "2024-10-21"}` on Azure's older path).
-    timeout, on_refused_parameter, structured, logprobs, params
+    timeout, on_refused_parameter, structured, logprobs, params, native_tools
         See `Options`; `structured` is off, since many endpoints do not enforce a schema.
 
     Raises
@@ -73,5 +74,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     key = key_from_environment(name, api_key_env) if api_key_env else None
     address = checked_address(name, base_url)
     endpoint = Endpoint(address, key, tuple(sorted((query or {}).items())), api_key_header)
-    options = Options(timeout, on_refused_parameter, structured, logprobs, params or {})
+    options = Options(
+        timeout, on_refused_parameter, structured, logprobs, params or {}, native_tools
+    )
     return RemoteModel(name, model_name, COMPATIBLE, endpoint, options)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Reply, ToolCall, Usage
 from voirdire_judges.models._body import (
     added,
+    arguments_of,
+    asked_calls,
     count,
     given_to,
     items,
     mapping,
+    object_in,
     parse_body,
     text,
     usage_of,
@@ -24,9 +27,9 @@ from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Request
+    from voirdire.schema import Message, Request
 
 
 def open_client(endpoint: Endpoint) -> Any:
@@ -67,11 +70,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
     sent: dict[str, Any] = {
         "model": model,
-        "contents": [
-            {"role": "model" if m.role == "assistant" else "user", "parts": [{"text": m.content}]}
-            for m in request.messages
-            if m.role != "system"
-        ],
+        "contents": _contents(request.messages),
         "system_instruction": system or None,
         "temperature": request.temperature,
         "top_p": request.top_p,
@@ -80,13 +79,52 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     }
     if request.options and options.logprobs:
         sent |= {"response_logprobs": True, "logprobs": 20}
-    if request.schema is not None and options.structured:
+    if request.tools:
+        declared = [
+            {
+                "name": t.name,
+                "description": t.description,
+                "parameters_json_schema": dict(t.parameters),
+            }
+            for t in request.tools
+        ]
+        sent["tools"] = [{"function_declarations": declared}]
+    elif request.schema is not None and options.structured:
         sent |= {
             "response_mime_type": "application/json",
             "response_json_schema": dict(request.schema),
         }
     sent |= {**options.params, **request.params}
     return {name: value for name, value in sent.items() if value is not None}
+
+
+def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """All but the system's; results of calls that were made together are parts of one content."""
+    sent: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        parts = _parts(message)
+        if message.role == "tool" and sent and "function_response" in sent[-1]["parts"][0]:
+            sent[-1]["parts"] += parts
+        else:
+            role = "model" if message.role == "assistant" else "user"
+            sent.append({"role": role, "parts": parts})
+    return sent
+
+
+def _parts(message: Message) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        answered = {"name": message.name, "response": {"result": message.content}}
+        return [{"function_response": answered}]
+    said = [{"text": message.content}] if message.content or not message.calls else []
+    return said + [
+        {
+            "function_call": {"name": c.name, "args": object_in(c.arguments)},
+            **({"thought_signature": c.signature} if c.signature else {}),
+        }
+        for c in message.calls
+    ]
 
 
 async def send(opened: Any, sent: dict[str, Any]) -> dict[str, Any]:
@@ -117,19 +155,34 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     candidate = next(iter(items(body.get("candidates"))), {})
     parts = items(mapping(candidate.get("content")).get("parts"))
     said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
-    said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
+    calls = asked_calls((_call(part) for part in parts if part.get("functionCall")), request)
+    if not calls:
+        said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
     reason = text(candidate.get("finishReason"))
     notes = [f"block_reason: {blocked}"] if blocked else []
     notes += [f"finish_reason: {reason}"] if reason not in _PLAIN else []
     notes += unknown_finish(reason)
     return Reply(
         text=said,
-        finish_reason=finish_of("content_filter" if blocked else reason, said),
+        finish_reason=finish_of(
+            "content_filter" if blocked else reason, said or ("call" if calls else "")
+        ),
         usage=billed(body),
         model=text(body.get("modelVersion")),
         provider_id=text(body.get("responseId")),
         notes=tuple(notes),
         option_logprobs=option_logprobs(_positions(candidate), request.options, said),
+        tool_calls=calls,
+    )
+
+
+def _call(part: dict[str, Any]) -> ToolCall:
+    call = mapping(part.get("functionCall"))
+    return ToolCall(
+        text(call.get("id")),
+        text(call.get("name")),
+        arguments_of(call.get("args") or {}),
+        text(part.get("thoughtSignature")),
     )
 
 

@@ -15,6 +15,7 @@ from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._imports import require
+from voirdire_judges.models._plain_tools import with_calls, without_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ class HfModel:
 
     A request that names options is answered by scoring them: `option_logprobs` holds the
     log-probability of each option as the whole answer's beginning, the text is the likeliest one.
-    Any other request generates; the same request and seed give the same text.
+    Any other request generates; the same request and seed give the same text. Tools are told and
+    called in plain text.
     """
 
     concurrency = 1
@@ -47,7 +49,9 @@ class HfModel:
     async def complete(self, request: Request) -> Reply:
         """One reply to one request."""
         request = sendable(self.name, request)
-        return await asyncio.to_thread(self._answer, request)
+        if not request.tools:
+            return await asyncio.to_thread(self._answer, request)
+        return with_calls(await asyncio.to_thread(self._answer, without_tools(request)))
 
     def _answer(self, request: Request) -> Reply:
         with self._lock:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError, ModelError
-from voirdire.schema import Reply
+from voirdire.schema import Reply, ToolCall
 from voirdire_judges.models._body import (
+    arguments_of,
+    asked_calls,
     given_to,
     items,
     mapping,
+    object_in,
     stated_error,
     text,
     texts_in,
@@ -24,11 +28,12 @@ from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import Key
+from voirdire_judges.models._plain_tools import with_calls, without_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.schema import Request
+    from voirdire.schema import Message, Request
 
 
 #: What a provider's integration raises when it is handed a page of HTML or half an object.
@@ -51,21 +56,34 @@ class LangchainModel:
     async def complete(self, request: Request) -> Reply:
         """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
         request = sendable(self.name, request)
+        if request.tools and not _binds(self.model):
+            return with_calls(await self._reply(without_tools(request)))
+        return await self._reply(request)
+
+    async def _reply(self, request: Request) -> Reply:
         outcome = await self._attempt(request)
         if isinstance(outcome, ModelError):
             raise outcome
         return outcome
 
     async def _attempt(self, request: Request) -> Reply | ModelError:
-        messages = [(m.role, m.content) for m in request.messages]
+        messages = list(map(_message, request.messages))
         sent = self._parameters(request)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self.timeout):
-                message = await self.model.ainvoke(messages, **sent)
-            return read(message, sent, self._notes, time.perf_counter() - started)
+                message = await self._bound(request).ainvoke(messages, **sent)
+            seconds = time.perf_counter() - started
+            return read(message, sent, self._notes, seconds, request)
         except Exception as error:  # noqa: BLE001 - an integration may raise anything at all
             return self._fault(error)
+
+    def _bound(self, request: Request) -> Any:
+        """The model, with the request's tools bound to it where there are any."""
+        if not request.tools:
+            return self.model
+        tools = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
+        return self.model.bind_tools(tools)
 
     def _parameters(self, request: Request) -> dict[str, Any]:
         asked = {
@@ -92,6 +110,28 @@ class LangchainModel:
         if fault.kind == "model" and isinstance(error, _CONFUSED):
             return ModelError(f"{fault} (the answer may not be the provider's)", "malformed")
         return fault
+
+
+def _message(message: Message) -> Any:
+    """As LangChain takes it: a role and a text, or its own kind for calls and their results."""
+    if not (message.calls or message.role == "tool"):
+        return message.role, message.content
+    from langchain_core.messages import AIMessage, ToolMessage  # noqa: PLC0415 - an extra
+
+    if message.role == "tool":
+        return ToolMessage(message.content, tool_call_id=message.call_id, name=message.name)
+    calls = [
+        {"id": c.id, "name": c.name, "args": object_in(c.arguments), "type": "tool_call"}
+        for c in message.calls
+    ]
+    return AIMessage(message.content, tool_calls=calls)
+
+
+def _binds(model: Any) -> bool:
+    """Whether the integration knows tools: LangChain's own `bind_tools` only raises."""
+    from langchain_core.language_models import BaseChatModel  # noqa: PLC0415 - an extra
+
+    return type(model).bind_tools is not BaseChatModel.bind_tools
 
 
 def _keys_in(model: Any) -> list[Key]:
@@ -150,23 +190,36 @@ def _imported(path: str) -> Any:
         raise InputError(f"langchain:{path}: {error}") from error
 
 
-def read(message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float) -> Reply:
+def read(
+    message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float, request: Request
+) -> Reply:
     """The reply in a message, whatever integration made it; else what was handed to tools."""
     meta = mapping(getattr(message, "response_metadata", None))
     extra = mapping(getattr(message, "additional_kwargs", None))
-    calls = items(getattr(message, "tool_calls", None))
-    said = texts_in(getattr(message, "content", "")) or given_to(c.get("args") for c in calls)
+    made = items(getattr(message, "tool_calls", None))
+    broken = items(getattr(message, "invalid_tool_calls", None))
+    calls = asked_calls(
+        (
+            ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
+            for c in (*made, *broken)
+        ),
+        request,
+    )
+    said = texts_in(getattr(message, "content", ""))
+    if not calls:
+        said = said or given_to(c.get("args") for c in made)
     reason = _reason(meta)
     refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
     return Reply(
         text=said or refusal,
-        finish_reason=finish_of(reason, said, refusal),
+        finish_reason=finish_of(reason, said or ("call" if calls else ""), refusal),
         usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
         model=text(meta.get("model_name")) or text(meta.get("model")),
         params=dict(sent),
         provider_id=text(meta.get("id")) or text(getattr(message, "id", "")),
         latency=seconds,
         notes=(*notes, *unknown_finish(reason)),
+        tool_calls=calls,
     )
 
 

@@ -1,0 +1,91 @@
+"""Tools for models that have no calls of their own: a plain-text protocol, both ways."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from voirdire.schema import Message, Reply, Request, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Tool
+
+_HOW = """You may use tools. To use one, write a line of this form and nothing after it:
+CALL {{"tool": "NAME", "arguments": {{...}}}}
+You then get its result, and may use another tool or answer. Tools:
+{tools}"""
+#: A call stands at the beginning of a line: a reply that only speaks of CALL makes none.
+_CALL = re.compile(r"^[ \t]*CALL[ \t]*(?=\{)", re.MULTILINE)
+
+
+def without_tools(request: Request) -> Request:
+    """The request with its tools, calls and results written as text."""
+    how = Message("system", _HOW.format(tools="\n".join(map(_described, request.tools))))
+    first = [m for m in request.messages if m.role == "system"]
+    rest = [_as_text(m) for m in request.messages if m.role != "system"]
+    return replace(request, tools=(), messages=(*_joined([*first, how]), *_joined(rest)))
+
+
+def with_calls(reply: Reply) -> Reply:
+    r"""The reply with the calls that its text makes; the text ends before the first.
+
+    A call whose JSON is broken is a call with these arguments and no name, so that whoever asked
+    can say what is wrong with it.
+
+    >>> reply = with_calls(Reply('Let me see.\nCALL {"tool": "add", "arguments": {"a": 1}}'))
+    >>> reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments
+    ('Let me see.', 'add', '{"a": 1}')
+    """
+    found = list(_CALL.finditer(reply.text))
+    if not found:
+        return reply
+    calls = tuple(
+        _call(f"call_{at}", reply.text[match.end() :]) for at, match in enumerate(found, start=1)
+    )
+    return replace(reply, text=reply.text[: found[0].start()].strip(), tool_calls=calls)
+
+
+def _call(number: str, text: str) -> ToolCall:
+    try:
+        said, _ = json.JSONDecoder(strict=False).raw_decode(text)
+        name, arguments = said["tool"], said.get("arguments", {})
+    except (ValueError, KeyError, RecursionError):
+        return ToolCall(number, "", text.splitlines()[0])
+    given = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(number, str(name), given)
+
+
+def _described(tool: Tool) -> str:
+    return f"- {tool.name}: {tool.description} Arguments: {json.dumps(dict(tool.parameters))}"
+
+
+def _as_text(message: Message) -> Message:
+    if message.role == "tool":
+        return Message("user", f"Result of {message.name}:\n{message.content}")
+    lines = [message.content] if message.content else []
+    lines += [f"CALL {json.dumps(_shown(call), ensure_ascii=False)}" for call in message.calls]
+    return Message(message.role, "\n".join(lines))
+
+
+def _shown(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = call.arguments
+    return {"tool": call.name, "arguments": arguments}
+
+
+def _joined(messages: Sequence[Message]) -> list[Message]:
+    """Neighbours of one role as one message: many chat formats take turns only."""
+    found: list[Message] = []
+    for message in messages:
+        if found and found[-1].role == message.role:
+            joined = f"{found[-1].content}\n\n{message.content}"
+            found[-1] = Message(message.role, joined)
+        else:
+            found.append(message)
+    return found

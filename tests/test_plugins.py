@@ -44,7 +44,7 @@ def test_hook_specifications_and_manager_stay_small():
         for name in ("hookspecs.py", "_manager.py")
     }
     assert lines["hookspecs.py"] <= 60  # four lines a hook
-    assert lines["_manager.py"] <= 60
+    assert lines["_manager.py"] <= 70
 
 
 def test_built_in_plugin_is_found_and_resolved_on_use():

@@ -13,7 +13,10 @@ from voirdire._errors import PluginError
 from voirdire._registry import Plugins
 
 GROUP = "voirdire"
-KINDS = ("model", "judge", "annotator", "generator", "classifier", "selector", "benchmark", "probe")
+KINDS = (
+    "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
+    "probe", "tool",
+)  # fmt: skip
 
 
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:

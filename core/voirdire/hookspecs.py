@@ -31,6 +31,10 @@ class Hooks:
         """Selectors of few-shot examples."""
 
     @hookspec
+    def voirdire_register_tools(self, register: object) -> None:
+        """Tools that an agent judge may call."""
+
+    @hookspec
     def voirdire_register_benchmarks(self, register: object) -> None:
         """Benchmarks: each returns a Study and may review its Examination."""
 

@@ -169,6 +169,24 @@ class FollowsUp(Protocol):
 
 
 @runtime_checkable
+class TakesTime(Protocol):
+    """A rater whose `follow_up` may take long: where `slow`, it is called beside the runner's loop.
+
+    It also says how many replies it needs for one task, which counts where the study does not.
+    """
+
+    @property
+    def slow(self) -> bool:
+        """Whether it may."""
+        ...
+
+    @property
+    def max_steps(self) -> int:
+        """Replies for one task at most, from 1."""
+        ...
+
+
+@runtime_checkable
 class ParsesColumns(Protocol):
     """A judge that reads many single replies at once, with the same results as one by one."""
 

@@ -28,6 +28,7 @@ def voirdire_register_judges(register: Any) -> None:
     register("rubric", "voirdire_judges.rubric:make")
     register("pairwise", "voirdire_judges.pairwise:make")
     register("questionnaire", "voirdire_judges.questionnaires:make")
+    register("agent", "voirdire_judges.agent:make")
     register("probed", "voirdire_judges.probes:make")
 
 
@@ -40,6 +41,13 @@ def voirdire_register_probes(register: Any) -> None:
         "paraphrase",
     ):  # fmt: skip
         register(name, f"voirdire_judges.probes:{name}")
+
+
+@hookimpl
+def voirdire_register_tools(register: Any) -> None:
+    """Tools of the agent judge."""
+    register("calculate", "voirdire_judges.tools.calculate:make")
+    register("lookup", "voirdire_judges.tools.lookup:make")
 
 
 @hookimpl

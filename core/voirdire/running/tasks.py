@@ -201,7 +201,8 @@ async def _answer(job: Job) -> Parsed:
         broken = broken_parser(parsed)
         if not any(step.reply is None for step in job.steps):
             worker.parsed(broken)
-        bad = [] if broken else _to_ask_again(job, parsed.status)
+        # A rater cut at its last step would only ask for more of them again.
+        bad = [] if broken or job.cut else _to_ask_again(job, parsed.status)
         if not bad:
             return parsed
         for step in bad:
@@ -212,7 +213,12 @@ async def _answer(job: Job) -> Parsed:
 async def _further_steps(job: Job) -> None:
     worker, steps = job.worker, job.steps
     while worker.follow_up is not None and all(step.reply for step in steps):
-        more = checked_requests(worker.follow_up([step.as_reply() for step in steps]) or ())
+        replies = [step.as_reply() for step in steps]
+        if worker.slow:
+            asked = await asyncio.to_thread(worker.follow_up, replies)
+        else:
+            asked = worker.follow_up(replies)
+        more = checked_requests(asked or ())
         if not more:
             return
         at = len(steps)

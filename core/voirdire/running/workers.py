@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire._errors import BROKEN_PLUGIN, ModelError
-from voirdire.protocols import FollowsUp
+from voirdire.protocols import FollowsUp, TakesTime
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
@@ -98,6 +98,7 @@ class Worker:
         rater = self.asker.rater
         #: What to ask next, of a rater that takes several steps.
         self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
+        self.slow = isinstance(rater, TakesTime) and rater.slow
 
     async def ask(self, call: Call, request: Request) -> Reply | ModelError:
         """One call, tried again as the study says: a reply, or the fault that it was given up for.

@@ -18,7 +18,7 @@ from voirdire._errors import (
     VoirdireError,
 )
 from voirdire.parsing import LabelSet
-from voirdire.protocols import DeclaresLabels, SaysRuns, SaysTask
+from voirdire.protocols import DeclaresLabels, SaysRuns, SaysTask, TakesTime
 from voirdire.schema import (
     STATUSES,
     Attribute,
@@ -238,8 +238,11 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
     runs = rater.runs if isinstance(rater, SaysRuns) else 1
     runs = spec.runs if "runs" in spec.model_fields_set else runs
     rater_id = _rater_id(_STAGE[spec.kind], spec, rater, task)
+    steps = spec.max_steps
+    if isinstance(rater, TakesTime) and "max_steps" not in spec.model_fields_set:
+        steps = rater.max_steps
     named = _attributes(rater, rubric)
-    return Asker(rater_id, rater, task, spec, runs, named, spec.max_steps)
+    return Asker(rater_id, rater, task, spec, runs, named, steps)
 
 
 def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:

@@ -1,0 +1,69 @@
+"""`lookup`: rows of a declared table, by the value of one column."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire.errors import check_columns
+from voirdire.tables import cell_text, read_raw
+from voirdire_judges.tools.tool import AgentTool
+
+if TYPE_CHECKING:
+    from voirdire.study import Study
+
+#: Rows of one result.
+MOST = 10
+
+
+def make(
+    path: str,
+    key: str,
+    *,
+    name: str = "lookup",
+    description: str = "",
+    columns: tuple[str, ...] = (),
+    study: Study | None = None,
+) -> AgentTool:
+    """The tool (`tools = [{use = "lookup", path = "drugs.csv", key = "drug"}]`).
+
+    Parameters
+    ----------
+    path : str
+        A table in any format that voirdire reads, relative to the study.
+    key : str
+        The column whose value is looked for, whatever its capitals.
+    columns : sequence of str
+        What is shown of a row; all columns by default.
+    name, description : str
+        As the model is told.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or lacks a column.
+    """
+    file = Path(study.folder if study is not None else ".") / path
+    frame = read_raw(file).frame
+    shown = tuple(columns) or tuple(frame.columns)
+    check_columns(path, (key, *shown), frame.columns)
+    rows: dict[str, list[dict[str, str]]] = {}
+    for row in frame.iter_rows(named=True):
+        found = {column: cell_text(row[column]) for column in shown}
+        rows.setdefault(cell_text(row[key]).strip().casefold(), []).append(found)
+
+    def looked_up(value: str) -> str:
+        found = rows.get(value.strip().casefold(), [])
+        if not found:
+            return f"There is no row whose {key} is {value!r}."
+        more = f"\n(and {len(found) - MOST} more rows)" if len(found) > MOST else ""
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in found[:MOST]) + more
+
+    said = description or f"Rows of a table, by the value of its column {key}."
+    schema = {
+        "type": "object",
+        "properties": {"value": {"type": "string", "description": f"the value of {key}"}},
+        "required": ["value"],
+    }
+    return AgentTool(name, said, schema, looked_up, reads=path)

@@ -128,20 +128,23 @@ class Panel:
     def chosen(self, asked: Sequence[str]) -> tuple[str, ...]:
         """Names of the members that `asked` means: humans, judges, names; all where it is empty.
 
-        Humans are the members declared so, or the reference where none is; judges are the others.
+        Humans are the members declared so, or the reference where none is; judges are the others. A
+        jury repeats what its members said, and is meant only where it is named.
 
         Raises
         ------
         InputError
             A name that has no ratings.
         """
-        humans = {member.name for member in self.members if member.human} or set(self.reference)
-        groups = {"humans": humans, "judges": set(self.names) - humans}
+        own = {member.name for member in self.members if not member.derived}
+        humans = {member.name for member in self.members if member.human} & own
+        humans = humans or set(self.reference)
+        groups = {"humans": humans, "judges": own - humans}
         unknown = [name for name in asked if name not in groups and name not in self.names]
         if unknown:
             raise not_one_of("rater", unknown[0], [*groups, *self.names])
-        wanted = {name for word in asked for name in groups.get(word, {word})}
-        return tuple(name for name in self.names if not asked or name in wanted)
+        wanted = {name for word in asked for name in groups.get(word, {word})} if asked else own
+        return tuple(name for name in self.names if name in wanted)
 
     @property
     def references(self) -> tuple[tuple[str, ...], ...]:

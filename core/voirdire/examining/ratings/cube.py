@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,14 +48,6 @@ class Cube:
             self.raters.index(rater), self.attributes.index(attribute)
         ]
         return found
-
-    def without(self, raters: Collection[str]) -> Cube:
-        """A cube of the other raters."""
-        if not raters:
-            return self
-        kept = [at for at, name in enumerate(self.raters) if name not in raters]
-        names = tuple(self.raters[at] for at in kept)
-        return replace(self, raters=names, scores=self.scores[kept], asked=self.asked[kept])
 
     def with_composites(self, composites: Mapping[str, Sequence[str]]) -> Cube:
         """A cube whose attributes are the composites: the mean of all parts, missing if one is."""

@@ -100,8 +100,7 @@ def _measures(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ..
         return ()
     from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient
 
-    derived = {member.name for member in panel.members if member.derived}
-    return measures_of(cube.without(derived), panel, analysis)
+    return measures_of(cube, panel, analysis)
 
 
 def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:

@@ -99,7 +99,8 @@ def test_the_audit_is_a_list_of_findings(written, example):
     found = strict_json(written / "audit.json")
     assert len(found) == len(example.findings) > 0
     assert set(found[0]) == {
-        "kind", "severity", "table", "count", "places", "consequence", "message"
+        "kind", "severity", "table", "count", "places", "consequence", "message",
+        "attributes"
     }  # fmt: skip
 
 

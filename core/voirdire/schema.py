@@ -383,17 +383,19 @@ class Finding:
     kind : str
         A stable code, for example ``"out_of_scale"``.
     severity : {"blocking", "serious", "note"}
-        A blocking finding forbids any verdict.
+        A blocking finding forbids any verdict on what it concerns.
     table : str
         The file or rater it was found in; empty where it concerns several.
     count : int
         How often.
     places : tuple of str
-        Where, shortened to the first twenty.
+        Where, shortened to the first twenty; a run of rows or items is one place.
     message : str
         One sentence that says what was found.
     consequence : str
         What was done about it, and what it may distort.
+    attributes : tuple of str
+        The attributes that it concerns; empty where it concerns all of them.
     """
 
     kind: str
@@ -403,3 +405,4 @@ class Finding:
     places: tuple[str, ...]
     message: str
     consequence: str
+    attributes: tuple[str, ...] = ()

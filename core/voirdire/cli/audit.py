@@ -120,5 +120,5 @@ def _print(findings: Sequence[Finding]) -> None:
         console.print(head)
         console.print(Text(f"         {visible(finding.consequence)}", style="dim"))
         if finding.places:
-            shown = ", ".join(finding.places[:8]) + (" ..." if len(finding.places) > 8 else "")
+            shown = "; ".join(finding.places[:8]) + (" ..." if len(finding.places) > 8 else "")
             console.print(Text(f"         at {visible(shown)}", style="dim"))

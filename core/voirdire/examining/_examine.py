@@ -23,7 +23,7 @@ from voirdire.examining.source import (
     inputs_of,
     open_source,
 )
-from voirdire.examining.verdict.gathering import blocked_judges, gather_cases
+from voirdire.examining.verdict.gathering import blocked_pairs, gather_cases
 from voirdire.examining.verdict.judging import Judged, careless_findings, judge_cases
 from voirdire.study import Gate
 from voirdire.tables import RATERS
@@ -177,7 +177,7 @@ def judged_of(inputs: Inputs, cube: Cube) -> Judged:
         study.margins,
         uses=study.uses,
         critical={part.name for part in study.rubric.attributes if part.safety_critical},
-        blocked=blocked_judges(inputs.findings, panel, study),
+        blocked=blocked_pairs(inputs.findings, panel, study),
         level=study.analysis.level,
         epsilon=study.thresholds.epsilon,
     )

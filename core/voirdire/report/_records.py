@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.files import write_csv
 from voirdire.report._sentences import because, next_text, reason_text
+from voirdire.schema import Finding
 from voirdire.study import thresholds_hash
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
 
 def finding_records(examination: Examination) -> list[dict[str, Any]]:
     """The audit's findings as `audit.json` holds them, in the order given."""
-    keys = ("kind", "severity", "table", "count", "places", "consequence", "message")
+    keys = tuple(field.name for field in dataclasses.fields(Finding))
     return [{key: plain(getattr(found, key)) for key in keys} for found in examination.findings]
 
 

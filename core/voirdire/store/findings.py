@@ -233,7 +233,13 @@ def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:
     if not kept:
         return None
     rows = [row for found in kept.values() for row in found]
-    return tuple(dict.fromkeys(Finding(**{**row, "places": tuple(row["places"])}) for row in rows))
+    return tuple(dict.fromkeys(_as_finding(row) for row in rows))
+
+
+def _as_finding(row: dict[str, Any]) -> Finding:
+    """A finding as JSON holds it: lists for tuples; older files know no attributes."""
+    lists = {name: tuple(row.get(name, ())) for name in ("places", "attributes")}
+    return Finding(**{**row, **lists})
 
 
 def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:

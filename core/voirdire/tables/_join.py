@@ -105,7 +105,7 @@ def _asked(study: Study, part: Part) -> tuple[pl.DataFrame, tuple[Finding, ...]]
         "unlabelled",
         "note",
         "",
-        [f"item {item}" + (f", {system}" if system else "") for item, system in items.rows()[:20]],
+        [f"item {item}" + (f", {system}" if system else "") for item, system in items.rows()],
         f"{plural(items.height, 'response')} that no person rated.",
         "They are unlabelled and count neither as missing nor against anybody; `voirdire correct` "
         "uses what the judges say about them.",

@@ -71,7 +71,7 @@ def date_ids(raw: RawTable, column: str, ids: pl.Series) -> tuple[Finding, ...]:
         "date_ids",
         "note" if len(dates) == len(distinct) else "serious",
         raw.name,
-        dates.head(20).to_list(),
+        dates.to_list(),
         f"{plural(len(dates), 'id is a date', 'ids are dates')} in column {column!r}.",
         "Spreadsheets make dates of ids such as 1-2; such ids match no other file's.",
         count=len(dates),

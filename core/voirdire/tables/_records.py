@@ -190,7 +190,7 @@ def _null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
         "null_ids",
         "serious",
         raw.name,
-        [f"{raw.unit} {row}" for row in rows.head(20)],
+        [f"{raw.unit} {row}" for row in rows],
         f"{plural(len(rows), 'row')} without an id in column {column!r}.",
         "They belong to no item and are in no number; where cells were merged, write the id in "
         "every row.",
@@ -231,7 +231,7 @@ def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
         "duplicate_rows",
         "note",
         raw.name,
-        [f"{raw.unit} {row}" for row in rows.head(20)],
+        [f"{raw.unit} {row}" for row in rows],
         f"{plural(len(rows), 'row repeats', 'rows repeat')} another one exactly.",
         "Each is counted once.",
         count=len(rows),

@@ -93,7 +93,7 @@ def _withdrawn(raw: RawTable, column: str, gone: pl.DataFrame, unknown: list[str
         "rows_withdrawn",
         "serious",
         raw.name,
-        [f"{raw.unit} {row}" for row in gone["row"].head(20)],
+        [f"{raw.unit} {row}" for row in gone["row"]],
         f"{plural(gone.height, 'row')} whose {column!r} says that they are no rating: {said}.",
         f"They are left out.{doubt}",
         count=gone.height,

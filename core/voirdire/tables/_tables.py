@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -139,17 +140,60 @@ def finding(
     consequence: str,
     *,
     count: int | None = None,
+    attributes: Sequence[str] = (),
 ) -> Finding:
-    """A Finding with its places shortened to the first twenty; `count` defaults to all of them."""
+    """A Finding with its places condensed to at most twenty; `count` defaults to all of them."""
     return Finding(
         kind=kind,
         severity=severity,
         table=table,
         count=len(places) if count is None else count,
-        places=tuple(places[:20]),
+        places=condensed(places)[:20],
         message=message,
         consequence=consequence,
+        attributes=tuple(attributes),
     )
+
+
+def condensed(places: Sequence[str]) -> tuple[str, ...]:
+    """Places, each run of three or more that only count on as one of them.
+
+    Examples
+    --------
+    >>> condensed(["row 3", "row 4", "row 5", "row 9"])
+    ('rows 3-5', 'row 9')
+    >>> condensed(["item q8, a", "item q9, a", "item q10, a", "item q10, b"])
+    ('items q8-q10, a', 'item q10, b')
+    """
+    runs: list[list[str]] = []
+    last: tuple[str, str, int, str] | None = None
+    for place in places[:_MOST_PLACES]:
+        found = _COUNTED.fullmatch(place)
+        here = None if found is None else (found[1], found[2], int(found[3]), found[4])
+        follows = here is not None and last is not None and here == _next(last)
+        if follows:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+        last = here
+    return tuple(part for run in runs for part in _as_one(run))
+
+
+#: What is counted (`row`), the letters before a number without zeros before it, and what follows.
+_COUNTED = re.compile(r"(row|line|item|reply) ([^\d,]*)(0|[1-9]\d{0,15})((?:, .*)?)", re.DOTALL)
+_MOST_PLACES = 20_000
+
+
+def _next(place: tuple[str, str, int, str]) -> tuple[str, str, int, str]:
+    unit, stem, number, rest = place
+    return unit, stem, number + 1, rest
+
+
+def _as_one(run: list[str]) -> list[str]:
+    first, last = _COUNTED.fullmatch(run[0]), _COUNTED.fullmatch(run[-1])
+    if len(run) < 3 or first is None or last is None:
+        return run
+    return [f"{first[1]}s {first[2]}{first[3]}-{last[2]}{last[3]}{first[4]}"]
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -114,14 +114,25 @@ def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.st
     return found
 
 
-def blocked_judges(findings: Sequence[Finding], panel: Panel, study: Study) -> frozenset[str]:
-    """Judges whom a blocking finding concerns: all but those it does not name."""
+def blocked_pairs(
+    findings: Sequence[Finding], panel: Panel, study: Study
+) -> frozenset[tuple[str, str]]:
+    """Judges and attributes that a blocking finding concerns.
+
+    A finding that names a judge concerns that judge alone, one that names the reference, a file of
+    several raters or nobody concerns all judges; of attributes it concerns those it names, or all.
+    """
     rater_of = {source.path: source.rater for source in study.data.sources}
     rater_of |= {PurePath(path).name: rater for path, rater in rater_of.items()}
     names = {judge.name for judge in panel.judges}
     blocking = [found for found in findings if found.severity == "blocking"]
-    at = [rater_of.get(found.table) or found.table for found in blocking]
-    return frozenset(name for name in names if any(place not in names - {name} for place in at))
+    at = [(rater_of.get(found.table) or found.table, found.attributes) for found in blocking]
+    return frozenset(
+        (name, attribute)
+        for place, attributes in at
+        for name in ({place} if place in names else names)
+        for attribute in attributes or panel.attributes
+    )
 
 
 def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:

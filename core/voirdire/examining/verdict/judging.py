@@ -49,7 +49,7 @@ def judge_cases(
     *,
     uses: Sequence[Use] = (),
     critical: Collection[str] = (),
-    blocked: Collection[str] = (),
+    blocked: Collection[tuple[str, str]] = (),
     level: float = 0.95,
     epsilon: float | None = None,
 ) -> Judged:
@@ -65,8 +65,8 @@ def judge_cases(
         Those that the study cares about; by default all that there are.
     critical : collection of str
         Attributes that are declared safety-critical: no yes for SINGLE or GATE.
-    blocked : collection of str
-        Judges on whom a finding of the audit forbids a verdict.
+    blocked : collection of (str, str)
+        Judges and attributes on which a finding of the audit forbids a verdict.
     level : float
         Of the intervals of agreement on single responses, which decide nothing.
     epsilon : float, optional
@@ -92,7 +92,7 @@ def judge_cases(
                 use,
                 target,
                 critical=case.attribute in critical,
-                blocked=case.judge in blocked,
+                blocked=(case.judge, case.attribute) in blocked,
             )
             verdicts.append(replace(made, next=next_step(case, found, made, margins)))
     together = tuple(pair for found in pairs.values() for pair in found)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+#: So many may be put into words; a run of them is one place.
+_MOST = 5_000
 CELL = ("item", "system", "rater", "run")
 
 
@@ -16,9 +18,9 @@ def cells(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def places(frame: pl.DataFrame) -> list[str]:
-    """The first twenty cells in words."""
+    """The first few thousand cells in words."""
     found = []
-    for item, system, _, run in frame.select(CELL).head(20).iter_rows():
+    for item, system, _, run in frame.select(CELL).head(_MOST).iter_rows():
         of = f", {system}" if system is not None else ""
         again = f", run {run}" if run != 1 else ""
         found.append(f"item {item}{of}{again}")

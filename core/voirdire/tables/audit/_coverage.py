@@ -124,7 +124,7 @@ def _blank_systems(tables: Tables) -> list[Finding]:
             "system_blank",
             "serious",
             "",
-            [f"item {item}" for item in items.head(20)],
+            [f"item {item}" for item in items],
             f"{plural(blank.height, 'response')} without a system, where others have one.",
             "They are compared among themselves, as those of one nameless system.",
             count=blank.height,
@@ -197,7 +197,7 @@ def _unrated(tables: Tables) -> list[Finding]:
 
 
 def _unrated_finding(rater: str, absent: pl.DataFrame, whole: int) -> Finding:
-    first = absent.sort("item", "system").head(20)
+    first = absent.sort("item", "system").head(5_000)
     return finding(
         "responses_unrated",
         "serious" if absent.height > 0.05 * whole else "note",

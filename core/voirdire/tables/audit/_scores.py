@@ -11,6 +11,8 @@ from voirdire.tables._tables import finding, plural
 from voirdire.tables.audit._cells import CELL, cells, places
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
@@ -35,14 +37,29 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     if off.height == 0:
         return []
     scored = tables.ratings.filter(pl.col("score").is_not_null())
-    totals = dict(scored.group_by("rater").len().iter_rows())
+    counts = scored.group_by("rater", pl.col("attribute").cast(pl.String)).len()
+    totals = {(rater, attribute): n for rater, attribute, n in counts.iter_rows()}
     inferred = any(each.kind == "scale_inferred" for each in tables.findings)
     found = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
-        coded = [is_code(value, *study.rubric.scale) for value in of_rater["score"].drop_nulls()]
-        wrong = len(coded) - sum(coded) > _WRONG_SCALE * totals[rater] and not inferred
-        for values, block in _by_value(of_rater):
-            found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
+        odd = [] if inferred else _in_doubt(of_rater, totals, study)
+        doubtful = pl.col("attribute").cast(pl.String).is_in(odd)
+        for wrong, part in ((True, of_rater.filter(doubtful)), (False, of_rater.filter(~doubtful))):
+            for values, block in _by_value(part):
+                found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
+    return found
+
+
+def _in_doubt(off: pl.DataFrame, totals: Mapping[tuple[str, str], int], study: Study) -> list[str]:
+    """Attributes on which one rater leaves the scale so often that the scale itself is in doubt.
+
+    `totals` counts the scores by rater and attribute.
+    """
+    found = []
+    for (rater, attribute), block in off.group_by("rater", "attribute", maintain_order=True):
+        coded = [is_code(value, *study.rubric.scale) for value in block["score"].drop_nulls()]
+        if len(coded) - sum(coded) > _WRONG_SCALE * totals.get((rater, attribute), 0):
+            found.append(str(attribute))
     return found
 
 
@@ -81,6 +98,7 @@ def _off_scale_finding(
         f"declared scale is {low:g} to {high:g}.",
         _POLICY[study.data.off_scale] + doubt,
         count=block.height,
+        attributes=block["attribute"].cast(pl.String).unique(maintain_order=True).to_list(),
     )
 
 

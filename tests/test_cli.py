@@ -149,6 +149,7 @@ def test_audit_prints_and_gives_json(ratings):
         "places",
         "message",
         "consequence",
+        "attributes",
     }
     assert kinds["out_of_scale"]["count"] == 1
     assert "99" in kinds["out_of_scale"]["places"][0]

@@ -162,8 +162,7 @@ def test_what_is_said_about_a_rater_is_no_rater(tmp_path, right, header):
     study, tables = read_file(source)
     assert [rater.name for rater in study.panel] == ["human", "gpt_judge"]
     assert icc(source) == pytest.approx(right, abs=1e-12)
-    named = header != "doctor_experience"
-    assert ("columns_of_raters" in [f.kind for f in tables.findings]) is named
+    assert "columns_of_raters" in [f.kind for f in tables.findings]
 
 
 def test_a_perfect_judge_stays_perfect_beside_a_column_of_confidence(tmp_path):

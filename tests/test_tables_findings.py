@@ -79,7 +79,7 @@ def test_rows_that_only_count_on_are_one_place(tmp_path):
 
 
 def test_a_finding_of_an_older_session_concerns_all_attributes(tmp_path):
-    from voirdire.store import kept_findings
+    from voirdire.store.findings import kept_findings
 
     old = {"kind": "leak", "severity": "note", "table": "x", "count": 1, "places": ["a"],
            "message": "m", "consequence": "c"}  # fmt: skip

@@ -15,6 +15,7 @@ VoirdireError (a ValueError)
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
@@ -78,8 +79,13 @@ class QuestionError(TableError):
         What is asked, in a sentence.
     key : str
         The key of ``[[data.sources]]`` that settles it; the option of that name does the same.
+        ``reference``, of several names by commas, is a key of ``[data]``, and an option a name.
     choices : tuple of str
         Values of the option, the likeliest first.
+    line : str
+        The line of a study that says the first choice.
+    likely : bool
+        Whether the first choice is likely enough to be assumed.
 
     Examples
     --------
@@ -88,13 +94,23 @@ class QuestionError(TableError):
     a.csv: which column holds the ids? Say --item 'nr', or item = "nr" under [[data.sources]]; ...
     """
 
-    def __init__(self, question: str, key: str, choices: tuple[str, ...], line: str) -> None:
-        options = " or ".join(f"--{key} {choice!r}" for choice in choices)
-        super().__init__(
-            f"{question} Say {options}, or {line} under [[data.sources]]; --assume accepts the "
-            f"first"
-        )
+    def __init__(
+        self, question: str, key: str, choices: tuple[str, ...], line: str, *, likely: bool = True
+    ) -> None:
+        options = " or ".join(self.option(key, choice) for choice in choices)
+        under = "[data]" if key == "reference" else "[[data.sources]]"
+        first = "; --assume accepts the first" if likely else ""
+        super().__init__(f"{question} Say {options}, or {line} under {under}{first}")
         self.question, self.key, self.choices, self.line = question, key, choices, line
+        self.likely = likely
+
+    @staticmethod
+    def option(key: str, choice: str) -> str:
+        """The option, as it is written on a command line, that makes a choice."""
+        names = choice.split(", ") if key == "reference" else [choice]
+        # Quotes also where no shell needs them: they show where a name ends.
+        quoted = [shlex.quote(name) if "'" in name else f"'{name}'" for name in names]
+        return " ".join(f"--{key} {name}" for name in quoted)
 
 
 class StudyError(InputError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from voirdire._errors import InputError, QuestionError
+from voirdire._shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +41,9 @@ def column_keys(
 
 
 def answer(key: str, said: str) -> dict[str, Any]:
-    """The key of a source that an answer gives."""
+    """The key of a source, or the reference, that an answer gives."""
+    if key == "reference":
+        return {key: tuple(name.strip() for name in said.split(","))}
     return {key: _numbers(said) if key == "words" else said}
 
 
@@ -55,28 +58,35 @@ def _numbers(text: str) -> dict[str, float]:
     return found
 
 
-def answered(call: Callable[[dict[str, Any]], Result], keys: dict[str, Any]) -> Result:
-    """What `call` gives for these keys; a question is put to whoever sits at the terminal.
+def answered(
+    call: Callable[[dict[str, Any], tuple[str, ...]], Result],
+    keys: dict[str, Any],
+    reference: Sequence[str] | None = None,
+) -> Result:
+    """What `call` gives for keys and a reference; whoever sits at the terminal is asked.
 
     Raises
     ------
     QuestionError
         Nobody sits there: the message says which option or key settles it.
     """
+    named = tuple(reference or ())
     while True:
         try:
-            return call(keys)
+            return call(keys, named)
         except QuestionError as question:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            keys = keys | _ask(question)
+            said = _ask(question)
+            named = said.pop("reference", named)
+            keys = keys | said
 
 
 def _ask(question: QuestionError) -> dict[str, Any]:
-    typer.echo(question.question, err=True)
+    typer.echo(visible(question.question), err=True)
     for choice in question.choices:
-        typer.echo(f"  {choice}", err=True)
-    first = question.choices[0]
+        typer.echo(f"  {visible(choice)}", err=True)
+    first = question.choices[0] if question.likely else None
     said = str(typer.prompt(f"--{question.key}", default=first, err=True)).strip()
-    typer.echo(f"Next time: --{question.key} {said!r}", err=True)
+    typer.echo(f"Next time: {visible(question.option(question.key, said))}", err=True)
     return answer(question.key, said)

@@ -87,10 +87,9 @@ def audit(
         assume=assume,
     )
     findings = answered(
-        lambda known: audit_source(
-            source, data=data, reference=tuple(reference or ()), columns=known
-        ),
+        lambda known, named: audit_source(source, data=data, reference=named, columns=known),
         keys,
+        reference,
     )
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))

@@ -214,10 +214,10 @@ def examine(
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
         found = answered(
-            lambda known: run_examination(
+            lambda known, named: run_examination(
                 source,
                 data=data,
-                reference=tuple(reference or ()),
+                reference=named,
                 columns=known,
                 off_scale=off_scale,
                 pairs=pairs,
@@ -229,6 +229,7 @@ def examine(
                 gate=gate_asked(gate),
             ),
             keys,
+            reference,
         )
     if out is not None:
         write_outputs(

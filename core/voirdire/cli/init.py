@@ -97,9 +97,9 @@ def init(
         ignore=ignore,
         assume=assume,
     )
-    asked = {"sheet": sheet, "reference": tuple(reference or ()), "folder": out.parent}
+    asked = {"sheet": sheet, "folder": out.parent}
     try:
-        study, questions = _drafted(ratings, asked, keys)
+        study, questions = _drafted(ratings, asked, keys, reference or ())
     except TableError as error:
         _skeleton(ratings, sheet, out, str(error))
         return
@@ -117,7 +117,10 @@ def init(
 
 
 def _drafted(
-    ratings: Sequence[Path], asked: dict[str, Any], keys: dict[str, Any]
+    ratings: Sequence[Path],
+    asked: dict[str, Any],
+    keys: dict[str, Any],
+    reference: Sequence[str],
 ) -> tuple[Study, list[str]]:
     """The study, and a line for each question that nobody answered: its first choice stands."""
     from voirdire.tables import draft_study
@@ -125,11 +128,19 @@ def _drafted(
     lines: list[str] = []
     while True:
         try:
-            return answered(lambda known: draft_study(ratings, keys=known, **asked), keys), lines
+            return answered(
+                lambda known, named: draft_study(ratings, keys=known, reference=named, **asked),
+                keys,
+                reference,
+            ), lines
         except QuestionError as question:
+            if not question.likely:
+                raise
             choices = " or ".join(question.choices)
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
-            keys = keys | answer(question.key, question.choices[0])
+            said = answer(question.key, question.choices[0])
+            reference = said.pop("reference", reference)
+            keys = keys | said
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

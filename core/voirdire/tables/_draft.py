@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, listed
+from voirdire._errors import QuestionError, TableError, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
-from voirdire.tables._guess import is_human, names_rater, with_raters
+from voirdire.tables._guess import either_kind, is_human, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._load import prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
@@ -184,6 +185,8 @@ def _draft(
             f"(raters: {listed(raters)})"
         )
     scale, codes = _scale(looked, ratings, reference or humans, raters)
+    unsure = [] if reference else either_kind(raters, humans)
+    assumed = _assumed_judges(looked[0], unsure, humans, raters) if unsure else ()
     chosen = list(reference) or (humans if len(humans) < len(raters) else [])
     study = build_study(
         {
@@ -199,7 +202,40 @@ def _draft(
         looked[0].raw.name,
     )
     notes = [note for each in looked for note in _taken(each, study)]
-    return study, (*notes, _scale_note(looked[0].raw.name, scale, codes))
+    return study, (*assumed, *notes, _scale_note(looked[0].raw.name, scale, codes))
+
+
+def _assumed_judges(
+    first: _Looked, unsure: Sequence[str], humans: Sequence[str], raters: Sequence[str]
+) -> tuple[Finding, ...]:
+    """The finding that raters who may be people were taken for judges.
+
+    Raises
+    ------
+    QuestionError
+        Nobody said that it may be so taken.
+    """
+    if not first.source.assume:
+        # Somebody has to be left who is a judge.
+        more = unsure if len(humans) + len(unsure) < len(raters) else unsure[:-1]
+        raise QuestionError(
+            f"{first.raw.name}: {listed(humans)} {'is' if len(humans) == 1 else 'are'} held to be "
+            f"people, others judges, and {listed(unsure)} may be either; whose ratings are the "
+            f"reference?",
+            "reference",
+            (", ".join(humans), ", ".join((*humans, *more))),
+            f"reference = {json.dumps(list(humans))}",
+        )
+    note = finding(
+        "reading_assumed",
+        "serious",
+        first.raw.name,
+        unsure,
+        f"{listed(unsure)} may be people or judges, and {'was' if len(unsure) == 1 else 'were'} "
+        f"taken for judges.",
+        "If that is wrong, name every person by --reference.",
+    )
+    return (note,)
 
 
 def _scale(

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
-from voirdire.tables._names import is_id, is_usual, measures
+from voirdire.tables._names import find, is_id, is_person, is_usual, measures, plain_word, sums_up
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._questions import is_counter
 
@@ -19,27 +19,59 @@ if TYPE_CHECKING:
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Known
 
+#: Words of people. A family of models beside one of them decides: `deepseek-coder` is none.
 _HUMAN = re.compile(
-    r"human|annotator|expert|clinician|therapist|psycholog|crowd|coder|worker|gold|person|student",
+    r"human|annotator|expert|clinician|therapist|psycholog|psychiatr|crowd|coder|worker|gold|person"
+    r"|student|doctor|nurse|physician|counsel|teacher|patient|layperson|layman|participant"
+    r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor",
     re.IGNORECASE,
 )
-#: A header that is one human rater, as it stands.
-_PERSON = re.compile(
-    r"(?:human|expert|clinician|therapist|psychologist|annotator|gold)s?[ _-]?(?:\d+|[a-z])?",
+#: Families of models: whose name holds one is no person, whatever else it holds.
+_MODEL = re.compile(
+    r"llm|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|sonnet|haiku|opus"
+    r"|prometheus|vicuna|nemotron|olmo|starcoder|\bo[134]\b|\bo[134]-",
     re.IGNORECASE,
 )
-_JUDGE = re.compile(
-    r"judge|rater|reviewer|llm|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok"
-    r"|sonnet|haiku|opus|\bo[134]\b|\bo[134]-",
-    re.IGNORECASE,
-)
+_JUDGE = re.compile(r"judge|classifier|(?:^|[_ -])(?:ai|bot|model)(?:$|[_ -])", re.IGNORECASE)
+#: Words of raters that may be people as well as judges: `rater_a`, `reviewer 2`.
+_EITHER = re.compile(r"rater|reviewer|evaluator|assessor|grader|scorer|marker", re.IGNORECASE)
+
+
+def kind_of(name: str, column: str | None = None) -> str | None:
+    """``human`` or ``judge`` by a rater's name and the header of its column, or None: not known.
+
+    Examples
+    --------
+    >>> kind_of("nurse 2"), kind_of("qwen-coder"), kind_of("rater_a"), kind_of("ada", "expert")
+    ('human', 'judge', None, 'human')
+    """
+    if _MODEL.search(name):
+        return "judge"
+    if _HUMAN.search(name):
+        return "human"
+    if _JUDGE.search(name):
+        return "judge"
+    either = _EITHER.search(name)
+    return "human" if column is not None and not either and _HUMAN.search(column) else None
 
 
 def is_human(name: str, column: str | None = None) -> bool:
     """Whether a rater's name, or the header of the column it stands in, speaks of people."""
-    if _HUMAN.search(name):
-        return True
-    return column is not None and not _JUDGE.search(name) and bool(_HUMAN.search(column))
+    return kind_of(name, column) == "human"
+
+
+def either_kind(raters: Sequence[str], people: Sequence[str]) -> list[str]:
+    """Raters that may be people or judges by all that their names say.
+
+    Beside people the only other rater, and raters with names of their own where no judge is known,
+    can only be judges.
+    """
+    others = [name for name in raters if name not in people]
+    unknown = [name for name in others if kind_of(name) is None]
+    if not people or len(others) < 2:
+        return []
+    known = len(unknown) < len(others)
+    return [name for name in unknown if known or _EITHER.search(name)]
 
 
 def with_raters(raw: RawTable, source: Source, names: Known) -> Known:
@@ -74,6 +106,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         if (names_rater(column) or (known and _may_rate(raw, column)))
         and not is_id(column)
         and not measures(column)
+        and not sums_up(column)
         and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
@@ -82,12 +115,21 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
 def _may_rate(raw: RawTable, column: str) -> bool:
     """Whether a column beside a person's may be another rater's, whatever its name."""
-    return not is_usual(column) and not is_counter(raw.frame[column]) and is_small(raw, column)
+    if is_usual(column) and not _is_judge_called_model(raw, column):
+        return False
+    return not is_counter(raw.frame[column]) and is_small(raw, column)
+
+
+def _is_judge_called_model(raw: RawTable, column: str) -> bool:
+    """Whether numbers under ``model`` are its scores: ids of models would come with items twice."""
+    item = find("item", raw.frame.columns, None, raw.name)
+    once = item is not None and raw.frame[item].n_unique() == raw.frame.height
+    return once and plain_word(column) in ("model", "bot", "chatbot")
 
 
 def _is_person(raw: RawTable, column: str) -> bool:
     """Whether a column holds the scores of the person, or the people, it is named after."""
-    return bool(_PERSON.fullmatch(column)) and not is_usual(column) and _is_rated(raw, column)
+    return is_person(column) and not is_usual(column) and _is_rated(raw, column)
 
 
 def _is_rated(raw: RawTable, column: str) -> bool:
@@ -98,7 +140,7 @@ def _is_rated(raw: RawTable, column: str) -> bool:
 
 def names_rater(name: str) -> bool:
     """Whether a header speaks of a person or a judge."""
-    return bool(_HUMAN.search(name) or _JUDGE.search(name))
+    return any(words.search(name) for words in (_HUMAN, _MODEL, _JUDGE, _EITHER))
 
 
 def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:

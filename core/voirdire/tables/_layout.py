@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire._errors import TableError, check_columns, listed, no_column
-from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud
+from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._questions import attribute_column, is_counter, item_column
 from voirdire.tables._status import speaks_of_status
@@ -414,6 +414,8 @@ def _score_columns(
         for column in free
         if _is_score(raw, column) and is_small(raw, column) and not is_counter(raw.frame[column])
     ]
+    # A sum beside its parts would stretch their scale.
+    numeric = [c for c in numeric if not sums_up(c)] or numeric
     if not numeric:
         raise TableError(_no_values(raw, source, "scores"))
     answers = [column for column in numeric if column.startswith("Answer.")]

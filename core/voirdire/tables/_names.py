@@ -68,7 +68,8 @@ _MEASURES = frozenset(
 #: Words that a header ends in where it speaks about a rater or a rating: `human_confidence`.
 _MEASURED = frozenset(
     (
-        "confidence", "certainty", "uncertainty", "id", "ids", "votes", "vote", "std", "var",
+        "confidence", "conf", "certainty", "uncertainty", "id", "ids", "votes", "vote", "std",
+        "var",
         "variance", "prob", "probs", "probability", "logprob", "logprobs", "reason", "reasoning",
         "rationale", "explanation", "comment", "comments", "note", "notes", "prev", "previous",
         "old", "experience", "seniority", "timestamp", "difficulty",
@@ -114,6 +115,45 @@ def measures(column: str) -> bool:
     """
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
     return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
+
+
+#: A header that is one human rater, as it stands.
+_PERSON = re.compile(
+    r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
+    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-z])?",
+    re.IGNORECASE,
+)
+
+
+def is_person(column: str) -> bool:
+    """Whether a header names one human rater or all of them, and nothing else about them.
+
+    Examples
+    --------
+    >>> is_person("Expert 2"), is_person("nurse"), is_person("human_confidence")
+    (True, True, False)
+    """
+    return bool(_PERSON.fullmatch(column))
+
+
+#: Words of a header over sums, means and what several raters agreed on, and words beside them.
+_SUMS = frozenset(
+    ("total", "totals", "sum", "mean", "means", "average", "avg", "median", "consensus", "majority",
+     "adjudicated", "agreed", "aggregate", "aggregated")
+)  # fmt: skip
+_OF_SCORES = frozenset(("score", "scores", "rating", "ratings", "value", "vote", "label"))
+
+
+def sums_up(column: str) -> bool:
+    """Whether a header speaks of a sum or a mean of other columns, and of no rater of its own.
+
+    Examples
+    --------
+    >>> sums_up("Mean score"), sums_up("total"), sums_up("human_mean"), sums_up("score")
+    (True, True, False, False)
+    """
+    words = re.findall(r"[a-z]+", column.lower())
+    return not _SUMS.isdisjoint(words) and _SUMS.union(_OF_SCORES).issuperset(words)
 
 
 def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:

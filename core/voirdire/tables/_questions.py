@@ -12,12 +12,12 @@ import polars as pl
 from voirdire._errors import QuestionError, TableError, check_columns, listed
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import find, measures, plain_word
+from voirdire.tables._names import find, is_person, is_usual, measures, plain_word
 from voirdire.tables._numbers import FATES, is_numeric
 from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Source
@@ -36,6 +36,19 @@ ORDERS = (
     ("poor", "fair", "good", "very good", "excellent"),
     ("very bad", "bad", "neutral", "good", "very good"),
     ("bad", "ok", "good"),
+    ("bad", "mediocre", "good"),
+    ("strongly disagree", "somewhat disagree", "neutral", "somewhat agree", "strongly agree"),
+    ("strongly disagree", "disagree", "slightly disagree", "neutral", "slightly agree", "agree",
+     "strongly agree"),
+    ("completely disagree", "disagree", "neutral", "agree", "completely agree"),
+    ("disagree", "neutral", "agree"),
+    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
+    ("not helpful", "somewhat helpful", "helpful", "very helpful"),
+    ("never", "seldom", "sometimes", "often", "always"),
+    ("none", "partial", "full"),
+    ("incorrect", "partially correct", "correct"),
+    ("sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"),
+    ("stimme gar nicht zu", "stimme nicht zu", "neutral", "stimme zu", "stimme voll zu"),
     ("never", "rarely", "sometimes", "often", "always"),
     ("not at all", "slightly", "moderately", "very", "extremely"),
     ("not at all", "a little", "somewhat", "very much"),
@@ -136,12 +149,44 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
             )  # fmt: skip
         notes = (*notes, _assumed(raw, list(columns), f"Words were read as numbers: {said}."))
     if not columns:
+        _ask_what_words_mean(raw, source, texts)
         return raw
     numbers = {word: f"{number:g}" for word, number in words.items()}
     frame = raw.frame.with_columns(
         text.replace(numbers).alias(column) for column, text in columns.items()
     )
     return replace(raw, frame=frame, findings=notes)
+
+
+def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.Series]) -> None:
+    """Raise where people rated in words of no usual order, and nobody else's numbers stand there.
+
+    Raises
+    ------
+    QuestionError
+        The option with the words, for numbers to be filled in.
+    """
+    columns = raw.frame.columns
+    people = {c: text for c, text in texts.items() if is_person(c) and not is_usual(c)}
+    rated = any(is_person(c) and c not in people and is_numeric(raw.frame[c]) for c in columns)
+    if rated or find("score", columns, source.score, raw.name) is not None:
+        return  # beside a column of scores words are names
+    for column, text in people.items():
+        said = text.drop_nulls().filter(~text.drop_nulls().is_in([*MISSING_WORDS, *FATES]))
+        words = said.unique(maintain_order=True).to_list()
+        short = max(map(len, words), default=0) <= _LONGEST_WORD
+        if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
+            continue
+        pairs = ",".join(f"{word}=NUMBER" for word in words)
+        keys = ", ".join(f"{json.dumps(word)} = NUMBER" for word in words)
+        raise QuestionError(
+            f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of them?",
+            "words", (pairs,), f"words = {{{keys}}}", likely=False,
+        )  # fmt: skip
+
+
+#: Longer texts are remarks, and no levels of a scale.
+_LONGEST_WORD = 40
 
 
 def _folded(column: pl.Series) -> pl.Series:

@@ -1,0 +1,155 @@
+"""Who is a person and who a judge, and what is neither: by names, asked about where they say both."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from voirdire import examine
+from voirdire.errors import QuestionError
+from voirdire.examining import audit_source
+from voirdire.tables import read_file
+
+SCORES = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4, 3, 3, 1, 5]
+
+
+def write(path, header, *columns):
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def wide(folder, *names):
+    ids = [f"q{i}" for i in range(len(SCORES))]
+    shifted = [[1 + (s + at * (n % 3 == 0)) % 5 for n, s in enumerate(SCORES)] for at in range(9)]
+    return write(folder / "r.csv", ",".join(("item", *names)), ids, *shifted[: len(names)])
+
+
+@pytest.mark.parametrize(
+    ("names", "people"),
+    [
+        (("doctor", "gpt-4o"), ["doctor"]),
+        (("nurse", "model"), ["nurse"]),
+        (("crowd", "LLM"), ["crowd"]),
+        (("annotator 1", "annotator 2", "judge"), ["annotator 1", "annotator 2"]),
+        (("human", "rater"), ["human"]),
+        (("human", "deepseek-coder"), ["human"]),
+        (("teacher_1", "teacher_2", "prometheus", "gpt-4o"), ["teacher_1", "teacher_2"]),
+    ],
+)
+def test_names_of_people_and_of_judges(tmp_path, names, people):
+    study, _ = read_file(wide(tmp_path, *names))
+    assert [rater.name for rater in study.panel] == list(names)
+    assert [rater.name for rater in study.panel if rater.kind == "human"] == people
+    assert list(study.data.reference) == people
+
+
+@pytest.mark.parametrize(
+    ("names", "unsure"),
+    [
+        (("human", "rater_a", "gpt-4o"), "'rater_a'"),
+        (("expert 1", "alice", "judge"), "'alice'"),
+        (("human", "reviewer 1", "reviewer 2"), "'reviewer 1', 'reviewer 2'"),
+    ],
+)
+def test_names_that_may_be_either_are_asked_about(tmp_path, names, unsure):
+    path = wide(tmp_path, *names)
+    with pytest.raises(QuestionError, match=f"and {unsure} may be either") as raised:
+        examine(path, resamples=0)
+    asked = raised.value
+    assert asked.key == "reference"
+    option = asked.option("reference", asked.choices[1])
+    said = re.findall(r"--reference '([^']+)'", option)
+    assert option in str(asked)
+    found = examine(path, resamples=0, reference=tuple(said))
+    assert not set(found.judges) & set(said)
+    assumed = examine(path, resamples=0, columns={"assume": True})
+    (note,) = [each for each in assumed.findings if each.kind == "reading_assumed"]
+    assert note.severity == "serious"
+    assert set(note.places) <= set(assumed.judges)
+
+
+def test_a_reference_that_is_named_asks_nothing(tmp_path):
+    found = examine(wide(tmp_path, "human", "rater_a", "gpt-4o"), reference=("human",), resamples=0)
+    assert set(found.judges) == {"rater_a", "gpt-4o"}
+
+
+@pytest.mark.parametrize("header", ["total", "mean", "Average score", "consensus", "gpt_conf"])
+def test_sums_and_confidences_are_no_raters_and_stretch_no_scale(tmp_path, header):
+    ids = [f"q{i}" for i in range(len(SCORES))]
+    other = [2 * score for score in SCORES]
+    path = write(tmp_path / "r.csv", f"item,human,gpt,{header}", ids, SCORES, SCORES[::-1], other)
+    study, _ = read_file(path)
+    assert [rater.name for rater in study.panel] == ["human", "gpt"]
+    assert study.rubric.scale == (1, 5)
+    said = {each.kind: each.places for each in audit_source(path)}
+    assert (header,) in (said.get("columns_unread"), said.get("columns_of_raters"))
+
+
+def test_a_sum_of_attributes_is_no_attribute(tmp_path):
+    ids = [f"q{i}" for i in range(len(SCORES))]
+    total = [a + b for a, b in zip(SCORES, SCORES[::-1], strict=True)]
+    rows = [ids, ["ada"] * len(ids), SCORES, SCORES[::-1], total]
+    study, _ = read_file(write(tmp_path / "r.csv", "item,rater,Calm,Warm,Total", *rows))
+    assert [each.name for each in study.rubric.attributes] == ["Calm", "Warm"]
+    assert study.rubric.scale == (1, 5)
+
+
+def test_words_of_no_usual_order_are_asked_about_and_given_by_an_option(tmp_path):
+    words = ["meh", "fab", "okay"]
+    ids = [f"q{i}" for i in range(24)]
+    human = [words[i % 3] for i in range(24)]
+    path = write(tmp_path / "r.csv", "item,human,gpt", ids, human, [1 + i % 3 for i in range(24)])
+    with pytest.raises(QuestionError, match="--words 'meh=NUMBER,fab=NUMBER,okay=NUMBER'"):
+        examine(path, resamples=0, columns={"assume": True})
+    given = {"words": {"meh": 1, "fab": 2, "okay": 3}}
+    (result,) = examine(path, resamples=0, columns=given).results
+    assert result.n_pairs == 24
+
+
+def at_a_terminal(*args, cwd, say):
+    """What the command writes where a person sits at the terminal and types `say`; its exit code."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "voirdire", *args]
+    ran = subprocess.Popen(command, cwd=cwd, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    said, typed = "", False
+    until = time.monotonic() + 240
+    while time.monotonic() < until:
+        try:
+            said += os.read(master, 65536).decode(errors="replace")
+        except OSError:  # Linux: the other end is closed
+            break
+        if not typed and "]:" in said:
+            os.write(master, f"{say}\n".encode())
+            typed = True
+    os.close(master)
+    return ran.wait(timeout=60), said.replace("\r", "")
+
+
+def test_a_terminal_is_asked_and_told_the_option_for_next_time(tmp_path):
+    wide(tmp_path, "human", "rater_a", "gpt-4o")
+    args = ("audit", "r.csv", "--strict")
+    code, said = at_a_terminal(*args, cwd=tmp_path, say="human, rater_a")
+    assert code == 0, said
+    assert "may be either" in said
+    assert "Next time: --reference 'human' --reference 'rater_a'" in said
+    assert "reading_assumed" not in said
+
+
+def test_assume_takes_the_first_choice_and_says_so(tmp_path):
+    wide(tmp_path, "human", "rater_a", "gpt-4o")
+    done = subprocess.run(
+        [sys.executable, "-m", "voirdire", "audit", "r.csv", "--assume", "--json"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (note,) = [each for each in json.loads(done.stdout) if each["kind"] == "reading_assumed"]
+    assert (note["severity"], note["places"]) == ("serious", ["rater_a"])

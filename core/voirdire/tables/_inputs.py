@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._errors import StudyError, TableError, check_columns, duplicate
+from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw
 from voirdire.tables._ids import canonical_ids
@@ -42,11 +43,13 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
         seen.add(hash(name))
         extra = {column: row[column] for column in spec.extra}
         reference = _text(row[spec.reference]) if spec.reference else ""
-        yield Item(name, _text(row[spec.text]), extra), reference
+        yield Item(name, _said(row[spec.text]), extra), reference
 
 
 def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
     """The responses of a study: one a row, or one a system's column (an empty cell is none).
+
+    A text that only says that there is none (``nan``, ``n/a``, ``-``, ``No response``) is empty.
 
     Raises
     ------
@@ -72,9 +75,9 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
 def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]]:
     """Systems and their texts in one row."""
     if not spec.columns:
-        yield _text(row[spec.system]), _text(row[spec.text])
+        yield _text(row[spec.system]), _said(row[spec.text])
     for column, system in spec.columns.items():
-        yield system, _text(row[column])
+        yield system, _said(row[column])
 
 
 def _rows(
@@ -128,3 +131,14 @@ def _path(study: Study, name: str, key: str) -> Path:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)
+
+
+#: What programs and people write where there is no text, in lower case and without brackets. A
+#: point or a question mark may be all that was said.
+_NO_TEXT = {*MISSING_WORDS, "empty", "no response", "no answer", "no reply"} - {".", "?"}
+
+
+def _said(value: Any) -> str:
+    """A text for a judge; empty where the cell only says that there is none."""
+    text = _text(value)
+    return "" if text.strip().strip("[]()<>").strip().lower() in _NO_TEXT else text

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.schema import Scale
+from voirdire.study import read_toml
 
 _HERE = Path(__file__).parent
 _KEYS = {
@@ -131,15 +131,12 @@ def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnai
     (27, 9, True)
     """
     path = _HERE / f"{name}.toml" if str(name) in built_in_questionnaires() else Path(name)
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
+    if not path.is_file():
         known = ", ".join(built_in_questionnaires())
         raise InputError(
             f"questionnaire {str(name)!r} is neither a TOML file nor built in (built in: {known})"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"questionnaire {path}: not valid TOML: {error}") from None
+        )
+    raw = read_toml(path, "questionnaire")
     return _questionnaire(_chosen(raw, variant, path), variant, path)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.schema import Attribute, Rubric, Scale
+from voirdire.study import read_toml
 
 _HERE = Path(__file__).parent
 _KEYS = {"name", "scale", "step", "instructions", "output", "composites", "attributes"}
@@ -47,11 +47,7 @@ def load_rubric(name: str) -> Rubric:
             f"there is no rubric {name!r} (built in: {', '.join(built_in_rubrics())}; or the path "
             "of a .toml file)"
         )
-    try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"rubric {path}: {error}") from error
-    return _rubric(given, str(path))
+    return _rubric(read_toml(path, "rubric"), str(path))
 
 
 def _rubric(given: dict[str, Any], path: str) -> Rubric:

@@ -12,7 +12,7 @@ import polars as pl
 from voirdire._errors import TableError, not_one_of
 from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._files._workbook import Sheet, check_size, scan_sheet
+from voirdire.tables._files._workbook import Sheet, check_opendocument, check_size, scan_sheet
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     zipped = zipfile.is_zipfile(path)
     if zipped:
         check_size(path)
+        check_opendocument(path)
     try:
         book = fastexcel.read_excel(path)
         sheets = list(book.sheet_names)

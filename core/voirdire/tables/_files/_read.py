@@ -13,7 +13,7 @@ from voirdire.tables._files._excel import read_excel
 from voirdire.tables._files._json import read_json, read_jsonl
 from voirdire.tables._files._raw import RawTable, build
 
-_EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
@@ -73,6 +73,11 @@ def _read_by_name(name: str) -> RawTable:
 
 def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
     suffix = path.suffix.lower()
+    if suffix == ".xlsb":
+        raise TableError(
+            f"{path.name}: how far the cells of a binary workbook reach cannot be seen before "
+            f"room is made for them; save it as .xlsx or CSV"
+        )
     if suffix in SUFFIXES:
         _check_content(path, suffix)
     if suffix in _EXCEL:

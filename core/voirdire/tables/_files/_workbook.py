@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Room for this many cells is made without a question; beyond, at least a tenth must be filled.
 MOST_ROOM = 12_000_000
+#: A cell of a workbook takes about thirty bytes, whatever it holds.
+MOST_CELLS = 30_000_000
 #: The parts of a workbook may unpack to this many bytes, and the texts of its cells to as many.
 MOST_BYTES = 1_000_000_000
 #: A workbook shrinks to a tenth or a thirtieth; what shrinks more than this was made to.
@@ -37,6 +39,8 @@ _SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^<>]*>")
 _RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^<>]*>")
 _ATTRIBUTE = re.compile(rb'([\w:]+)="([^"]*)"')
 _TEXT = re.compile(rb"<(?:\w+:)?si>(.*?)</(?:\w+:)?si>", re.DOTALL)
+# A table, a row or a cell of OpenDocument, with its attributes.
+_OPEN_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(\s[^<>]*)?>")
 _REFERENCE = re.compile(rb't="s"[^<>]*>\s*<(?:\w+:)?v>(\d+)<')
 
 
@@ -91,16 +95,41 @@ def scan_sheet(path: Path, name: str) -> Sheet:
         if member is None:
             return Sheet()
         found = _scan(book, member)
-        if found.room > MOST_ROOM and found.cells < found.room // 10:
-            last = f"{_letters(found.right)}{found.bottom}"
-            raise TableError(
-                f"{path.name}: sheet {name!r} has {found.cells:,} cells with a value between "
-                f"{_letters(found.left)}{found.top} and {last}: a stray cell lies far from the "
-                f"table; "
-                f"delete the rows and columns behind the table, or save it as CSV"
-            )
+        _check_room(path, name, found)
         _check_texts(path, book, member, name)
     return found
+
+
+def check_opendocument(path: Path) -> None:
+    """Refuse an .ods file a sheet of which needs too much room; other files pass.
+
+    Its sheets are all read when it is opened, so they are looked at before.
+
+    Raises
+    ------
+    TableError
+        As `scan_sheet`, or one tag that stands for millions of cells.
+    """
+    with zipfile.ZipFile(path) as book:
+        sheets = _scan_opendocument(book) if "content.xml" in book.namelist() else {}
+    for name, found in sheets.items():
+        if found.cells > MOST_CELLS:
+            raise TableError(
+                f"{path.name}: sheet {name!r} has {found.cells:,} cells with a value, more than "
+                f"are read from a workbook; save it as CSV or Parquet"
+            )
+        _check_room(path, name, found)
+
+
+def _check_room(path: Path, name: str, found: Sheet) -> None:
+    """Refuse a sheet whose filled cells lie far apart: room is made for all between them."""
+    if found.room > MOST_ROOM and found.cells < found.room // 10:
+        last = f"{_letters(found.right)}{found.bottom}"
+        raise TableError(
+            f"{path.name}: sheet {name!r} has {found.cells:,} cells with a value between "
+            f"{_letters(found.left)}{found.top} and {last}: a stray cell lies far from the table; "
+            f"delete the rows and columns behind the table, or save it as CSV"
+        )
 
 
 def _member(book: zipfile.ZipFile, name: str) -> str | None:
@@ -144,6 +173,54 @@ def _scan(book: zipfile.ZipFile, member: str) -> Sheet:
         found.top, found.bottom = min(rows), max(rows)
         found.left, found.right = min(columns.values()), max(columns.values())
     return found
+
+
+def _scan_opendocument(book: zipfile.ZipFile) -> dict[str, Sheet]:
+    """The filled part of each sheet of OpenDocument, where a tag may stand for many rows or cells.
+
+    A row is counted when the next one begins: then its cells are known.
+    """
+    import html  # noqa: PLC0415 - names of sheets are escaped in the file
+
+    sheets: dict[str, Sheet] = {}
+    found, row, repeated, column = Sheet(), 0, 0, 0
+    filled: list[tuple[int, int]] = []
+    for piece in _pieces(book, "content.xml"):
+        for tag, attributes in _OPEN_TAG.findall(piece):
+            if tag in (b"table", b"table-row"):
+                _add_row(found, filled, row, repeated)
+                filled = []
+            if tag == b"table":
+                name = html.unescape(_attributes(attributes).get("table:name", ""))
+                found = sheets.setdefault(name, Sheet())
+                row = repeated = 0
+            elif tag == b"table-row":
+                row, repeated, column = row + repeated, _times(attributes, b"rows"), 0
+            else:
+                times = _times(attributes, b"columns")
+                if b"office:value-type=" in attributes:
+                    filled.append((column + 1, column + times))
+                column += times
+    _add_row(found, filled, row, repeated)
+    return sheets
+
+
+def _times(attributes: bytes, what: bytes) -> int:
+    """How many rows or columns a tag of OpenDocument stands for."""
+    said = re.search(rb'number-%s-repeated="(\d{1,9})"' % what, attributes)
+    return int(said[1]) if said else 1
+
+
+def _add_row(found: Sheet, filled: list[tuple[int, int]], above: int, repeated: int) -> None:
+    """Count the filled cells of a row, or of a run of equal rows, below `above` rows."""
+    if not filled:
+        return
+    first = found.cells == 0
+    found.cells += repeated * sum(last - start + 1 for start, last in filled)
+    found.top = above + 1 if first else found.top
+    found.bottom = above + repeated
+    found.left = filled[0][0] if first else min(found.left, filled[0][0])
+    found.right = max(found.right, filled[-1][1])
 
 
 def _pieces(book: zipfile.ZipFile, member: str) -> Iterator[bytes]:

@@ -153,3 +153,65 @@ def test_assume_takes_the_first_choice_and_says_so(tmp_path):
     assert done.returncode == 0, done.stderr
     (note,) = [each for each in json.loads(done.stdout) if each["kind"] == "reading_assumed"]
     assert (note["severity"], note["places"]) == ("serious", ["rater_a"])
+
+
+WORDS = ("pass", "fail")
+
+
+def test_a_judge_on_all_and_labels_of_people_on_a_part(tmp_path):
+    """The commonest file: releases, words, 600 judged and 200 of them labelled."""
+    rows = [
+        f"T-{i},r{1 + i % 2},{WORDS[i * 7 % 3 == 0]},{WORDS[(i * 7 + (i % 9 == 0)) % 3 == 0]}"
+        for i in range(600)
+    ]
+    rows = [row if i < 200 else row.rpartition(",")[0] + "," for i, row in enumerate(rows)]
+    header = "ticket_id,release,judge,label"
+    (tmp_path / "all.csv").write_text("\n".join([header, *rows]))
+    (tmp_path / "some.csv").write_text("\n".join([header, *rows[:200]]))
+    study, _ = read_file(tmp_path / "all.csv")
+    assert [(rater.name, rater.kind) for rater in study.panel] == [
+        ("judge", "judge"), ("label", "human"),
+    ]  # fmt: skip
+    assert [system.name for system in study.systems] == ["r1", "r2"]
+    whole, part = (examine(tmp_path / name, resamples=0) for name in ("all.csv", "some.csv"))
+    said = [[(v.use, v.target, v.state, v.reason) for v in f.verdicts] for f in (whole, part)]
+    # What an estimate would gain does rest on how many are judged and not labelled.
+    said = [[line for line in lines if line[0] != "estimate"] for lines in said]
+    assert said[0] == said[1] != []
+    assert [whole.results[0].n_pairs, part.results[0].n_pairs] == [200, 200]
+    (hint,) = [each for each in whole.findings if each.kind == "unlabelled"]
+    assert (hint.count, "voirdire correct" in hint.consequence) == (400, True)
+
+
+def divided_work(layout):
+    """Each of 60 items by one of three people and by a judge."""
+    scores = [1 + i * 7 % 5 for i in range(60)]
+    if layout == "wide":
+        cells = [["" if i % 3 != who else str(s) for who in range(3)] for i, s in enumerate(scores)]
+        rows = [f"q{i},{','.join(c)},{1 + (s + i) % 5}" for i, (c, s) in enumerate(
+            zip(cells, scores, strict=True)
+        )]  # fmt: skip
+        return "\n".join(["item,expert_0,expert_1,expert_2,judge", *rows])
+    rows = [f"q{i},expert_{i % 3},{s}\nq{i},judge,{1 + (s + i) % 5}" for i, s in enumerate(scores)]
+    return "\n".join(["item,rater,score", *rows])
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_division_of_labour_is_a_design_and_no_fault(tmp_path, layout):
+    (tmp_path / "r.csv").write_text(divided_work(layout))
+    found = examine(tmp_path / "r.csv", resamples=0)
+    (result,) = found.results
+    assert result.n_pairs == 60
+    assert {f.kind for f in found.findings if f.severity != "note"} == set()
+    kinds = {f.kind: f for f in found.findings}
+    assert kinds["labour_divided"].count == 60
+    assert not {"missing_scores", "unlabelled", "responses_unrated"} & kinds.keys()
+
+
+def test_both_layouts_of_divided_labour_give_the_same(tmp_path):
+    results = []
+    for layout in ("wide", "long"):
+        (tmp_path / "r.csv").write_text(divided_work(layout))
+        results.append(examine(tmp_path / "r.csv", resamples=0))
+    one, other = (found.results[0] for found in results)
+    assert (one.icc_c1, one.bias, one.n_pairs) == (other.icc_c1, other.bias, other.n_pairs)

@@ -8,7 +8,16 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
-from voirdire.tables._names import find, is_id, is_person, is_usual, measures, plain_word, sums_up
+from voirdire.tables._names import (
+    find,
+    holds_labels,
+    is_id,
+    is_person,
+    is_usual,
+    measures,
+    plain_word,
+    sums_up,
+)
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._questions import is_counter
 
@@ -47,7 +56,7 @@ def kind_of(name: str, column: str | None = None) -> str | None:
     """
     if _MODEL.search(name):
         return "judge"
-    if _HUMAN.search(name):
+    if _HUMAN.search(name) or holds_labels(name):
         return "human"
     if _JUDGE.search(name):
         return "judge"
@@ -99,7 +108,14 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     if grid:
         return grid
     columns = raw.frame.columns
-    known = [name for name in columns if name in reference or _is_person(raw, name)]
+    judged = any(kind_of(c) == "judge" and not measures(c) and _is_rated(raw, c) for c in columns)
+    known = [
+        name
+        for name in columns
+        if name in reference
+        or _is_person(raw, name)
+        or (judged and holds_labels(name) and _is_rated(raw, name))
+    ]
     named = [
         column
         for column in columns

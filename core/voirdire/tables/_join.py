@@ -47,7 +47,7 @@ def join(
     if problems:
         raise TableError("; ".join(problems))
     asked = [_asked(study, part) for part in parts]
-    ratings = pl.concat([frame for frame, _ in asked], how="diagonal")
+    ratings = pl.concat(asked, how="diagonal")
     if len(parts) > 1 and has_duplicates(ratings):
         raise TableError(_twice(ratings))
     named = ratings.clear()
@@ -77,30 +77,58 @@ def join(
         rated=rated,
         findings=(
             *(note for part in parts for note in part.findings),
-            *(note for _, notes in asked for note in notes),
             *left_out,
+            *_unlabelled(study, rated),
         ),
         hashes=dict(hashes),
         labels=own,
     )
 
 
-def _asked(study: Study, part: Part) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
-    """The ratings of a part without those of people on responses that no person was asked about."""
-    people = {rater.name for rater in study.panel if rater.kind == "human"}
-    people |= set(study.data.reference)
+def _people(study: Study) -> list[str]:
+    named = [rater.name for rater in study.panel if rater.kind == "human"]
+    return list(dict.fromkeys((*named, *study.data.reference)))
+
+
+def _asked(study: Study, part: Part) -> pl.DataFrame:
+    """The ratings of a part without those that no person was asked for.
+
+    In a file with a column a rater, a blank says so where nobody rated the response, and where
+    each response has equally many people, who are not always the same: they divided the work.
+    """
+    people = _people(study)
     if not part.wide or not people:
-        return part.ratings, ()
-    human = pl.col("rater").is_in(list(people))
+        return part.ratings
     # A word such as "refused" is an answer: only a blank says that nobody was asked.
     blank = pl.col("score").is_null() & (pl.col("status") == "blank")
-    bare = (blank | ~human).all().over("item", "system", "run")
-    marked = part.ratings.with_columns(bare.alias("=bare"))
-    gone = marked.filter(human & pl.col("=bare"))
-    labelled = marked.filter(human & ~pl.col("=bare")).height
-    if gone.height == 0 or labelled == 0:
-        return part.ratings, ()
-    items = gone.select("item", "system").unique(maintain_order=True)
+    key = ("item", "system", "run")
+    own = part.ratings.filter(pl.col("rater").is_in(people))
+    if not own.select(blank.any()).item():
+        return part.ratings
+    who = own.filter(~blank).group_by(key).agg(pl.col("rater").unique().sort().alias("=who"))
+    if who.height == 0:
+        return part.ratings
+    silent = own.group_by(*key, "rater").agg(blank.all().alias("=bare")).filter("=bare")
+    if not _is_divided(who["=who"], own["rater"].n_unique()):
+        silent = silent.join(who, on=key, how="anti", nulls_equal=True)
+    return part.ratings.join(silent, on=(*key, "rater"), how="anti", nulls_equal=True)
+
+
+def _is_divided(who: pl.Series, people: int) -> bool:
+    """Whether each response has the same number of raters, fewer than there are, not one group."""
+    counts = who.list.len()
+    return people > 1 and counts.n_unique() == 1 and counts[0] < people and who.n_unique() > 1
+
+
+def _unlabelled(study: Study, rated: pl.DataFrame) -> tuple[Finding, ...]:
+    """A note on responses that judges rated and no person did."""
+    key = ("item", "system")
+    by_people = pl.col("rater").is_in(_people(study))
+    labelled = rated.filter(by_people).select(key).unique()
+    whole = rated.select(key).unique(maintain_order=True)
+    if labelled.height in (0, whole.height):
+        return ()
+    items = whole.join(labelled, on=key, how="anti", nulls_equal=True, maintain_order="left")
     note = finding(
         "unlabelled",
         "note",
@@ -111,7 +139,7 @@ def _asked(study: Study, part: Part) -> tuple[pl.DataFrame, tuple[Finding, ...]]
         "uses what the judges say about them.",
         count=items.height,
     )
-    return marked.filter(~(human & pl.col("=bare"))).drop("=bare"), (note,)
+    return (note,)
 
 
 def _labels(

@@ -23,7 +23,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "system": (
         "system", "systemid", "systemname", "generator", "responsemodel", "model", "modelname",
-        "modelid", "respondent", "chatbot", "chatbotid", "chatbotname", "bot", "botid", "botname",
+        "modelid", "release", "releaseid", "variant", "respondent", "chatbot", "chatbotid",
+        "chatbotname", "bot", "botid", "botname",
     ),
     "rater": (
         "rater", "raterid", "ratername", "judge", "judgeid", "judgename", "judgemodel", "annotator",
@@ -134,6 +135,23 @@ def is_person(column: str) -> bool:
     (True, True, False)
     """
     return bool(_PERSON.fullmatch(column))
+
+
+#: A header over what people said, whoever they were: a person's column only beside a judge's.
+_LABELS = re.compile(
+    r"(?:gold|human|true|ground|reference)?[ _-]?(?:labels?|truth|annotations?)", re.IGNORECASE
+)
+
+
+def holds_labels(column: str) -> bool:
+    """Whether a header speaks of labels by people, without a word for who gave them.
+
+    Examples
+    --------
+    >>> holds_labels("label"), holds_labels("ground_truth"), holds_labels("label_source")
+    (True, True, False)
+    """
+    return bool(_LABELS.fullmatch(column))
 
 
 #: Words of a header over sums, means and what several raters agreed on, and words beside them.

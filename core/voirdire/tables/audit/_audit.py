@@ -43,12 +43,14 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
                               what a table or the files lack, or the study does not declare
     ``responses_unrated``     responses that others rated and this rater did not
     ``unlabelled``            responses that no person was asked about
+    ``labour_divided``        people who rated a part of the responses each, as was planned
     ``ids_unmatched``         items that only one side rated
     ``context_mismatch``      tables show different texts beside one id
     ``context_varies``        one table shows two texts beside one id
     ``context_shift``         a block of rows whose texts are those of the rows before or after
     ``duplicate_contexts``    one text under several ids
     ------------------------  ------------------------------------------------------------------
+    ``labels_by_hand``        labels that were set on the page that shows items
     ``reading_assumed``       a file that can be read in two ways, and which one was taken
     ``columns_of_raters``     columns that speak about a rater (its time, its confidence)
     ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``

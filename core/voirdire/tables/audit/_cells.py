@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
-    import polars as pl
+    from voirdire.study import Study
+    from voirdire.tables._tables import Tables
 
 #: So many may be put into words; a run of them is one place.
 _MOST = 5_000
@@ -25,3 +28,15 @@ def places(frame: pl.DataFrame) -> list[str]:
         again = f", run {run}" if run != 1 else ""
         found.append(f"item {item}{of}{again}")
     return found
+
+
+def divided(tables: Tables, study: Study) -> int:
+    """How many responses the people of the reference rated, where they divided the work; else 0.
+
+    They did where each response has as many of them as any other, and fewer than there are.
+    """
+    people = study.data.reference
+    by_people = tables.rated.filter(pl.col("rater").is_in(people))
+    counts = by_people.group_by("item", "system").agg(pl.col("rater").n_unique())["rater"]
+    equal = counts.n_unique() == 1 and counts[0] < by_people["rater"].n_unique()
+    return len(counts) if equal else 0

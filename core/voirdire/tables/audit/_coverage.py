@@ -8,6 +8,7 @@ import polars as pl
 
 from voirdire._errors import listed
 from voirdire.tables._tables import finding, plural
+from voirdire.tables.audit._cells import divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         *_lacking("attribute", attributes, _by_rubric(study, speaking), wanted),
         *_silent(tables, speaking),
         *_unrated(tables),
+        *_labour(tables, study),
     ]
 
 
@@ -194,6 +196,26 @@ def _unrated(tables: Tables) -> list[Finding]:
         if absent.height:
             found.append(_unrated_finding(rater, absent, mine.height))
     return found
+
+
+def _labour(tables: Tables, study: Study) -> list[Finding]:
+    """A note that people divided the work, which is a design and no fault."""
+    shared = divided(tables, study)
+    if not shared:
+        return []
+    return [
+        finding(
+            "labour_divided",
+            "note",
+            "",
+            list(study.data.reference),
+            f"Each of {plural(shared, 'response')} was rated by some of "
+            f"{len(study.data.reference)} people: they divided the work.",
+            "Judges are held against whoever rated a response; how far people agree is known only "
+            "where two of them rated the same.",
+            count=shared,
+        )
+    ]
 
 
 def _unrated_finding(rater: str, absent: pl.DataFrame, whole: int) -> Finding:

@@ -8,6 +8,7 @@ import polars as pl
 
 from voirdire._errors import listed
 from voirdire.tables._tables import finding, plural
+from voirdire.tables.audit._cells import divided
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
@@ -30,7 +31,11 @@ def variation_findings(tables: Tables, study: Study) -> list[Finding]:
     )
     labelling = {"annotator", "classifier"}
     labellers = set(tables.raters.filter(pl.col("kind").is_in(labelling))["rater"])
-    return [*_one(tables, labellers), *_constant(summary, labellers), *_few(summary, study)]
+    return [
+        *_one(tables, labellers),
+        *_constant(summary, labellers),
+        *_few(summary, study, divided(tables, study)),
+    ]
 
 
 def _one(tables: Tables, labellers: set[str]) -> list[Finding]:
@@ -70,9 +75,12 @@ def _constant(summary: pl.DataFrame, labellers: set[str]) -> list[Finding]:
     return found
 
 
-def _few(summary: pl.DataFrame, study: Study) -> list[Finding]:
+def _few(summary: pl.DataFrame, study: Study, shared: int) -> list[Finding]:
+    """Raters with few scores; of people who divided the work the scores of all of them count."""
     least = study.thresholds.min_shared_items
     few = summary.filter(pl.col("n") < least, pl.col("n").max().over("rater") > 0)
+    if shared >= least:
+        few = few.filter(~pl.col("rater").is_in(study.data.reference))
     found = []
     for (rater,), block in few.group_by("rater", maintain_order=True):
         where = [f"{name}: {n}" for name, n in block["attribute", "n"].rows()]

@@ -102,10 +102,11 @@ def look(
 
     def made(source: str, beside: Material | None = None) -> Material:
         return answered(
-            lambda known: _material(
-                source, data, reference or (), known, gate, with_text=with_text, beside=beside
+            lambda known, named: _material(
+                source, data, named, known, gate, with_text=with_text, beside=beside
             ),
             keys,
+            reference,
         )
 
     material = made(source, None if beside is None else made(beside))

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 
+import polars as pl
 import pytest
+import xlsxwriter
 
 from voirdire import examine
 from voirdire.errors import QuestionError
@@ -215,3 +217,101 @@ def test_both_layouts_of_divided_labour_give_the_same(tmp_path):
         results.append(examine(tmp_path / "r.csv", resamples=0))
     one, other = (found.results[0] for found in results)
     assert (one.icc_c1, one.bias, one.n_pairs) == (other.icc_c1, other.bias, other.n_pairs)
+
+
+def book_of_sheets(path, *names, hidden=()):
+    book = xlsxwriter.Workbook(str(path))
+    for at, name in enumerate(names):
+        page = book.add_worksheet(name)
+        page.write_row(0, 0, ["item", "human", "judge"])
+        for row, score in enumerate(SCORES, 1):
+            page.write_row(row, 0, [f"{name}{row}", score, SCORES[(row + at) % len(SCORES)]])
+        if name in hidden:
+            page.hide()
+    book.close()
+    return path
+
+
+def test_several_sheets_with_the_same_columns_are_asked_about(tmp_path):
+    path = book_of_sheets(tmp_path / "r.xlsx", "May", "June", "old", hidden=("old",))
+    with pytest.raises(QuestionError, match="Say --sheet 'May' or --sheet 'June'"):
+        examine(path, resamples=0)
+    for sheet in ("May", "June"):
+        found = examine(path, resamples=0, columns={"sheet": sheet})
+        assert found.ratings["item"][0] == f"{sheet}1"
+    assumed = examine(path, resamples=0, columns={"assume": True})
+    assert assumed.ratings["item"][0] == "May1"
+    (note,) = [each for each in assumed.findings if each.kind == "reading_assumed"]
+    assert (note.severity, note.places) == ("serious", ("June",))
+    alone = book_of_sheets(tmp_path / "s.xlsx", "May", "old", hidden=("old",))
+    assert examine(alone, resamples=0).ratings["item"][0] == "May1"
+
+
+def voirdire(*args, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "voirdire", *args],
+        cwd=cwd, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+
+
+def test_a_counter_and_unknown_ids_reach_a_verdict_in_two_commands(tmp_path):
+    """`Nr.` ruined a study; `ticket_id` was unknown to examine and to init."""
+    rows = [f"{i + 1},T-{i},{s},{SCORES[i - 3]}" for i, s in enumerate(SCORES)]
+    (tmp_path / "t.csv").write_text("\n".join(["Nr.,ticket_id,human,judge", *rows]))
+    assert voirdire("init", "t.csv", cwd=tmp_path).returncode == 0
+    done = voirdire("examine", "study.toml", "--resamples", "0", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert [(r["judge"], r["attribute"], r["n_pairs"]) for r in record["results"]] == [
+        ("judge", "score", len(SCORES))
+    ]
+    assert record["verdicts"]
+    assert 'item = "ticket_id"' in (tmp_path / "study.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("cell", "end"), [("1.0000000000000002", "1"), ("1.0000001192092896", "1"), ("-1e-17", "0")]
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_round_off_at_an_end_changes_no_number(tmp_path, cell, end, declared):
+    """N10, with and without a declared scale: the same as with the end itself."""
+    human = [round(0.025 * i, 3) for i in range(40)]
+    found = []
+    for value in (cell, end):
+        judge = [str(round(1 - 0.024 * i, 3)) for i in range(40)]
+        judge[0 if end == "1" else -1] = value
+        ids = [f"q{i}" for i in range(40)]
+        path = write(tmp_path / "r.csv", "item,human,judge", ids, human, judge)
+        if declared:
+            path = tmp_path / "s.toml"
+            path.write_text(
+                '[data]\nreference = ["human"]\nsources = [{path = "r.csv"}]\n[rubric]\n'
+                'scale = [0, 1]\nstep = 0\nattributes = [{name = "score"}]\n[[panel]]\n'
+                'name = "human"\nkind = "human"\n[[panel]]\nname = "judge"\n'
+            )
+        found.append(examine(path, resamples=0))
+    one, other = (each.results[0] for each in found)
+    assert (one.bias, one.bias_normalised, one.icc_c1) == (
+        other.bias, other.bias_normalised, other.icc_c1,
+    )  # fmt: skip
+    assert "out_of_scale" not in {each.kind for each in found[0].findings}
+
+
+def test_facts_about_ratings_are_in_what_is_written_and_are_read_again(tmp_path):
+    facts = ["origin", "label_probability", "labelled_by", "labelled_at", "cluster", "subgroup"]
+    rows = [
+        f"q{i},{rater},{s},random,0.5,ada,2026-01-0{1 + i % 9},c{i // 4},g{i % 2}"
+        for i, s in enumerate(SCORES)
+        for rater in ("human", "judge")
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(["item,rater,score," + ",".join(facts), *rows]))
+    first = examine(tmp_path / "r.csv", resamples=0)
+    args = ("examine", "r.csv", "--resamples", "0", "--out", "out", "--format", "parquet")
+    assert voirdire(*args, "--no-figures", cwd=tmp_path).returncode == 0
+    again = examine(tmp_path / "out" / "ratings.parquet", resamples=0)
+    key = ["item", "rater"]
+    assert set(facts) <= set(first.ratings.columns)
+    for found in (first, again):
+        assert found.ratings.select(pl.col(facts).null_count()).row(0) == (0,) * len(facts)
+    one, other = (f.ratings.sort(key).select(*key, *facts) for f in (first, again))
+    assert one.equals(other)

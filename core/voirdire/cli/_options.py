@@ -81,6 +81,12 @@ IgnoreOption = Annotated[
     list[str] | None,
     typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
 ]
+SheetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", help="The sheet of a workbook; by default the first.", show_default=False
+    ),
+]
 AssumeOption = Annotated[
     bool,
     typer.Option(

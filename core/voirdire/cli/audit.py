@@ -21,6 +21,7 @@ from voirdire.cli._options import (
     ReferenceOption,
     RunOption,
     ScoreOption,
+    SheetOption,
     SourcesArgument,
     StatusOption,
     SystemOption,
@@ -62,6 +63,7 @@ def audit(
     run: RunOption = None,
     words: WordsOption = None,
     ignore: IgnoreOption = None,
+    sheet: SheetOption = None,
     assume: AssumeOption = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
@@ -84,6 +86,7 @@ def audit(
         run=run,
         words=words,
         ignore=ignore,
+        sheet=sheet,
         assume=assume,
     )
     findings = answered(

@@ -22,6 +22,7 @@ from voirdire.cli._options import (
     ReferenceOption,
     RunOption,
     ScoreOption,
+    SheetOption,
     SourcesArgument,
     StatusOption,
     SystemOption,
@@ -96,6 +97,7 @@ def examine(
     run: RunOption = None,
     words: WordsOption = None,
     ignore: IgnoreOption = None,
+    sheet: SheetOption = None,
     assume: AssumeOption = False,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
@@ -209,6 +211,7 @@ def examine(
         run=run,
         words=words,
         ignore=ignore,
+        sheet=sheet,
         assume=assume,
     )
     asked = formats_of(formats, out, FORMATS, FORMATS)

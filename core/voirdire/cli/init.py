@@ -21,6 +21,7 @@ from voirdire.cli._options import (
     ReferenceOption,
     RunOption,
     ScoreOption,
+    SheetOption,
     StatusOption,
     SystemOption,
     WordsOption,
@@ -64,14 +65,7 @@ def init(
     words: WordsOption = None,
     ignore: IgnoreOption = None,
     assume: AssumeOption = False,
-    sheet: Annotated[
-        str | None,
-        typer.Option(
-            "--sheet",
-            help="The sheet of a workbook. By default it is the first one.",
-            show_default=False,
-        ),
-    ] = None,
+    sheet: SheetOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing study file.")
     ] = False,

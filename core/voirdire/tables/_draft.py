@@ -81,6 +81,7 @@ def draft_study(
     QuestionError
         A file can be read in two ways that give different numbers.
     """
+    sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
     study, _ = _draft(_looked_at(files, sheet, at, reference, keys), reference, files[0].stem)
@@ -108,6 +109,7 @@ def read_file(
     TableError
         As `draft_study` and `read_tables`.
     """
+    sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     folder = files[0].parent
     looked = _looked_at(files, sheet, folder, reference, keys)
@@ -141,6 +143,15 @@ def from_frame(
     looked = [_looked(raw, Source(path=name, **(keys or {})), reference)]
     study, notes = _draft(looked, reference, name)
     return study, tables_from(study, [(study.data.sources[0], raw)], {}, notes=notes)
+
+
+def _sheet_of(
+    sheet: str | None, keys: Mapping[str, Any] | None
+) -> tuple[str | None, dict[str, Any]]:
+    """The sheet, wherever it is named, and the other keys."""
+    known = dict(keys or {})
+    named = known.pop("sheet", None)
+    return sheet or named, known
 
 
 def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:

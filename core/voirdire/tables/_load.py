@@ -21,7 +21,12 @@ from voirdire.tables._layout import known, plan, unread_columns
 from voirdire.tables._names import find, measures
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
-from voirdire.tables._questions import one_row_a_rating, without_ignored, words_as_numbers
+from voirdire.tables._questions import (
+    one_of_its_sheets,
+    one_row_a_rating,
+    without_ignored,
+    words_as_numbers,
+)
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
@@ -126,6 +131,7 @@ def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
     TableError
         An ignored column is not there; words of a scale, and nobody said what number each is.
     """
+    raw = one_of_its_sheets(raw, source)
     raw = one_row_a_rating(without_ignored(raw, source), source)
     if source.layout == "replies":  # whole texts: no word in them is a score
         return raw

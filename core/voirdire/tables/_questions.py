@@ -73,6 +73,27 @@ def without_ignored(raw: RawTable, source: Source) -> RawTable:
     return replace(raw, frame=raw.frame.drop(source.ignore)) if source.ignore else raw
 
 
+def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
+    """The table, where no other sheet of its workbook holds the same columns, or one was named.
+
+    Raises
+    ------
+    QuestionError
+        Others do, and nobody said which is meant.
+    """
+    first, *others = raw.sheets or ("",)
+    if not others or source.sheet is not None:
+        return raw
+    if not source.assume:
+        raise QuestionError(
+            f"{raw.name}: sheets {listed([first, *others])} hold the same columns, and one is "
+            f"read; which? For several save each as a file, and give all of them",
+            "sheet", (first, *others), f"sheet = {json.dumps(first)}",
+        )  # fmt: skip
+    note = _assumed(raw, others, f"Sheet {first!r} was read; {listed(others)} were not.")
+    return replace(raw, findings=(*raw.findings, note))
+
+
 #: Headers of the column that says who filled in a form.
 _WHO = ("emailaddress", "email", "responseid", "username", "participant", "participantid", "name",
         "respondentid", "prolificid")  # fmt: skip

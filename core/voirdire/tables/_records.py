@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, not_one_of
+from voirdire._errors import TableError, listed, not_one_of
 from voirdire.tables._ids import canonical_ids, rounded_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find
-from voirdire.tables._odd_rows import date_ids, without_summaries
 from voirdire.tables._rated import KEYS, has_duplicates
 from voirdire.tables._status import without_withdrawn
 from voirdire.tables._tables import CONTEXTS, FACTS, ORIGIN, PLACES, and_more, finding, plural
@@ -23,6 +23,23 @@ if TYPE_CHECKING:
     from voirdire.tables._layout import Plan
 
 
+#: Words of the rows that a spreadsheet adds below the items.
+_SUMMARIES = frozenset(
+    (
+        "total", "totals", "grand total", "subtotal", "sum", "mean", "means", "average",
+        "averages", "avg", "median", "sd", "std", "stdev", "std dev", "st dev",
+        "standard deviation", "variance", "summe", "gesamt", "mittelwert", "durchschnitt",
+        "moyenne", "somme", "media", "promedio", "suma",
+    )
+)  # fmt: skip
+#: Summaries beside one of those, and maybe names of items elsewhere.
+_BESIDE = frozenset(("min", "max", "minimum", "maximum", "count", "n"))
+# Dates as spreadsheets and pandas write them: 2024-02-01 00:00:00, 1-Feb, 1-Feb-24, Feb-24.
+_DATE = (
+    r"(?i)^\d{4}-\d\d-\d\d(?: 00:00:00(?:\.0+)?)?$"
+    r"|^\d{1,2}-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:-\d{2,4})?$"
+    r"|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{1,4}$"
+)
 #: From this share of rows on blank ids are a way of writing, and no slip.
 _ONCE_WRITTEN, _A_FEW = 0.2, 3
 
@@ -154,8 +171,56 @@ def _with_ids(
         _refuse_once_written(raw, plan, frame)
         notes.append(_null_ids(raw, plan.item, rows))
         frame = frame.filter(pl.col("item").is_not_null())
-    frame, sums = without_summaries(raw, frame)
-    return frame, (*notes, *sums, *date_ids(raw, plan.item, frame["item"]))
+    frame, sums = _without_summaries(raw, frame)
+    return frame, (*notes, *sums, *_date_ids(raw, plan.item, frame["item"]))
+
+
+def _without_summaries(
+    raw: RawTable, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """The records without those at the end whose id is a word such as ``Total`` or ``Mean``."""
+    ids = frame["item"]
+    last = list(takewhile(_may_sum, (ids[at] for at in range(len(ids) - 1, -1, -1))))[::-1]
+    kept = frame.head(frame.height - len(last))
+    apart = not kept["item"].is_in(last).any()
+    if not any(_fold(name) in _SUMMARIES for name in last) or not kept.height or not apart:
+        return frame, ()
+    rows = frame["row"].tail(len(last))
+    note = finding(
+        "summary_rows",
+        "serious",
+        raw.name,
+        [f"{raw.unit} {row}" for row in rows],
+        f"{plural(len(last), 'row')} at the end called {listed(last)}.",
+        "Taken for a summary of the rows above and left out; if these are items, rename them.",
+    )
+    return kept, (note,)
+
+
+def _may_sum(name: str) -> bool:
+    return _fold(name) in _SUMMARIES | _BESIDE
+
+
+def _fold(name: str) -> str:
+    return " ".join(name.casefold().replace(".", " ").replace(":", " ").split())
+
+
+def _date_ids(raw: RawTable, column: str, ids: pl.Series) -> tuple[Finding, ...]:
+    """A finding on ids that are dates; among other ids they were hardly meant to be."""
+    distinct = ids.drop_nulls().unique(maintain_order=True)
+    dates = distinct.filter(distinct.str.contains(_DATE))
+    if not len(dates):
+        return ()
+    note = finding(
+        "date_ids",
+        "note" if len(dates) == len(distinct) else "serious",
+        raw.name,
+        dates.to_list(),
+        f"{plural(len(dates), 'id is a date', 'ids are dates')} in column {column!r}.",
+        "Spreadsheets make dates of ids such as 1-2; such ids match no other file's.",
+        count=len(dates),
+    )
+    return (note,)
 
 
 def _refuse_once_written(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> None:

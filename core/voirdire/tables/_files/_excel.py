@@ -48,13 +48,20 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
         # Even to ask whether a sheet is visible makes room for all its cells.
         looked_at = sheets if sheet is None else [sheet]
         scanned = {name: scan_sheet(path, name) for name in looked_at} if zipped else {}
-        names = _visible_first(book, sheets) if sheet is None else [sheet]
+        visible = _visible(book, sheets) if sheet is None else {}
+        names = sorted(visible, key=lambda name: not visible[name]) or looked_at
         lacks = {}
         for name in names:
             found = _sheet(path.name, book, name, scanned.get(name, Sheet()))
             if isinstance(found, RawTable):
                 notes = _chosen(path.name, name, sheets) if sheet is None else ()
-                return replace(found, findings=(*found.findings, *notes))
+                others = [n for n in names if visible.get(n) and n not in (name, *lacks)]
+                alike = [n for n in others if _columns(book, n) == _columns(book, name)]
+                return replace(
+                    found,
+                    findings=(*found.findings, *notes),
+                    sheets=(name, *alike) if visible.get(name) else (),
+                )
             lacks[name] = found
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         cause = str(error).splitlines()[0]
@@ -63,12 +70,21 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     raise TableError(f"{path.name}: {', '.join(said) or 'the workbook has no sheet'}")
 
 
-def _visible_first(book: Any, sheets: list[str]) -> list[str]:
-    """Sheets of cells, in their order, hidden ones last."""
+def _visible(book: Any, sheets: list[str]) -> dict[str, bool]:
+    """Sheets of cells, in their order, and whether each is visible."""
     if len(sheets) < 2:
-        return sheets
-    seen = {name: book.load_sheet(name, header_row=None, n_rows=0).visible for name in sheets}
-    return sorted(sheets, key=lambda name: seen[name] != "visible")
+        return dict.fromkeys(sheets, True)
+    return {
+        name: book.load_sheet(name, header_row=None, n_rows=0).visible == "visible"
+        for name in sheets
+    }
+
+
+def _columns(book: Any, sheet: str) -> list[str]:
+    """The names of a sheet's columns; none where it holds no table."""
+    head = [[_text(value) for value in row] for row in _load(book, sheet, n_rows=HEAD).rows()]
+    header = find_header(sheet, head)
+    return [] if header is None or header.below >= len(head) else header.names
 
 
 def _chosen(file: str, sheet: str, sheets: list[str]) -> tuple[Finding, ...]:

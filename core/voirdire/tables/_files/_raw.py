@@ -38,6 +38,8 @@ class RawTable:
         ``"row"`` or ``"line"``: what those numbers count.
     decimal_comma : bool
         Whether "3,5" may be a number (fields are not separated by commas).
+    sheets : tuple of str
+        The sheet that was read where none was named, then visible ones with the same columns.
     """
 
     name: str
@@ -48,6 +50,7 @@ class RawTable:
     unit: str = "row"
     decimal_comma: bool = False
     findings: tuple[Finding, ...] = ()
+    sheets: tuple[str, ...] = ()
 
     def place(self, index: int) -> str:
         """Where the record of that index stands."""

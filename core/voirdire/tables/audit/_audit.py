@@ -10,8 +10,7 @@ from voirdire.tables.audit._contexts import context_findings
 from voirdire.tables.audit._coverage import coverage_findings
 from voirdire.tables.audit._ids import id_findings
 from voirdire.tables.audit._replies import reply_findings
-from voirdire.tables.audit._scores import missing_findings, score_findings
-from voirdire.tables.audit._variation import variation_findings
+from voirdire.tables.audit._scores import missing_findings, score_findings, variation_findings
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding

@@ -50,7 +50,7 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
         scanned = {name: scan_sheet(path, name) for name in looked_at} if zipped else {}
         visible = _visible(book, sheets) if sheet is None else {}
         names = sorted(visible, key=lambda name: not visible[name]) or looked_at
-        lacks = {}
+        lacks: dict[str, str] = {}
         for name in names:
             found = _sheet(path.name, book, name, scanned.get(name, Sheet()))
             if isinstance(found, RawTable):

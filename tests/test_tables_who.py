@@ -315,3 +315,11 @@ def test_facts_about_ratings_are_in_what_is_written_and_are_read_again(tmp_path)
         assert found.ratings.select(pl.col(facts).null_count()).row(0) == (0,) * len(facts)
     one, other = (f.ratings.sort(key).select(*key, *facts) for f in (first, again))
     assert one.equals(other)
+
+
+def test_a_second_answer_that_no_person_rated_is_unlabelled_and_not_missing(tmp_path):
+    rows = [f"q{i // 2},s{i % 2},{1 + i * 3 % 5 if i % 2 else ''},{1 + i % 5}" for i in range(120)]
+    (tmp_path / "r.csv").write_text("\n".join(["item,system,human,gpt", *rows]))
+    found = {(each.kind, each.severity, each.count) for each in audit_source(tmp_path / "r.csv")}
+    assert ("unlabelled", "note", 60) in found
+    assert "responses_unrated" not in {kind for kind, _, _ in found}

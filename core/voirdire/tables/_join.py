@@ -133,7 +133,10 @@ def _unlabelled(study: Study, rated: pl.DataFrame) -> tuple[Finding, ...]:
         "unlabelled",
         "note",
         "",
-        [f"item {item}" + (f", {system}" if system else "") for item, system in items.rows()],
+        [
+            f"item {item}" + (f", {system}" if system else "")
+            for item, system in items.head(5_000).rows()
+        ],
         f"{plural(items.height, 'response')} that no person rated.",
         "They are unlabelled and count neither as missing nor against anybody; `voirdire correct` "
         "uses what the judges say about them.",

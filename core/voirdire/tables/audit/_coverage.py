@@ -40,7 +40,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         *_lacking("system", systems, raters, declared),
         *_lacking("attribute", attributes, _by_rubric(study, speaking), wanted),
         *_silent(tables, speaking),
-        *_unrated(tables),
+        *_unrated(tables, study),
         *_labour(tables, study),
     ]
 
@@ -179,13 +179,20 @@ def _lack(what: str, table: str, names: list[str], words: str) -> Finding:
     )
 
 
-def _unrated(tables: Tables) -> list[Finding]:
-    """Responses of a rater's own items and systems that others rated and this rater did not."""
+def _unrated(tables: Tables, study: Study) -> list[Finding]:
+    """Responses of a rater's own items and systems that others rated and this rater did not.
+
+    People are held against people: what none of them rated is unlabelled.
+    """
     seen = tables.rated
-    whole = seen.select("item", "system").unique()
+    people = {rater.name for rater in study.panel if rater.kind == "human"}
+    people |= set(study.data.reference)
+    everything = seen.select("item", "system").unique()
+    by_people = seen.filter(pl.col("rater").is_in(people)).select("item", "system").unique()
     counts = dict(seen.group_by("rater").len().iter_rows())
     found = []
     for rater in tables.raters["rater"]:
+        whole = by_people if rater in people else everything
         if counts[rater] == whole.height:
             continue
         here = seen.filter(pl.col("rater") == rater)

@@ -84,7 +84,9 @@ IgnoreOption = Annotated[
 SheetOption = Annotated[
     str | None,
     typer.Option(
-        "--sheet", help="The sheet of a workbook; by default the first.", show_default=False
+        "--sheet",
+        help="The sheet of a workbook. By default it is the first one.",
+        show_default=False,
     ),
 ]
 AssumeOption = Annotated[

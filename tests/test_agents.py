@@ -23,6 +23,7 @@ from voirdire.running import run
 from voirdire.schema import ToolCall
 from voirdire.store import ratings_frame, replies_frame
 from voirdire.store.findings import reply_findings_frame
+from voirdire.store.replies import shown_messages
 from voirdire.study import build_study
 from voirdire_judges.tools import AgentTool, calculated, make_tools, run_call
 
@@ -89,6 +90,9 @@ def test_an_agent_looks_things_up_and_every_step_is_kept(tmp_path, form):
     assert found["score"].to_list() == [4.0, 4.0]
     steps = replies_frame(tmp_path / "a").filter(pl.col("item") == "i0")
     assert steps["step"].to_list() == [0, 1, 2]
+    shown = shown_messages(tmp_path / "a", "looker", "i0", "warm", 1)
+    assert [one.role for one in shown if one.step == 1][-2:] == ["assistant", "tool"]
+    assert "WARM" in next(one.text for one in shown if one.role == "assistant")
 
 
 def test_a_run_that_ends_between_steps_goes_on_there_and_pays_nothing_twice(tmp_path):

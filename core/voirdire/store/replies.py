@@ -131,10 +131,15 @@ def shown_messages(
     """What a rater was sent about one response (`system` empty: an item) in one run, in order."""
     with usable(folder), closing(read_session(folder)) as connection:
         calls = connection.execute(_SHOWN, (rater, item, system, run)).fetchall()
+
+        def text(number: int) -> str:
+            return readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0]))
+
+        # Behind the text of a message stand its calls of tools, where it has any.
         return tuple(
-            Shown(step, role, readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0])))
+            Shown(step, role, "\n".join(filter(None, map(text, numbers))))
             for step, messages in calls
-            for role, number in json.loads(messages)
+            for role, *numbers in json.loads(messages)
         )
 
 

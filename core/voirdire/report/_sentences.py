@@ -321,7 +321,7 @@ def next_text(step: Next, state: State) -> str:
 _STEPS: Mapping[Action, str] = {
     "use it": "",
     "rate more": "Rate about {needed:,} {unit} instead of {now:,}.",
-    "calibrate": "Calibrate its scores (voirdire.stats.calibrate).{after}",
+    "calibrate": "`voirdire calibrate` may help.{after}",
     "two humans": "Hand in two humans on {needed} shared responses.{condition}",
     "label twice": "How far people agree among themselves is not known: have {needed} {unit} "
     "labelled by a second human.",

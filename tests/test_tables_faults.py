@@ -392,15 +392,16 @@ def test_a_study_nested_too_deeply_is_an_error_of_ours(tmp_path):
         load_study(source)
 
 
-def test_nested_annotations_of_label_studio_are_refused_by_name(tmp_path):
+def test_nested_annotations_of_label_studio_give_people_and_a_model(tmp_path):
     """N27: read as rows, a model's confidence of 0.9 stood among the ratings."""
     result = [{"value": {"rating": 4}, "type": "rating", "from_name": "r", "to_name": "t"}]
     task = {"id": 1, "data": {"text": "A walk in the park."},
             "annotations": [{"completed_by": 1, "result": result}],
             "predictions": [{"score": 0.9, "result": result}]}  # fmt: skip
     source = write(tmp_path / "ls.json", json.dumps([task]))
-    with pytest.raises(TableError, match="this is Label Studio's JSON export"):
-        read_file(source)
+    _, found = read_file(source)
+    assert found.ratings.select("rater", "score").rows() == [("annotator 1", 4), ("prediction", 4)]
+    assert found.raters["kind"].to_list() == ["human", "judge"]
 
 
 def test_items_that_no_person_rated_are_unlabelled_and_not_missing(tmp_path):

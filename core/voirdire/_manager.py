@@ -15,7 +15,7 @@ from voirdire._registry import Plugins
 GROUP = "voirdire"
 KINDS = (
     "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
-    "probe", "tool",
+    "probe", "tool", "reader",
 )  # fmt: skip
 
 

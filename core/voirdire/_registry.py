@@ -23,6 +23,7 @@ EXTRAS = {
     "torch": "hf",
     "transformers": "hf",
     "xlsxwriter": "excel",
+    "zstandard": "eval",
 }
 
 

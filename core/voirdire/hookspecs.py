@@ -43,5 +43,9 @@ class Hooks:
         """Probes: a change of a response or request, and what a sound judge makes of it."""
 
     @hookspec
+    def voirdire_register_readers(self, register: object) -> None:
+        """Readers: they turn a file of another tool into tidy ratings."""
+
+    @hookspec
     def voirdire_register_commands(self, app: object) -> None:
         """Further commands for the typer application."""

@@ -20,6 +20,7 @@ def column_keys(
     *,
     words: str | None = None,
     ignore: Sequence[str] | None = None,
+    only: Sequence[str] | None = None,
     assume: bool = False,
     **columns: str | None,
 ) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def column_keys(
     """
     given: dict[str, Any] = {**columns, "words": _numbers(words) if words else None}
     given |= {"ignore": tuple(ignore or ()) or None, "assume": assume or None}
+    given |= {"only": tuple(only or ()) or None}
     return {key: value for key, value in given.items() if value is not None}
 
 
@@ -44,7 +46,9 @@ def answer(key: str, said: str) -> dict[str, Any]:
     """The key of a source, or the reference, that an answer gives."""
     if key == "reference":
         return {key: tuple(name.strip() for name in said.split(","))}
-    return {key: _numbers(said) if key == "words" else said}
+    if key == "words":
+        return {key: _numbers(said)}
+    return {key: (said,) if key == "only" else said}
 
 
 def _numbers(text: str) -> dict[str, float]:

@@ -97,6 +97,40 @@ AssumeOption = Annotated[
         "one and report it as a serious finding.",
     ),
 ]
+HumanOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--human",
+        help="A file of labels by people, joined to the items that were rated by --key, else by "
+        "their texts; may be repeated.",
+        show_default=False,
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        help="The column of --human that items are found by: ticket, or ticket=ticket_id where "
+        "the other file calls it otherwise.",
+        show_default=False,
+    ),
+]
+AboutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--about",
+        help="The attribute that the labels of --human speak of, where they name none.",
+        show_default=False,
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        help="An attribute to read of another tool's file, and no other; may be repeated.",
+        show_default=False,
+    ),
+]
 DataOption = Annotated[
     Path | None,
     typer.Option(

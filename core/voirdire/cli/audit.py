@@ -11,12 +11,16 @@ from voirdire._errors import RequirementUnmetError
 from voirdire._shown import visible
 from voirdire.cli._columns import answered, column_keys
 from voirdire.cli._options import (
+    AboutOption,
     AssumeOption,
     AttributeOption,
     ClusterOption,
     DataOption,
+    HumanOption,
     IgnoreOption,
     ItemOption,
+    KeyOption,
+    OnlyOption,
     RaterOption,
     ReferenceOption,
     RunOption,
@@ -53,6 +57,9 @@ def audit(
     source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
+    human: HumanOption = None,
+    key: KeyOption = None,
+    about: AboutOption = None,
     item: ItemOption = None,
     system: SystemOption = None,
     rater: RaterOption = None,
@@ -63,6 +70,7 @@ def audit(
     run: RunOption = None,
     words: WordsOption = None,
     ignore: IgnoreOption = None,
+    only: OnlyOption = None,
     sheet: SheetOption = None,
     assume: AssumeOption = False,
     strict: Annotated[
@@ -86,11 +94,16 @@ def audit(
         run=run,
         words=words,
         ignore=ignore,
+        only=only,
         sheet=sheet,
         assume=assume,
+        key=key,
+        about=about,
     )
     findings = answered(
-        lambda known, named: audit_source(source, data=data, reference=named, columns=known),
+        lambda known, named: audit_source(
+            source, data=data, reference=named, columns=known, human=tuple(human or ())
+        ),
         keys,
         reference,
     )

@@ -11,13 +11,17 @@ import typer
 from voirdire.cli._columns import answered, column_keys
 from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import (
+    AboutOption,
     AssumeOption,
     AttributeOption,
     ClusterOption,
     DataOption,
+    HumanOption,
     IgnoreOption,
     ItemOption,
+    KeyOption,
     OffScaleOption,
+    OnlyOption,
     RaterOption,
     ReferenceOption,
     RunOption,
@@ -41,6 +45,8 @@ Examples:
   voirdire examine labels.csv --reference human --gate 4,0.9,0.8
 
   voirdire examine ada.xlsx ben.xlsx judge.xlsx --reference ada --reference ben
+
+  voirdire examine results.json --human labels.csv --key ticket_id
 
   voirdire examine study.toml --out out --require "verdict.order@Guidance=yes"
 
@@ -87,6 +93,9 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
+    human: HumanOption = None,
+    key: KeyOption = None,
+    about: AboutOption = None,
     item: ItemOption = None,
     system: SystemOption = None,
     rater: RaterOption = None,
@@ -97,6 +106,7 @@ def examine(
     run: RunOption = None,
     words: WordsOption = None,
     ignore: IgnoreOption = None,
+    only: OnlyOption = None,
     sheet: SheetOption = None,
     assume: AssumeOption = False,
     off_scale: OffScaleOption = None,
@@ -211,8 +221,11 @@ def examine(
         run=run,
         words=words,
         ignore=ignore,
+        only=only,
         sheet=sheet,
         assume=assume,
+        key=key,
+        about=about,
     )
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
@@ -222,6 +235,7 @@ def examine(
                 data=data,
                 reference=named,
                 columns=known,
+                human=tuple(human or ()),
                 off_scale=off_scale,
                 pairs=pairs,
                 resamples=resamples,

@@ -17,6 +17,7 @@ from voirdire.cli._options import (
     ClusterOption,
     IgnoreOption,
     ItemOption,
+    OnlyOption,
     RaterOption,
     ReferenceOption,
     RunOption,
@@ -64,6 +65,7 @@ def init(
     run: RunOption = None,
     words: WordsOption = None,
     ignore: IgnoreOption = None,
+    only: OnlyOption = None,
     assume: AssumeOption = False,
     sheet: SheetOption = None,
     force: Annotated[
@@ -89,6 +91,7 @@ def init(
         run=run,
         words=words,
         ignore=ignore,
+        only=only,
         assume=assume,
     )
     asked = {"sheet": sheet, "folder": out.parent}

@@ -50,6 +50,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     data: str | Path | None = None,
     reference: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
+    human: Sequence[str | Path] = (),
     off_scale: str | None = None,
     pairs: str | None = None,
     resamples: int | None = None,
@@ -76,6 +77,11 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         For files and frames without a study: keys of ``[[data.sources]]``, such as
         ``{"item": "post", "score": "stars"}``; ``{"assume": True}`` accepts the likelier reading
         where there are two, with a serious finding.
+    human : sequence of paths, optional
+        Files of labels by people, joined to the items that the source rates, by the column that
+        ``columns`` names as ``key`` (``"ticket"``, or ``"ticket=ticket_id"`` where the source calls
+        it otherwise), else by the text of the items, without regard to letter case and blanks.
+        ``about`` there is the attribute that the labels speak of, where they name none.
     off_scale : {"missing", "keep", "error"}, optional
         What to do with values off the declared scale.
     pairs : {"pairwise", "listwise"}, optional
@@ -121,6 +127,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         data=data,
         reference=reference,
         columns=columns,
+        human=human,
         changes={
             "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
             "analysis": {
@@ -235,6 +242,7 @@ def audit_source(
     data: str | Path | None = None,
     reference: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
+    human: Sequence[str | Path] = (),
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -244,7 +252,14 @@ def audit_source(
         As `examine`.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    opened = open_source(
+        source,
+        data=data,
+        reference=reference,
+        columns=columns,
+        changes=changes,
+        human=human,
+    )
     return audit_of(opened)
 
 

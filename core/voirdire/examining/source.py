@@ -213,12 +213,13 @@ def open_source(
     reference: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
+    human: Sequence[str | Path] = (),
 ) -> Opened:
     """Read a source whole.
 
     Parameters
     ----------
-    source, data, reference, columns
+    source, data, reference, columns, human
         As in `voirdire.examine`.
     changes : mapping, optional
         Keys of the study's parts to exchange, as `adjust` takes them.
@@ -229,7 +230,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    found = _resolved(source, data, reference, columns or {})
+    found = _resolved(source, data, reference, columns or {}, human)
     study = found.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
@@ -316,7 +317,7 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
             preference_findings,
         )
 
-        found += preference_findings(compared.table)
+        found += [*compared.findings, *preference_findings(compared.table)]
     if rated is not None:
         odd = [*tables.audit(rated, study)]
         if rated.labels is not None:
@@ -468,16 +469,26 @@ def _in_the_name_of(name: str) -> Iterator[None]:
 
 
 def _resolved(
-    source: Source, data: str | Path | None, reference: Sequence[str], columns: Mapping[str, Any]
+    source: Source,
+    data: str | Path | None,
+    reference: Sequence[str],
+    columns: Mapping[str, Any],
+    human: Sequence[str | Path],
 ) -> Opened:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
+    if human:
+        files = _files(source)
+        return Opened(*tables.read_file(files, reference=reference, keys=columns, human=human))
+    joining = {key: value for key, value in columns.items() if key in ("key", "about")}
+    if joining:
+        raise InputError(f"{_names(joining)} joins labels of people: name their file by --human")
     if isinstance(source, Sequence) and not isinstance(source, str):
         if len(source) != 1:
             return Opened(*tables.read_file(source, reference=reference, keys=columns))
         source = source[0]
     # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
     named = data is not None and str(source) in plugins().names("benchmark")
-    alone = None if named else preferences_alone(source)
+    alone = None if named or human else preferences_alone(source)
     if alone is not None:
         study, compared = alone
         return Opened(study, preferences=compared)
@@ -499,6 +510,25 @@ def _resolved(
 
         session = Path(data) if is_session(data) else None
     return Opened(study, None, compared, benchmark, session)
+
+
+def _files(source: Source) -> Sequence[str | Path]:
+    """The files that labels of people are joined to.
+
+    Raises
+    ------
+    InputError
+        The source is a study, a frame, a session or a benchmark.
+    """
+    files = [source] if isinstance(source, str | Path) else source
+    if isinstance(files, Study | pl.DataFrame) or any(
+        Path(file).suffix in ("", ".toml") or Path(file).is_dir() for file in files
+    ):
+        raise InputError(
+            "--human joins labels to files of ratings; in a study write a [[data.sources]] with "
+            "the key `key`"
+        )
+    return files
 
 
 def _names(columns: Mapping[str, Any]) -> str:

@@ -44,6 +44,12 @@ class Source(Part):
 
     `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
     the item came to be labelled (random, chosen, unknown) and with what probability, by whom, when.
+
+    `reader` names the reader of a file of another tool; by default its content says. `key` joins
+    labels to items that another source rated: ``"ticket"``, or ``"ticket=ticket_id"`` where the
+    tool calls that column otherwise (``"question=text"`` joins by the text). `about` is the
+    attribute that such labels speak of, where they name none. `only` names the attributes that
+    are read of a file of another tool; the others are left out.
     """
 
     path: str
@@ -68,6 +74,10 @@ class Source(Part):
     label_probability: str | None = None
     labelled_by: str | None = None
     labelled_at: str | None = None
+    reader: str | None = None
+    key: str | None = None
+    about: str | None = None
+    only: Names = ()
 
 
 class Data(Part):

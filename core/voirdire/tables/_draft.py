@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import QuestionError, TableError, listed
+from voirdire._errors import QuestionError, TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
-from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind, is_human, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
-from voirdire.tables._load import prepared, read_part, tables_from
+from voirdire.tables._linking import keyed, linked_part, rated_of
+from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._scale import coded_levels, infer_scale
-from voirdire.tables._tables import finding, plural, shortened
+from voirdire.tables._tables import Part, finding, plural, shortened
+from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Study
+    from voirdire.tables._files import RawTable
     from voirdire.tables._tables import Tables
 
 #: While the scale is not known; a number beyond it counts all the same.
@@ -43,13 +45,33 @@ _LAYOUTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """A file as it was found (`raw`), as it is read (`ready`), and its ratings without a scale."""
+    """A file as it was found (`raw`), as it is read (`ready`), and its ratings without a scale.
 
-    raw: RawTable
-    ready: RawTable
+    `how` is None where a reader of another tool's file read it.
+    """
+
+    raw: RawTable | Reading
+    ready: RawTable | Reading
     source: Source
-    how: Plan
-    ratings: pl.DataFrame
+    how: Plan | None
+    part: Part
+
+    @property
+    def ratings(self) -> pl.DataFrame:
+        return self.part.ratings
+
+    @property
+    def name(self) -> str:
+        return self.source.path
+
+    @property
+    def people(self) -> set[str]:
+        """Raters that are people: by what the file's reader says, or by their names."""
+        if isinstance(self.raw, Reading):
+            kinds = self.raw.raters.filter(pl.col("kind") == "human")
+            return set(kinds["rater"])
+        column = self.how.rater if self.how else None
+        return {rater for rater in self.ratings["rater"].unique() if is_human(rater, column)}
 
 
 def draft_study(
@@ -59,6 +81,7 @@ def draft_study(
     reference: Sequence[str] = (),
     folder: str | Path | None = None,
     keys: Mapping[str, Any] | None = None,
+    human: Sequence[str | Path] = (),
 ) -> Study:
     """A study for files: layout, columns, raters, attributes, systems and scale as found.
 
@@ -72,7 +95,10 @@ def draft_study(
         Where the study will lie; paths are written relative to it. The first file's own folder by
         default.
     keys : mapping, optional
-        Keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``.
+        Keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``. Beside `human`
+        each is of the files that have the column, and ``key`` and ``about`` are of the labels.
+    human : sequence of paths, optional
+        Files of labels by people, which are joined to the items of the others.
 
     Raises
     ------
@@ -84,7 +110,8 @@ def draft_study(
     sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
-    study, _ = _draft(_looked_at(files, sheet, at, reference, keys), reference, files[0].stem)
+    looked = _looked_at(files, sheet, at, reference, keys, human)
+    study, _ = _draft(looked, reference, files[0].stem)
     return study.model_copy(update={"folder": str(at)})
 
 
@@ -94,6 +121,7 @@ def read_file(
     sheet: str | None = None,
     reference: Sequence[str] = (),
     keys: Mapping[str, Any] | None = None,
+    human: Sequence[str | Path] = (),
 ) -> tuple[Study, Tables]:
     """Files without a study: the drafted study, and the tables read by it.
 
@@ -101,7 +129,7 @@ def read_file(
 
     Parameters
     ----------
-    paths, sheet, reference, keys
+    paths, sheet, reference, keys, human
         As in `draft_study`.
 
     Raises
@@ -112,11 +140,14 @@ def read_file(
     sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     folder = files[0].parent
-    looked = _looked_at(files, sheet, folder, reference, keys)
+    looked = _looked_at(files, sheet, folder, reference, keys, human)
+    files = [*files, *_paths(human)]
     study, notes = _draft(looked, reference, files[0].stem)
     study = study.model_copy(update={"folder": str(folder)})
     hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
-    raws = [(s, each.raw) for s, each in zip(study.data.sources, looked, strict=True)]
+    raws: list[tuple[Source, RawTable | Reading]] = [
+        (s, each.raw) for s, each in zip(study.data.sources, looked, strict=True)
+    ]
     return study, tables_from(study, raws, hashes, notes=notes)
 
 
@@ -142,7 +173,8 @@ def from_frame(
     raw = build(name, frame.columns, frame.get_columns(), first=0)
     looked = [_looked(raw, Source(path=name, **(keys or {})), reference)]
     study, notes = _draft(looked, reference, name)
-    return study, tables_from(study, [(study.data.sources[0], raw)], {}, notes=notes)
+    raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], raw)]
+    return study, tables_from(study, raws, {}, notes=notes)
 
 
 def _sheet_of(
@@ -165,21 +197,86 @@ def _looked_at(
     folder: Path,
     reference: Sequence[str],
     keys: Mapping[str, Any] | None,
+    human: Sequence[str | Path],
 ) -> list[_Looked]:
-    raws = [read_raw(path, sheet=sheet) for path in files]
-    sources = [
-        Source(path=Path(os.path.relpath(path, folder)).as_posix(), sheet=sheet, **(keys or {}))
+    if not human:
+        return [_opened(path, sheet, folder, keys or {}, reference) for path in files]
+    known = dict(keys or {})
+    joining: dict[str, Any] = {key: known.pop(key) for key in ("key", "about") if key in known}
+    wanted = tuple(known.pop("only", ()))
+    opened = {path: open_file(path, Source(path="")) for path in (*files, *_paths(human))}
+    opened = {path: _only(raw, wanted, path.name) for path, raw in opened.items()}
+    _check_named(known, opened)
+    looked = [
+        _looked(opened[path], _source(path, sheet, folder, _own(known, opened[path])), reference)
         for path in files
     ]
-    return [_looked(raw, source, reference) for raw, source in zip(raws, sources, strict=True)]
+    rated = rated_of([each.part for each in looked])
+    for path in _paths(human):
+        raw, own = opened[path], {k: v for k, v in known.items() if k != "item"}
+        source = _source(path, sheet, folder, {**_own(own, raw), **joining})
+        source = keyed(raw, source, rated)
+        found = _looked(raw, source, reference)
+        looked.append(replace(found, part=linked_part(found.part, source, rated)))
+    return looked
 
 
-def _looked(raw: RawTable, source: Source, reference: Sequence[str]) -> _Looked:
+def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTable | Reading:
+    """The attributes alone that are asked for, where a file of another tool has any of them."""
+    if not wanted or not isinstance(raw, Reading):
+        return raw
+    there = set(raw.ratings["attribute"])
+    own = tuple(one for one in wanted if one in there)
+    return only_asked(raw, own, name) if own else raw
+
+
+#: Keys of a source that name one of its columns.
+_COLUMNS = frozenset(
+    ("item", "system", "rater", "score", "attribute", "cluster", "status", "run", "context")
+)
+
+
+def _own(keys: Mapping[str, Any], raw: RawTable | Reading) -> dict[str, Any]:
+    """The keys that name columns of this file, and those that name none."""
+    if isinstance(raw, Reading):
+        return {k: v for k, v in keys.items() if k == "assume"}
+    columns = raw.frame.columns
+    own = {k: v for k, v in keys.items() if k not in _COLUMNS or v in columns}
+    if "ignore" in own:
+        own["ignore"] = tuple(name for name in own["ignore"] if name in columns)
+    return own
+
+
+def _check_named(keys: Mapping[str, Any], opened: Mapping[Path, RawTable | Reading]) -> None:
+    """Raise where a key names a column that no file has."""
+    columns = [c for raw in opened.values() if not isinstance(raw, Reading) for c in raw.frame]
+    names = {column.name for column in columns}
+    for key, name in keys.items():
+        if key in _COLUMNS and name not in names:
+            check_columns(", ".join(path.name for path in opened), (name,), sorted(names))
+
+
+def _source(path: Path, sheet: str | None, folder: Path, keys: Mapping[str, Any]) -> Source:
+    return Source(path=Path(os.path.relpath(path, folder)).as_posix(), sheet=sheet, **keys)
+
+
+def _opened(
+    path: Path, sheet: str | None, folder: Path, keys: Mapping[str, Any], reference: Sequence[str]
+) -> _Looked:
+    source = _source(path, sheet, folder, keys)
+    return _looked(open_file(path, source), source, reference)
+
+
+def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -> _Looked:
+    if isinstance(raw, Reading):
+        kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
+        named = source.model_copy(update={"reader": raw.format, "only": kept})
+        return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
     names = Known(tuple(reference), attributes=(), systems=())
     ready = prepared(raw, source, names)
     names = with_raters(ready, source, names)
-    ratings = read_part(ready, source, names, _ANY).ratings
-    return _Looked(raw, ready, source, plan(ready, source, names), ratings)
+    part = read_part(ready, source, names, _ANY)
+    return _Looked(raw, ready, source, plan(ready, source, names), part)
 
 
 def _draft(
@@ -187,33 +284,37 @@ def _draft(
 ) -> tuple[Study, tuple[Finding, ...]]:
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
-    column = {r: each.how.rater for each in looked for r in each.ratings["rater"].unique()}
-    humans = [r for r in raters if r in reference or is_human(r, column[r])]
+    people = set(reference).union(
+        *(e.ratings["rater"].unique() if e.source.key else e.people for e in looked)
+    )
+    humans = [rater for rater in raters if rater in people]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
         raise TableError(
-            f"{looked[0].raw.name}: the reference {listed(absent)} has no ratings "
+            f"{looked[0].name}: the reference {listed(absent)} has no ratings "
             f"(raters: {listed(raters)})"
         )
     scale, codes = _scale(looked, ratings, reference or humans, raters)
-    unsure = [] if reference else either_kind(raters, humans)
+    # Readers of formats know who is a person, and so does who names a file of people.
+    told = reference or any(e.how is None or e.source.key for e in looked)
+    unsure = [] if told else either_kind(raters, humans)
     assumed = _assumed_judges(looked[0], unsure, humans, raters) if unsure else ()
     chosen = list(reference) or (humans if len(humans) < len(raters) else [])
     study = build_study(
         {
             "name": name,
             "data": {
-                "sources": [_declared(each.source, each.how) for each in looked],
+                "sources": [_declared(each) for each in looked],
                 "reference": chosen,
             },
             "rubric": _rubric(ratings, scale),
             "systems": [{"name": s} for s in ratings["system"].unique(maintain_order=True) if s],
             "panel": [{"name": r, "kind": "human" if r in humans else "judge"} for r in raters],
         },
-        looked[0].raw.name,
+        looked[0].name,
     )
     notes = [note for each in looked for note in _taken(each, study)]
-    return study, (*assumed, *notes, _scale_note(looked[0].raw.name, scale, codes))
+    return study, (*assumed, *notes, _scale_note(looked, scale, codes))
 
 
 def _assumed_judges(
@@ -230,7 +331,7 @@ def _assumed_judges(
         # Somebody has to be left who is a judge.
         more = unsure if len(humans) + len(unsure) < len(raters) else unsure[:-1]
         raise QuestionError(
-            f"{first.raw.name}: {listed(humans)} {'is' if len(humans) == 1 else 'are'} held to be "
+            f"{first.name}: {listed(humans)} {'is' if len(humans) == 1 else 'are'} held to be "
             f"people, others judges, and {listed(unsure)} may be either; whose ratings are the "
             f"reference?",
             "reference",
@@ -240,7 +341,7 @@ def _assumed_judges(
     note = finding(
         "reading_assumed",
         "serious",
-        first.raw.name,
+        first.name,
         unsure,
         f"{listed(unsure)} may be people or judges, and {'was' if len(unsure) == 1 else 'were'} "
         f"taken for judges.",
@@ -254,29 +355,45 @@ def _scale(
 ) -> tuple[Scale, tuple[float, ...]]:
     """The scale of all files, and levels that are codes for a missing score."""
     split = 0 < len(people) < len(raters)
+    stated = _stated(looked, ratings["score"])
+    if stated is not None:
+        return stated, ()
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
     codes = coded_levels(ratings["score"], sides.cast(pl.String))
     scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
-    if any(_in_per_cent(each.ready, each.how) for each in looked):
+    if any(map(_in_per_cent, looked)):
         scale = Scale(0, 100, scale.step)
     if scale.width > 2 * LARGEST:
-        columns = [column for each in looked for column in each.how.values]
+        columns = [column for each in looked if each.how for column in each.how.values]
         raise TableError(
-            f"{looked[0].raw.name}: values run from {scale.low:g} to {scale.high:g}, which is no "
+            f"{looked[0].name}: values run from {scale.low:g} to {scale.high:g}, which is no "
             f"rating scale (columns: {listed(columns)}); declare columns and scale in a study"
         )
     return scale, codes
 
 
+def _stated(looked: Sequence[_Looked], scores: pl.Series) -> Scale | None:
+    """The scale that a reader states, where all files keep to it."""
+    said = [each.raw.scale for each in looked if isinstance(each.raw, Reading)]
+    scales = {scale for scale in said if scale is not None}
+    if len(scales) != 1:
+        return None
+    (scale,) = scales
+    return scale if scores.drop_nulls().is_between(scale.low, scale.high).all() else None
+
+
 def _taken(each: _Looked, study: Study) -> list[Finding]:
     """What was taken for granted in one file."""
+    if isinstance(each.ready, Reading) or each.how is None:
+        return [_drafted(each.name, str(each.source.reader), study)]
     assumed = [note for note in each.how.findings if note.kind == "reading_assumed"]
     return [*assumed, *_unread(each.ready, each.how), _said(each.ready, each.how, study)]
 
 
-def _declared(source: Source, how: Plan) -> dict[str, Any]:
+def _declared(each: _Looked) -> dict[str, Any]:
     """The source with everything that was found out about it."""
-    if _is_form(source):
+    source, how = each.source, each.how
+    if how is None or _is_form(source):
         return source.model_dump(exclude_defaults=True)  # its columns are those of the form
     found: dict[str, Any] = {
         "path": source.path,
@@ -293,6 +410,8 @@ def _declared(source: Source, how: Plan) -> dict[str, Any]:
         "words": source.words or None,
         "ignore": source.ignore or None,
         "assume": source.assume or None,
+        "key": source.key,
+        "about": source.about,
         **how.facts,
     }
     if how.kind == "replies" and not how.raters:
@@ -317,19 +436,24 @@ def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
 
 
 def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
-    reference = listed(study.data.reference) if study.data.reference else "none was found"
     unread = [column for column in unread_columns(raw, how) if not is_numeric(raw.frame[column])]
     left = f" Columns not read: {listed(unread)}." if unread else ""
     systems = "" if how.system is None else f"; systems: those in column {how.system!r}"
+    layout = _LAYOUTS.get(how.kind, how.kind)
+    return _drafted(raw.name, layout, study, f"{systems}.{left}")
+
+
+def _drafted(name: str, layout: str, study: Study, more: str = ".") -> Finding:
+    reference = listed(study.data.reference) if study.data.reference else "none was found"
     return finding(
         "study_drafted",
         "note",
-        raw.name,
+        name,
         [f"{rater.name}: {rater.kind}" for rater in study.panel],
-        f"No study was given. Layout: {_LAYOUTS.get(how.kind, how.kind)}; reference: {reference}; "
+        f"No study was given. Layout: {layout}; reference: {reference}; "
         f"raters: {listed([rater.name for rater in study.panel])}; "
         f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}"
-        f"{systems}.{left}",
+        f"{more}",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
         count=1,
     )
@@ -361,25 +485,59 @@ def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
     return (note,)
 
 
-def _in_per_cent(raw: RawTable, how: Plan) -> bool:
+def _in_per_cent(each: _Looked) -> bool:
     """Whether scores are written in per cent."""
+    raw, how = each.ready, each.how
+    if how is None or isinstance(raw, Reading):
+        return False
     texts = [raw.frame[c] for c in how.values if raw.frame[c].dtype == pl.String]
     return how.kind != "replies" and any(
         t.str.contains(r"^\s*[\d.,]+\s*%\s*$").any() for t in texts
     )
 
 
-def _scale_note(table: str, scale: Scale, codes: Sequence[float] = ()) -> Finding:
+def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] = ()) -> Finding:
     steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
     beside = (
         f" Without {listed([f'{c:g}' for c in codes])}, which only one side uses." if codes else ""
     )
+    ranges = _ranges(looked)
     return finding(
         "scale_inferred",
-        "serious" if codes else "note",
-        table,
+        "serious" if codes or ranges else "note",
+        looked[0].name,
         [],
-        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values.{beside}",
+        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values."
+        f"{beside}{ranges}",
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )
+
+
+def _ranges(looked: Sequence[_Looked]) -> str:
+    """A sentence on attributes of a tool that are on unlike scales, such as 0 to 1 and 1 to 5.
+
+    Raises
+    ------
+    QuestionError
+        Nobody accepted that one scale is taken for all.
+    """
+    foreign = [each for each in looked if each.how is None]
+    if not foreign:
+        return ""
+    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
+    found = ratings.drop_nulls("score").group_by("attribute", maintain_order=True)
+    spans = {str(name): infer_scale(part["score"]) for (name,), part in found}
+    first = {(span.low, span.high): name for name, span in reversed(list(spans.items()))}
+    if len(first) < 2:
+        return ""
+    said = ", ".join(f"{name} {span.low:g} to {span.high:g}" for name, span in spans.items())
+    if not any(each.source.assume for each in looked):
+        raise QuestionError(
+            f"{foreign[0].name}: attributes seem to be on unlike scales ({said}), and a study has "
+            f"one scale: which of them are examined?",
+            "only",
+            tuple(reversed(first.values())),
+            f'only = ["{next(reversed(first.values()))}"]',
+        )
+    return f" Attributes seem to be on unlike scales: {said}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns, listed
+from voirdire._errors import TableError, check_columns, listed, not_one_of
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
@@ -18,6 +18,7 @@ from voirdire.tables._guess import names_rater, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._layout import known, plan, unread_columns
+from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
@@ -30,6 +31,7 @@ from voirdire.tables._questions import (
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
+from voirdire.tables.readers import Reading, read_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +95,7 @@ def read_tables(
 
 def tables_from(
     study: Study,
-    raws: list[tuple[Source, RawTable]],
+    raws: list[tuple[Source, RawTable | Reading]],
     hashes: Mapping[str, str],
     *,
     given: Sequence[Part] = (),
@@ -105,22 +107,43 @@ def tables_from(
 
     `raws` is emptied: each raw table is let go once it is tidy, so that large files are held once.
     """
-    names, guess = known(study), not study.panel
-    scale = Scale(*study.rubric.scale, study.rubric.step)
-    parts = []
+    read: list[tuple[Source, Part]] = []
     while raws:
         source, raw = raws.pop(0)
-        source = _with_item(source, study.items, raw)
-        raw = prepared(raw, source, names)
-        try:
-            found = with_raters(raw, source, names) if guess else names
-            parts.append(read_part(raw, source, found, scale))
-        except pl.exceptions.PolarsError as error:
-            cause = str(error).splitlines()[0]
-            raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
+        read.append((source, _part(study, source, raw)))
         del raw
+    parts = [part for source, part in read if source.key is None]
+    if len(parts) < len(read):
+        rated = rated_of(parts)
+        parts += [linked_part(part, source, rated) for source, part in read if source.key]
+    raters = _raters_of(study, parts) if raters is None else raters
     joined = join(study, (*parts, *given), hashes, raters, labels)
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
+
+
+def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
+    """One file as tidy ratings, on the study's scale."""
+    scale = Scale(*study.rubric.scale, study.rubric.step)
+    if isinstance(raw, Reading):
+        return raw.part(source.path, scale)
+    names = known(study)
+    source = _with_item(source, study.items, raw)
+    raw = prepared(raw, source, names)
+    try:
+        found = names if study.panel else with_raters(raw, source, names)
+        return read_part(raw, source, found, scale)
+    except pl.exceptions.PolarsError as error:
+        cause = str(error).splitlines()[0]
+        raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
+
+
+def _raters_of(study: Study, parts: Sequence[Part]) -> pl.DataFrame | None:
+    """What readers say of raters that the panel does not declare."""
+    said = [part.raters for part in parts if part.raters is not None]
+    if not said:
+        return None
+    declared = [rater.name for rater in study.panel]
+    return pl.concat(said).unique("rater", keep="first").filter(~pl.col("rater").is_in(declared))
 
 
 def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
@@ -157,7 +180,7 @@ def _with_item(source: Source, items: ItemsSpec | None, raw: RawTable) -> Source
 
 def _open(
     study: Study, chosen: Sequence[Source]
-) -> tuple[list[tuple[Source, RawTable]], dict[str, str]]:
+) -> tuple[list[tuple[Source, RawTable | Reading]], dict[str, str]]:
     """Every file read as it stands, several at once: the readers let go of the interpreter."""
     if not chosen:
         return [], {}
@@ -247,5 +270,50 @@ def _replies(
     return ratings, replies, flag_findings(how.rater_name, parsed.flags)
 
 
-def _raw(study: Study, source: Source, path: Path) -> RawTable:
-    return read_raw(path, sheet=source.sheet, skip_bad_lines=study.data.skip_bad_lines)
+def _raw(study: Study, source: Source, path: Path) -> RawTable | Reading:
+    return open_file(path, source, skip_bad_lines=study.data.skip_bad_lines)
+
+
+def open_file(path: Path, source: Source, *, skip_bad_lines: bool = False) -> RawTable | Reading:
+    """A file as its reader reads it, or as the plain table that it is.
+
+    Raises
+    ------
+    TableError
+        It cannot be read, or holds comparisons and no ratings.
+    """
+    found = read_foreign(path, source.reader)
+    if found is None:
+        return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines)
+    if found.preferences is not None:
+        raise TableError(
+            f"{path}: holds comparisons of two responses ({found.format}) and no ratings: examine "
+            f"it alone"
+        )
+    return only_asked(found, source.only, path.name)
+
+
+def only_asked(found: Reading, wanted: tuple[str, ...], name: str) -> Reading:
+    """The reading with the attributes alone that are asked for.
+
+    Raises
+    ------
+    TableError
+        One of them is not there.
+    """
+    if not wanted:
+        return found
+    there = found.ratings["attribute"].unique(maintain_order=True).to_list()
+    for attribute in wanted:
+        if attribute not in there:
+            raise not_one_of("attribute", attribute, there, name, TableError)
+    kept = found.ratings.filter(pl.col("attribute").is_in(wanted))
+    note = finding(
+        "attribute_left_out",
+        "note",
+        name,
+        [one for one in there if one not in wanted],
+        f"Only {listed(wanted)} is read, as was asked for.",
+        f"{plural(found.ratings.height - kept.height, 'rating')} of other attributes left out.",
+    )
+    return replace(found, ratings=kept, findings=(*found.findings, note), some=True)

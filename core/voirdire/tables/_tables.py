@@ -121,6 +121,8 @@ class Part:
 
     `wide` says that a row holds the scores of several raters, so that blanks of all people there
     mean that nobody asked them.
+    A reader of another tool's file also says its `items`, by whose columns labels may be joined,
+    and what its `raters` are.
     """
 
     ratings: pl.DataFrame
@@ -129,6 +131,8 @@ class Part:
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
     wide: bool = False
+    items: pl.DataFrame | None = None
+    raters: pl.DataFrame | None = None
 
 
 def finding(

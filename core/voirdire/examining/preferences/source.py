@@ -11,10 +11,12 @@ import polars as pl
 from voirdire.examining.preferences.table import holds_preferences, preference_table
 from voirdire.files import file_hash
 from voirdire.study import Data, Source, Study
-from voirdire.tables import read_raw
+from voirdire.tables import read_foreign, read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from voirdire.schema import Finding
 
 _TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
@@ -30,12 +32,15 @@ _UNSAID = "(not said)"
 class Compared:
     """Preferences as one table, and the hash of each file that they were read from.
 
-    `groups` holds ``item`` and the columns that results are broken down by, where there are any.
+    `findings` are those of a reader of another tool's file.
+    `groups` holds ``item`` and the
+    columns that results are broken down by, where there are any.
     """
 
     table: pl.DataFrame
     hashes: Mapping[str, str] = field(default_factory=dict)
     groups: pl.DataFrame | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
@@ -51,11 +56,23 @@ def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
             return None
         return Study(name="preferences"), Compared(preference_table(source))
     path = Path(source) if isinstance(source, str | Path) else None
-    if path is None or not path.is_file() or not _holds(path):
+    if path is None or not path.is_file():
         return None
+    if not _holds(path):
+        return _foreign(path)
     study = Study(name=path.stem, data=Data(sources=(Source(path=path.name),)))
     study = study.model_copy(update={"folder": str(path.parent)})
     return split_preferences(study)
+
+
+def _foreign(path: Path) -> tuple[Study, Compared] | None:
+    """Comparisons in a file of another tool."""
+    found = None if path.suffix == ".toml" else read_foreign(path)
+    if found is None or found.preferences is None:
+        return None
+    table = preference_table(found.preferences, path.name)
+    study = Study(name=path.stem, folder=str(path.parent))
+    return study, Compared(table, {path.name: file_hash(path)}, findings=found.findings)
 
 
 def split_preferences(study: Study) -> tuple[Study, Compared | None]:

@@ -79,23 +79,11 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
         value = _rows_in(value)
     if not isinstance(value, list):
         raise TableError(f"{name}: holds {_kind(value)} where a list of objects is needed")
-    _refuse_nested(name, value)
     for index, row in enumerate(value):
         if not isinstance(row, dict):
             raise TableError(f"{name}: record {index + 1} is {_kind(row)}, not an object")
     numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
     return _table(name, value, notes, numbers, "record")
-
-
-def _refuse_nested(name: str, rows: list[Any]) -> None:
-    """Label Studio nests annotations in tasks: read as rows, a model's confidence is a rating."""
-    for row in rows[:20]:
-        inner = row.get("annotations", row.get("completions")) if isinstance(row, dict) else None
-        if isinstance(inner, list) and any(isinstance(e, dict) and "result" in e for e in inner):
-            raise TableError(
-                f"{name}: this is Label Studio's JSON export, in which annotations are nested; "
-                f"export the project as JSON-MIN or CSV, which have a row an annotation"
-            )
 
 
 def _rows_in(value: dict[str, Any]) -> Any:

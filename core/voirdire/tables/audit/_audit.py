@@ -51,6 +51,11 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     ------------------------  ------------------------------------------------------------------
     ``labels_by_hand``        labels that were set on the page that shows items
     ``reading_assumed``       a file that can be read in two ways, and which one was taken
+    ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``
+                              what a reader made of another tool's file: its ratings, its rows that
+                              are none and why, a version it was not written for, sets of labels
+    ``attribute_left_out``    attributes of such a file that nobody asked for (`only`)
+    ``labels_matched``        labels of people joined to what was rated, and those that were not
     ``columns_of_raters``     columns that speak about a rater (its time, its confidence)
     ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``
                               what was taken for granted

@@ -1,0 +1,138 @@
+"""`voirdire import`: files of other tools as tidy ratings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from voirdire.schema import Finding
+
+EPILOG = """
+Examples:
+
+  voirdire import --list
+
+  voirdire import results.json --out ratings.parquet
+
+  voirdire import run1.eval run2.eval --out ratings.csv
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import", epilog=EPILOG)(import_files)
+
+
+def import_files(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files of ratings, of any tool that has a reader.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The table to write: .parquet, .csv or .jsonl.", show_default=False
+        ),
+    ] = None,
+    list_readers: Annotated[
+        bool, typer.Option("--list", help="List the readers, and the files that they read.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing table.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn files of other tools into one table with a row a rating.
+
+    What is not used is counted on standard error, with the reason.
+    """
+    from voirdire._errors import InputError
+
+    if list_readers:
+        _list(as_json=as_json)
+        return
+    if not files or out is None:
+        raise InputError("name the files to read and, by --out, the table to write; or give --list")
+    if out.exists() and not force:
+        raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
+    import polars as pl
+
+    read = [_rows(file) for file in files]
+    table = pl.concat([rows for rows, _ in read], how="diagonal")
+    _write(table, out)
+    _say([finding for _, findings in read for finding in findings])
+    what = "ratings" if "rank" in table.columns else "comparisons"
+    typer.echo(f"Wrote {out}: {table.height:,} {what}.")
+
+
+def _rows(file: Path) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """The ratings of a file with the texts of their items, or its comparisons."""
+    import polars as pl
+
+    from voirdire.tables import read_file, read_foreign
+
+    found = read_foreign(file)
+    if found is not None and found.preferences is not None:
+        return found.preferences, found.findings
+    if found is None:
+        _, tables = read_file(file)
+        ratings, items, findings = tables.ratings, tables.items, tables.findings
+    else:
+        ratings, items, findings = found.ratings, found.items, found.findings
+    texts = items.select("item", "text").unique("item", keep="first")
+    table = ratings.join(texts, on="item", how="left", maintain_order="left")
+    return table.with_columns(pl.col("attribute", "status").cast(pl.String)), findings
+
+
+def _list(*, as_json: bool) -> None:
+    import json
+
+    from voirdire._manager import plugins
+    from voirdire.tables.readers import reader_named
+
+    found = plugins()
+    rows = [
+        {
+            "name": name,
+            "about": reader_named(name).about,
+            "plugin": found.registered["reader", name].plugin,
+        }
+        for name in found.names("reader")
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for row in rows:
+        typer.echo(f"{row['name']:<14} {row['about']}")
+
+
+def _write(table: pl.DataFrame, out: Path) -> None:
+    """The table, moved into place when it is whole."""
+    from voirdire._errors import not_one_of
+    from voirdire.files import whole, write_csv
+
+    if out.suffix == ".csv":
+        write_csv(out, table)
+        return
+    if out.suffix not in (".parquet", ".jsonl"):
+        raise not_one_of("suffix", out.suffix, (".csv", ".jsonl", ".parquet"), out)
+    with whole(out) as draft:
+        if out.suffix == ".parquet":
+            table.write_parquet(draft)
+        else:
+            table.write_ndjson(draft)
+
+
+def _say(findings: Sequence[Finding]) -> None:
+    from voirdire._shown import visible
+
+    for finding in findings:
+        if finding.kind not in ("study_drafted", "scale_inferred"):
+            typer.echo(visible(f"{finding.severity}: {finding.message}"), err=True)

@@ -1,0 +1,272 @@
+"""Labels from elsewhere beside the ratings of a tool: joined by a declared key, or by the text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire._errors import QuestionError, TableError, check_columns, listed
+from voirdire.tables._ids import canonical_ids
+from voirdire.tables._tables import CONTEXTS, ITEMS, finding, plural, shortened
+from voirdire.tables.readers import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Source
+    from voirdire.tables._files import RawTable
+    from voirdire.tables._tables import Part
+
+#: How many items that were not found a sentence names.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """What labels are joined to: the items of a tool, their systems and attributes.
+
+    `items` holds ``item``, ``text`` and further columns of text.
+    """
+
+    items: pl.DataFrame
+    systems: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+    def found_by(self, column: str) -> dict[str, str]:
+        """The item of each value of a column; a value of several items is of none."""
+        pairs = zip(self.items[column], self.items["item"], strict=True)
+        found: dict[str, str] = {}
+        several = set()
+        for value, item in pairs:
+            if value is None:
+                continue
+            same = normalised(value)
+            if found.setdefault(same, item) != item:
+                several.add(same)
+        return {value: item for value, item in found.items() if value not in several}
+
+
+def normalised(text: str) -> str:
+    r"""A text as it is compared: letters composed, without case, runs of blanks as one.
+
+    Examples
+    --------
+    >>> normalised("  When does\tit OPEN? ")
+    'when does it open?'
+    """
+    return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip().casefold()
+
+
+def rated_of(parts: Sequence[Part]) -> Rated:
+    """What the parts rate, all together; empty where there are none."""
+    items = [part.items if part.items is not None else _items(part) for part in parts]
+    ratings = [part.ratings.select("system", pl.col("attribute").cast(pl.String)) for part in parts]
+    if not parts:
+        return Rated(ITEMS.to_frame(), (), ())
+    pairs = pl.concat(ratings)
+    return Rated(
+        pl.concat(items, how="diagonal"),
+        tuple(pairs["system"].drop_nulls().unique(maintain_order=True)),
+        tuple(pairs["attribute"].unique(maintain_order=True)),
+    )
+
+
+def _items(part: Part) -> pl.DataFrame:
+    named = part.ratings.select(pl.col("item").unique(maintain_order=True))
+    texts = part.contexts.filter(pl.col("text").is_not_null()).unique("item", keep="first")
+    return named.join(texts.select("item", "text"), on="item", how="left", maintain_order="left")
+
+
+def keyed(raw: RawTable | Reading, source: Source, rated: Rated) -> Source:
+    """The source with its key written out as ``column=column of the tool's items``.
+
+    Without a key the column is looked for whose texts are those of the items.
+
+    Raises
+    ------
+    TableError
+        A key names a column that is not there.
+    QuestionError
+        No text meets, and ids of the same name or writing do.
+    """
+    frame = raw.items if isinstance(raw, Reading) else raw.frame
+    name = Path(source.path).name
+    if source.key:
+        mine, _, theirs = source.key.partition("=")
+        check_columns(name, (mine,), frame.columns, "--key names the column of the labels")
+        theirs = theirs or (mine if mine in rated.items.columns else _best(frame, mine, rated))
+        check_columns("the items that were rated", (theirs,), rated.items.columns,
+                      "--key LABELS=ITEMS names a column of each")  # fmt: skip
+    else:
+        mine, theirs = _met(frame, rated, name, assume=source.assume)
+    update = {"key": f"{mine}={theirs}"}
+    if isinstance(raw, Reading):
+        return source.model_copy(update=update)
+    return source.model_copy(update=update | {"item": mine})
+
+
+def _best(frame: pl.DataFrame, mine: str, rated: Rated) -> str:
+    """The column of the items that most values of a column are found in."""
+    return max(rated.items.columns, key=lambda theirs: _share(frame[mine], rated, theirs))
+
+
+def _share(column: pl.Series, rated: Rated, theirs: str) -> float:
+    """How many of a column's values are found among the items'."""
+    known = rated.found_by(theirs)
+    values = canonical_ids(column).drop_nulls().unique()
+    met = sum(normalised(value) in known for value in values)
+    return met / len(values) if len(values) else 0.0
+
+
+def _met(frame: pl.DataFrame, rated: Rated, name: str, *, assume: bool) -> tuple[str, str]:
+    """The two columns whose texts meet most often, or if it is assumed, whose ids do."""
+    theirs = [c for c in rated.items.columns if _are_texts(rated.items[c])]
+    mine = [c for c in frame.columns if frame[c].dtype == pl.String and _are_texts(frame[c])]
+    shares = {(m, t): _share(frame[m], rated, t) for m in mine for t in theirs}
+    best = max(shares, key=lambda pair: shares[pair], default=("", ""))
+    if shares.get(best):
+        return best
+    pairs = {
+        f"{mine}={theirs}": share
+        for mine in frame.columns
+        for theirs in rated.items.columns
+        if (share := _share(frame[mine], rated, theirs)) > 0
+    }
+    choices = tuple(sorted(pairs, key=lambda pair: -pairs[pair]))[:5]
+    if choices and assume:
+        first = choices[0].partition("=")
+        return first[0], first[2]
+    if choices:
+        raise QuestionError(
+            f"{name}: no text is that of an item; which columns hold the same ids?",
+            "key",
+            choices,
+            f'key = "{choices[0]}"',
+        )
+    raise TableError(
+        f"{name}: no column holds the text or an id of an item that was rated (columns: "
+        f"{listed(frame.columns)}; items have {listed(rated.items.columns)}, such as "
+        f"{_such(rated.items)}): name columns by --key LABELS=ITEMS"
+    )
+
+
+def _are_texts(column: pl.Series) -> bool:
+    """Whether most values are of several words: what is shorter may be an id, a label, a number."""
+    values = column.drop_nulls().cast(pl.String).str.strip_chars()
+    return len(values) > 0 and 2 * int(values.str.contains(r"\S\s+\S").sum()) > len(values)
+
+
+def _such(items: pl.DataFrame) -> str:
+    shown = items["text"].drop_nulls().head(1).to_list() or items["item"].head(1).to_list()
+    return repr(shortened(shown[0])) if shown else "none"
+
+
+def linked_part(part: Part, source: Source, rated: Rated) -> Part:
+    """Labels under the items, the system and the attribute that they speak of.
+
+    The labels' items are the values of the key's column, or have it among their own columns.
+
+    Raises
+    ------
+    TableError
+        No label meets an item; several systems were rated, and no label says which.
+    QuestionError
+        Several attributes were rated, and no label says which.
+    """
+    mine, _, theirs = (source.key or "").partition("=")
+    ratings, name = part.ratings, Path(source.path).name
+    check_columns("the items that were rated", (theirs or mine,), rated.items.columns)
+    known = rated.found_by(theirs or mine)
+    said = {i: i for i in ratings["item"].unique(maintain_order=True)}
+    if part.items is not None:
+        said = dict(zip(part.items["item"], part.items[mine], strict=True))
+    meets = {i: known.get(normalised(v)) if v is not None else None for i, v in said.items()}
+    unmet = [v if v is not None else i for i, v in said.items() if meets[i] is None]
+    if len(unmet) == len(said):
+        raise TableError(
+            f"{name}: no value of column {mine!r} is found in {theirs!r} of the items that were "
+            f"rated: {listed([shortened(str(v)) for v in unmet], 3)} against {_such(rated.items)}"
+        )
+    ratings = ratings.with_columns(
+        pl.col("item").replace_strict(meets, return_dtype=pl.String).alias("item")
+    ).filter(pl.col("item").is_not_null())
+    notes = [_matched(name, mine, theirs, len(said), unmet)]
+    ratings = _attribute(_system(ratings, rated, name), source, rated, name)
+    if source.assume and source.about is None and len(rated.attributes) > 1:
+        notes.append(_assumed(name, ratings["attribute"].unique(maintain_order=True).to_list()))
+    return replace(
+        part, ratings=ratings, contexts=CONTEXTS.to_frame(), findings=(*part.findings, *notes)
+    )
+
+
+def _assumed(name: str, attributes: Sequence[str]) -> Finding:
+    return finding(
+        "reading_assumed",
+        "serious",
+        name,
+        [],
+        f"The labels are taken to speak of {listed(attributes)}.",
+        "Say --about ATTRIBUTE where they speak of another.",
+        count=1,
+    )
+
+
+def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:
+    if ratings["system"].null_count() == 0 or not rated.systems:
+        return ratings
+    if len(rated.systems) > 1:
+        raise TableError(
+            f"{name}: {plural(len(rated.systems), 'system')} were rated "
+            f"({listed(rated.systems)}), and the labels do not say of which they speak: add a "
+            f"column of systems, or name it by --system"
+        )
+    return ratings.with_columns(pl.col("system").fill_null(rated.systems[0]))
+
+
+def _attribute(ratings: pl.DataFrame, source: Source, rated: Rated, name: str) -> pl.DataFrame:
+    """The attribute that labels speak of, where theirs is no attribute of the tool's."""
+    found = ratings["attribute"].unique(maintain_order=True).to_list()
+    if source.about is not None:
+        if len(found) > 1:
+            raise TableError(f"{name}: the labels are of {listed(found)}: --about names only one")
+        return ratings.with_columns(attribute=pl.lit(source.about))
+    folded = {one.casefold(): one for one in rated.attributes}
+    if any(one.casefold() in folded for one in found):
+        return ratings.with_columns(
+            pl.col("attribute").replace({o: folded.get(o.casefold(), o) for o in found})
+        )
+    if len(found) > 1:
+        raise TableError(
+            f"{name}: the labels are of {listed(found)}, and what was rated is "
+            f"{listed(rated.attributes)}: give the columns of the labels the names of these"
+        )
+    if len(rated.attributes) > 1 and not source.assume:
+        raise QuestionError(
+            f"{name}: of which attribute do the labels speak?",
+            "about", rated.attributes, f'about = "{rated.attributes[0]}"',
+        )  # fmt: skip
+    return ratings.with_columns(attribute=pl.lit(rated.attributes[0]))
+
+
+def _matched(name: str, mine: str, theirs: str, count: int, unmet: Sequence[str]) -> Finding:
+    by = "their text" if theirs == "text" else f"their {theirs!r}"
+    such = ", ".join(repr(shortened(str(one))) for one in unmet[:_SHOWN])
+    lost = f" Not found: {such}{' and others' if len(unmet) > _SHOWN else ''}." if unmet else ""
+    return finding(
+        "labels_matched",
+        "serious" if unmet else "note",
+        name,
+        [shortened(str(one)) for one in unmet],
+        f"{count - len(unmet):,} of {plural(count, 'labelled item')} were found among the items "
+        f"that were rated, by {mine!r} as {by}.{lost}",
+        "Labels of items that were not found are in no number."
+        if unmet
+        else "Letter case and blanks do not count.",
+        count=len(unmet),
+    )

@@ -1,0 +1,80 @@
+"""DeepEval: test runs, as `deepeval test run` and `evaluate` keep them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import voirdire
+from voirdire.schema import Scale
+from voirdire.tables import Reading, ReadingBuilder
+from voirdire_plugins.readers.files import has, json_of, objects, part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "deepeval"
+
+
+class Reader:
+    """A test run of DeepEval."""
+
+    name = NAME
+    about = "DeepEval: a test run in DEEPEVAL_RESULTS_FOLDER, or .deepeval/.latest_test_run.json"
+
+    def sniff(self, path: Path, head: bytes) -> float:
+        """By the list of test cases and their metrics."""
+        known = has(head, '"testCases"') and (has(head, '"metricsData"') or has(head, '"testFile"'))
+        return 0.95 * (known or (path.name == ".deepeval-cache.json"))
+
+    def read(self, path: Path) -> Reading:
+        """Metrics (attributes) of test cases (items)."""
+        found = json_of(path)
+        if part(found, "testRunData") is not None:
+            found = found["testRunData"]
+        if not isinstance(part(found, "testCases"), list):
+            raise voirdire.TableError(
+                f"{path.name}: is no test run of DeepEval with test cases; set "
+                f"DEEPEVAL_RESULTS_FOLDER and run the tests, or take "
+                f".deepeval/.latest_test_run.json"
+            )
+        rows = ReadingBuilder(NAME, path.name)
+        system = part(found, "hyperparameters", "model")
+        cases = objects(found["testCases"]) + objects(found.get("conversationalTestCases"))
+        names = [case.get("name") for case in cases]
+        unique = len(set(names)) == len(names) and None not in names
+        for at, case in enumerate(cases, 1):
+            item = rows.item(case["name"] if unique else _order(case, at), _text(case))
+            _metrics(rows, case, item, system if isinstance(system, str) else None, at)
+        return rows.reading(Scale(0, 1, 0))
+
+
+def _order(case: dict[str, Any], at: int) -> Any:
+    order = case.get("order")
+    return at - 1 if order is None else order
+
+
+def _text(case: dict[str, Any]) -> str | None:
+    """The input, or what a conversation is about."""
+    found = case.get("input") or case.get("scenario")
+    return found if isinstance(found, str) else None
+
+
+def _metrics(
+    rows: ReadingBuilder, case: dict[str, Any], item: str, system: str | None, at: int
+) -> None:
+    metrics = objects(case.get("metricsData"))
+    if not metrics:
+        rows.leave_out("the test case has no metrics", f"test case {at}")
+    for metric in metrics:
+        model = metric.get("evaluationModel")
+        rater = str(model) if model else NAME
+        rows.rater(rater, model=str(model) if model else None)
+        failed = metric.get("error") is not None
+        rows.rate(
+            item,
+            rater,
+            str(metric.get("name") or "metric"),
+            None if failed else metric.get("score"),
+            system=system,
+            status="failed" if failed else "blank",
+        )

@@ -1,0 +1,127 @@
+"""What the readers share: JSON and CSV files, read whole, with errors that name the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import voirdire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def text_of(path: Path) -> str:
+    """The text of a file.
+
+    Raises
+    ------
+    TableError
+        It is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise voirdire.TableError(f"{path.name}: is not UTF-8 text ({error.reason})") from None
+
+
+def parsed(text: str, where: str) -> Any:
+    """JSON as Python values.
+
+    Raises
+    ------
+    TableError
+        It is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise voirdire.TableError(f"{where}: is not valid JSON ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise voirdire.TableError(f"{where}: cannot be read as JSON ({error})") from None
+
+
+def json_of(path: Path) -> Any:
+    """The JSON of a file."""
+    return parsed(text_of(path), path.name)
+
+
+def records_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Objects of a JSON list or of JSON lines, each with its place.
+
+    Raises
+    ------
+    TableError
+        A record is no object.
+    """
+    text = text_of(path)
+    if text.lstrip().startswith("["):
+        rows = ((f"record {at}", row) for at, row in enumerate(parsed(text, path.name), 1))
+    else:
+        lines = ((at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip())
+        rows = ((f"line {at}", parsed(line, f"{path.name}, line {at}")) for at, line in lines)
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise voirdire.TableError(f"{path.name}: {place} is no object")
+        yield place, row
+
+
+def csv_of(path: Path) -> list[list[str]]:
+    """The cells of a CSV file, its header first.
+
+    Raises
+    ------
+    TableError
+        It has no row below its header.
+    """
+    try:
+        found = [row for row in csv.reader(io.StringIO(text_of(path), newline="")) if row]
+    except csv.Error as error:
+        raise voirdire.TableError(f"{path.name}: cannot be read as CSV ({error})") from None
+    if len(found) < 2:
+        raise voirdire.TableError(f"{path.name}: there are no rows")
+    return found
+
+
+def part(value: Any, *keys: str | int) -> Any:
+    """What stands under keys, one inside the other; None where one is not there.
+
+    Examples
+    --------
+    >>> part({"a": [{"b": 1}]}, "a", 0, "b"), part({"a": None}, "a", "b")
+    (1, None)
+    """
+    for key in keys:
+        if isinstance(key, int):
+            found = isinstance(value, list) and len(value) > key
+        else:
+            found = isinstance(value, dict) and key in value
+        if not found:
+            return None
+        value = value[key]
+    return value
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none where it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def has(head: bytes, *marks: str) -> bool:
+    """Whether the beginning of a file holds all of these."""
+    return all(mark.encode() in head for mark in marks)
+
+
+def facts_of(value: Any) -> dict[str, Any]:
+    """The entries of an object; none where it is no object."""
+    return value if isinstance(value, dict) else {}
+
+
+def longest(value: Any) -> str | None:
+    """The longest text of an object's entries: the others name things."""
+    return max(
+        (one for one in facts_of(value).values() if isinstance(one, str)), key=len, default=None
+    )

@@ -1,0 +1,198 @@
+"""inspect_ai: logs of evaluations, as JSON or as `.eval` archives."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import voirdire
+from voirdire.tables import Reading, ReadingBuilder
+from voirdire_plugins.readers.files import facts_of, has, json_of, objects, parsed, part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from voirdire.schema import Status
+
+NAME, VERSIONS = "inspect_ai", (2,)
+#: What a grade counts as, by inspect_ai's own `value_to_float`; N (no answer) is 0 as well there.
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
+_NO_ANSWER = "N"
+#: The method of packing by zstd, which Python's zipfile does not know before 3.14.
+ZSTD = 93
+_LOCAL = struct.Struct("<26xHH")
+#: More than this in one part of an archive is a bomb or no log of ratings.
+_MOST = 2**30
+
+
+class Reader:
+    """Logs of inspect_ai."""
+
+    name = NAME
+    about = "inspect_ai: a log of inspect eval, .eval (pip install 'voirdire[eval]') or .json"
+
+    def sniff(self, path: Path, head: bytes) -> float:
+        """By the suffix of an archive, or the keys of a log."""
+        if path.suffix == ".eval":
+            return 0.95 * head.startswith(b"PK")
+        log = has(head, '"version"', '"status"', '"eval"') and has(head, '"task"', '"model"')
+        return 0.9 * (log and head.lstrip().startswith(b"{") and has(head, '"eval_id"'))
+
+    def read(self, path: Path) -> Reading:
+        """Scorers (raters) of samples (items) by epoch (run); the model is the system."""
+        rows = ReadingBuilder(NAME, path.name)
+        if path.suffix == ".eval":
+            head, samples = _archive(path)
+        else:
+            head = json_of(path)
+            samples = iter(objects(part(head, "samples")))
+        rows.version(part(head, "version"), VERSIONS)
+        _state(rows, head)
+        scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
+        for one in scorers:
+            rows.rater(str(one))
+        model = str(part(head, "eval", "model") or "model")
+        for at, sample in enumerate(samples, 1):
+            _sample(rows, sample, model, at)
+        return rows.reading()
+
+
+def _state(rows: ReadingBuilder, head: Any) -> None:
+    """A log that did not end well holds only some of its samples."""
+    status = part(head, "status")
+    if status != "success":
+        rows.note(
+            "log_unfinished",
+            f"The log's status is {status!r}, not 'success'.",
+            "Samples that were not scored are in no number.",
+        )
+    if part(head, "invalidated"):
+        rows.note("log_invalidated", "The log was marked as invalid.", "It was read all the same.")
+
+
+def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -> None:
+    name = sample.get("id", at)
+    item = rows.item(name, _text(sample.get("input")), facts_of(sample.get("metadata")))
+    epoch = sample.get("epoch")
+    run = epoch if isinstance(epoch, int) and epoch > 0 else 1
+    scores = sample.get("scores")
+    if not isinstance(scores, dict) or not scores:
+        why = "it ended in an error" if sample.get("error") else "it was not scored"
+        rows.leave_out(f"the sample has no score: {why}", f"sample {name}, epoch {run}")
+        return
+    for scorer, score in scores.items():
+        edits = objects(part(score, "history"))
+        first = edits[0] if edits else score
+        _score(rows, item, scorer, part(first, "value"), model, run)
+        people = [edit for edit in edits[1:] if part(edit, "value") != "UNCHANGED"]
+        for edit in people:
+            who = str(part(edit, "provenance", "author") or "by hand")
+            rows.rater(who, "human")
+            _score(rows, item, who, edit.get("value"), model, run, base=scorer)
+
+
+def _score(
+    rows: ReadingBuilder,
+    item: str,
+    rater: str,
+    value: Any,
+    model: str,
+    run: int,
+    base: str = "",
+) -> None:
+    """One value, or one a key: these are attributes."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            _add(rows, item, rater, str(key), one, model, run)
+    elif isinstance(value, list):
+        rows.leave_out(f"{base or rater} gives a list of values", f"sample {item}, epoch {run}")
+    else:
+        _add(rows, item, rater, "score", value, model, run)
+
+
+def _add(
+    rows: ReadingBuilder, item: str, rater: str, attribute: str, value: Any, model: str, run: int
+) -> None:
+    status: Status = "blank"
+    if isinstance(value, str):
+        if value == _NO_ANSWER:
+            value, status = None, "refused"
+        value = GRADES.get(value, value) if value is not None else None
+    rows.rate(item, rater, attribute, value, system=model, run=run, status=status)
+
+
+def _text(given: Any) -> str | None:
+    """The input, or the last message of a user in it."""
+    if isinstance(given, str):
+        return given
+    said = [one.get("content") for one in objects(given) if one.get("role") == "user"]
+    last = said[-1] if said else None
+    if isinstance(last, list):
+        texts = [one.get("text") for one in objects(last) if one.get("type") == "text"]
+        last = "\n".join(text for text in texts if isinstance(text, str))
+    return last if isinstance(last, str) else None
+
+
+def _archive(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:
+    """The head of an archive and its samples, one part each.
+
+    A log that was killed has no header yet, only what it began with.
+    """
+    try:
+        with ZipFile(path) as archive:
+            infos = {info.filename: info for info in archive.infolist()}
+        with path.open("rb") as file:
+            begun = "_journal/start.json"
+            at = infos.get("header.json", infos.get(begun))
+            if at is None:
+                raise voirdire.TableError(
+                    f"{path.name}: is an archive without header.json: no log of inspect_ai"
+                )
+            head = parsed(_unpacked(file, at, path.name).decode(), f"{path.name}, {at.filename}")
+    except BadZipFile as error:
+        raise voirdire.TableError(f"{path.name}: is no whole archive ({error})") from None
+    if at.filename == begun:
+        head = {"status": "started", **head}
+    samples = [info for name, info in infos.items() if name.startswith("samples/")]
+    return head, _samples(path, samples)
+
+
+def _samples(path: Path, infos: Iterable[ZipInfo]) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as file:
+        for info in infos:
+            text = _unpacked(file, info, path.name).decode()
+            sample = parsed(text, f"{path.name}, {info.filename}")
+            if not isinstance(sample, dict):
+                raise voirdire.TableError(f"{path.name}, {info.filename}: is no object")
+            yield sample
+
+
+def _unpacked(file: BinaryIO, info: ZipInfo, name: str) -> bytes:
+    """A part of an archive, whichever of its three methods packed it."""
+    if info.file_size > _MOST:
+        raise voirdire.TableError(f"{name}, {info.filename}: is over a gigabyte unpacked")
+    file.seek(info.header_offset)
+    # A local header is 30 bytes, a name and further fields, whose lengths stand at its end.
+    named, more = _LOCAL.unpack(file.read(_LOCAL.size))
+    file.seek(named + more, 1)
+    data = file.read(info.compress_size)
+    if info.compress_type == ZIP_STORED:
+        return data
+    if info.compress_type == ZIP_DEFLATED:
+        import zlib  # noqa: PLC0415 - few archives are packed so
+
+        return zlib.decompress(data, -15)
+    if info.compress_type != ZSTD:
+        raise voirdire.TableError(
+            f"{name}, {info.filename}: is packed by method {info.compress_type}, which is not known"
+        )
+    try:
+        from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise voirdire.MissingExtraError(f"{name}", "eval", "zstandard") from error
+    try:
+        return bytes(ZstdDecompressor().decompress(data, max_output_size=info.file_size))
+    except ZstdError as error:
+        raise voirdire.TableError(f"{name}, {info.filename}: is damaged ({error})") from None

@@ -1,0 +1,200 @@
+"""Label Studio: exports as JSON, JSON-MIN and CSV."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import voirdire
+from voirdire.tables import Reading, ReadingBuilder
+from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, longest, objects, part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+NAME = "label_studio"
+#: What JSON-MIN and CSV hold beside a task's data and its results.
+_META = frozenset(
+    ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "file_upload")
+)
+#: In these no column says whether it holds data or results: more values than this are data.
+_MOST_VALUES = 20
+#: Types of results that say where in a text, a picture or a sound something is.
+_REGIONS = "labels"
+
+
+class Reader:
+    """Exports of Label Studio."""
+
+    name = NAME
+    about = "Label Studio: Export as JSON (the best), JSON-MIN or CSV"
+
+    def sniff(self, path: Path, head: bytes) -> float:
+        """By the keys of a task, or those of an annotation in JSON-MIN and CSV."""
+        if path.suffix == ".csv":
+            first = head.split(b"\n", 1)[0].replace(b'"', b"").strip().split(b",")
+            return 0.95 * ({b"annotation_id", b"annotator", b"lead_time"} <= set(first))
+        nested = has(head, '"annotations"', '"completed_by"') or has(head, '"completions"')
+        small = has(head, '"annotation_id"', '"annotator"', '"lead_time"')
+        tasks = has(head, '"annotations"', '"total_annotations"')
+        return 0.95 * (head.lstrip().startswith(b"[") and (nested or small or tasks))
+
+    def read(self, path: Path) -> Reading:
+        """Results (attributes) of tasks (items) by annotator (a person) or prediction (a model)."""
+        rows = ReadingBuilder(NAME, path.name)
+        if path.suffix == ".csv":
+            header, *lines = csv_of(path)
+            _read_small([dict(zip(header, map(_cell, line), strict=False)) for line in lines], rows)
+            return rows.reading()
+        tasks = objects(json_of(path))
+        if any("annotation_id" in task for task in tasks[:20]):
+            _read_small(tasks, rows)
+            return rows.reading()
+        for at, task in enumerate(tasks, 1):
+            _task(rows, task, at)
+        _refuse_comparisons(rows)
+        return rows.reading()
+
+
+def _refuse_comparisons(rows: ReadingBuilder) -> None:
+    """A project that compares holds no ratings: a choice of left or right is no score."""
+    compared = rows.unused.get(_COMPARED, [])
+    if compared and not rows.given and not rows.labelled:
+        raise voirdire.TableError(
+            f"{rows.file}: a Label Studio export of a pairwise project: its {len(compared)} "
+            f"results say which of two texts is preferred, and none is a rating of one; write them "
+            f"as comparisons with the columns item, system_a, system_b, rater, attribute and score"
+        )
+
+
+_COMPARED = "it says which of two is preferred (pairwise), which is no rating of one"
+
+
+def _task(rows: ReadingBuilder, task: dict[str, Any], at: int) -> None:
+    data = task.get("data")
+    item = rows.item(task.get("id", at), longest(data), facts_of(data))
+    annotations = objects(task.get("annotations", task.get("completions")))
+    for one in annotations:
+        where = f"task {item}, annotation {one.get('id')}"
+        if one.get("was_cancelled"):
+            rows.leave_out("the annotator skipped the task", where)
+            continue
+        who = _annotator(one)
+        rows.rater(who, "human")
+        _results(rows, item, who, one.get("result"), where)
+    for one in objects(task.get("predictions")):
+        model = str(one.get("model_version") or "prediction")
+        rows.rater(model, model=model)
+        _results(rows, item, model, one.get("result"), f"task {item}, prediction {one.get('id')}")
+    if not annotations and not task.get("predictions"):
+        rows.leave_out("the task has neither annotations nor predictions", f"task {item}")
+    for _ in objects(task.get("drafts")):
+        rows.leave_out("it is a draft that was not submitted", f"task {item}")
+
+
+def _annotator(annotation: dict[str, Any]) -> str:
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    return "annotator" if who is None else f"annotator {who}" if isinstance(who, int) else str(who)
+
+
+def _results(rows: ReadingBuilder, item: str, rater: str, results: Any, where: str) -> None:
+    found = objects(results)
+    if not found:
+        rows.leave_out("nothing was chosen", where)
+    for one in found:
+        _result(rows, item, rater, one, where)
+
+
+def _result(
+    rows: ReadingBuilder, item: str, rater: str, result: dict[str, Any], where: str
+) -> None:
+    kind, value = str(result.get("type")), result.get("value")
+    name = str(result.get("from_name") or kind)
+    if kind in ("rating", "number"):
+        rows.rate(item, rater, name, part(value, kind))
+    elif kind == "choices":
+        chosen = part(value, "choices")
+        region = part(value, "start") is not None or part(value, "x") is not None
+        if region:
+            rows.leave_out("it is chosen for a region of the task, and not for all of it", where)
+        else:
+            rows.label(item, rater, name, chosen if isinstance(chosen, list) else [str(chosen)])
+    elif kind == "pairwise":
+        rows.leave_out(_COMPARED, where)
+    elif kind.endswith(_REGIONS):
+        rows.leave_out(f"it marks a region ({kind}), which is no rating", where)
+    else:
+        rows.leave_out(f"results of type {kind} are no ratings", where)
+
+
+def _cell(text: str) -> Any:
+    """A cell of the CSV: objects and lists stand there as JSON."""
+    if text.startswith(("{", "[")):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text or None
+
+
+def _read_small(found: Sequence[dict[str, Any]], rows: ReadingBuilder) -> None:
+    """One object an annotation; data and results stand side by side under their own names."""
+    names = list(dict.fromkeys(name for one in found for name in one if name not in _META))
+    results = [name for name in names if _holds_results(found, name)]
+    data = [name for name in names if name not in results]
+    if not results:
+        raise voirdire.TableError(
+            f"{rows.file}: this export of Label Studio holds no column of ratings or choices "
+            f"(columns: {', '.join(names)}); export the project as JSON, which says what is what"
+        )
+    rows.note(
+        "columns_taken",
+        f"Taken for results: {', '.join(results)}; for data of the tasks: {', '.join(data)}. "
+        f"JSON-MIN and CSV do not say which is which.",
+        "Export the project as JSON where that is wrong.",
+        serious=False,
+    )
+    for at, one in enumerate(found, 1):
+        shown = {name: one[name] for name in data if name in one}
+        item = rows.item(one.get("id", at), longest(shown), facts_of(shown))
+        who = _annotator({"completed_by": _whole(one.get("annotator"))})
+        rows.rater(who, "human")
+        for name in results:
+            _small(rows, item, who, name, one.get(name))
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+def _small(rows: ReadingBuilder, item: str, rater: str, name: str, value: Any) -> None:
+    chosen = part(value, "choices")
+    if chosen is not None:
+        rows.label(item, rater, name, chosen)
+    elif isinstance(value, list):
+        ratings = [part(one, "rating") for one in value]
+        rows.rate(item, rater, name, ratings[-1] if ratings else None)
+    elif value is None:
+        rows.leave_out("nothing was chosen", f"task {item}, {name}")
+    else:
+        rows.label(item, rater, name, [str(value)])
+
+
+def _holds_results(found: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether a column holds few values that repeat, or what only results look like."""
+    values = [one[name] for one in found if one.get(name) is not None]
+    if any(part(value, "choices") or part(value, 0, "rating") for value in values):
+        return True
+    if any(isinstance(value, dict | list) for value in values):
+        return False
+    few = len(set(map(str, values)))
+    return 0 < few <= _MOST_VALUES and (2 * few <= len(values) or all(map(_is_small, values)))
+
+
+def _is_small(value: Any) -> bool:
+    """Whether it is a whole number that a scale of stars may have."""
+    text = str(value)
+    return text.isdigit() and int(text) <= 10

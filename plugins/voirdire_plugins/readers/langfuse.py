@@ -1,0 +1,81 @@
+"""Langfuse: scores, exported from the table of scores or fetched from its public API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voirdire.tables import Reading, ReadingBuilder
+from voirdire_plugins.readers.files import csv_of, has, json_of, objects, part, records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME = "langfuse"
+_KINDS = ("NUMERIC", "BOOLEAN", "CATEGORICAL")
+
+
+class Reader:
+    """Scores of Langfuse."""
+
+    name = NAME
+    about = "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores"
+
+    def sniff(self, path: Path, head: bytes) -> float:
+        """By the keys of a score."""
+        if path.suffix == ".csv":
+            first = set(head.split(b"\n", 1)[0].replace(b'"', b"").strip().split(b","))
+            return 0.9 * ({b"traceId", b"dataType", b"source", b"value"} <= first)
+        return 0.9 * has(head, '"traceId"', '"dataType"', '"source"', '"value"')
+
+    def read(self, path: Path) -> Reading:
+        """Scores by trace or observation (item) and name (attribute)."""
+        rows = ReadingBuilder(NAME, path.name)
+        for place, one in _scores(path):
+            kind = one.get("dataType")
+            if kind not in _KINDS:
+                rows.leave_out(f"scores of the type {kind} are no ratings", place)
+                continue
+            about = one.get("observationId") or one.get("traceId")
+            if not about:
+                rows.leave_out("the score is of a session, and of no trace", place)
+                continue
+            item = rows.item(about, None, {"traceId": one.get("traceId")})
+            _score(rows, item, one)
+        return rows.reading()
+
+
+def _scores(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix == ".csv":
+        header, *lines = csv_of(path)
+        for at, line in enumerate(lines, 2):
+            yield f"row {at}", dict(zip(header, line, strict=False))
+        return
+    if path.suffix == ".json":
+        found = json_of(path)
+        listed = part(found, "data") if isinstance(found, dict) else found
+        for at, one in enumerate(objects(listed), 1):
+            yield f"record {at}", one
+        return
+    yield from records_of(path)
+
+
+def _score(rows: ReadingBuilder, item: str, one: dict[str, Any]) -> None:
+    name, rater = str(one.get("name") or "score"), _rater(rows, one)
+    if one.get("dataType") == "CATEGORICAL":
+        rows.label(item, rater, name, [str(one.get("stringValue") or one.get("value"))])
+        return
+    value = one.get("value")
+    rows.rate(item, rater, name, None if value == "" else value)
+
+
+def _rater(rows: ReadingBuilder, one: dict[str, Any]) -> str:
+    """Who scored: people by their id; what an evaluator or the API sent by its source."""
+    source = str(one.get("source") or "API")
+    if source == "ANNOTATION":
+        name = f"annotator {one.get('authorUserId') or ''}".strip()
+        rows.rater(name, "human")
+        return name
+    name = f"{NAME} {source.lower()}"
+    rows.rater(name)
+    return name

@@ -70,7 +70,7 @@ def inspect_ai() -> None:
                     Sample(id=f"q{at}", input=q, target=t, metadata={"ticket_id": i})
                     for at, (i, q, t, *_) in enumerate(QUESTIONS, 1)
                 ]
-            ),  # fmt: skip
+            ),
             solver=generate(),
             scorer=[includes(), model_graded_qa(partial_credit=True, model=grader), manners()],
             epochs=2,

@@ -55,6 +55,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
                               what a reader made of another tool's file: its ratings, its rows that
                               are none and why, a version it was not written for, sets of labels
     ``attribute_left_out``    attributes of such a file that nobody asked for (`only`)
+    ``labels_by_hand``        labels that somebody set on responses of their own choice
     ``labels_matched``        labels of people joined to what was rated, and those that were not
     ``columns_of_raters``     columns that speak about a rater (its time, its confidence)
     ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``

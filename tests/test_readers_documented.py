@@ -1,0 +1,208 @@
+"""Readers written after documentation: records as the tools document them, no files of theirs."""
+
+import json
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from voirdire import TableError
+from voirdire._registry import Plugins
+from voirdire.cli._app import build_app
+from voirdire.tables import read_foreign, readers
+
+ROOT = Path(__file__).parent.parent
+FOREIGN = ROOT / "tests/foreign"
+
+
+def given(folder, name, rows, *, lines=False):
+    path = folder / name
+    path.write_text("\n".join(map(json.dumps, rows)) if lines else json.dumps(rows))
+    return path
+
+
+def scores(found):
+    return found.ratings.select("item", "system", "rater", "attribute", "score", "status").rows()
+
+
+def test_single_judgments_of_mt_bench(tmp_path):
+    """FastChat, fastchat/llm_judge: model_judgment/gpt-4_single.jsonl."""
+    base = {"question_id": 81, "model": "m-a", "judge": ["gpt-4", "single-v1"], "user_prompt": "p",
+            "judgment": "Rating: [[9]]", "turn": 1, "tstamp": 1.5}  # fmt: skip
+    rows = [base | {"score": 9}, base | {"score": -1, "turn": 2}]
+    found = read_foreign(given(tmp_path, "gpt-4_single.jsonl", rows, lines=True))
+    assert scores(found) == [
+        ("81 turn 1", "m-a", "gpt-4", "score", 9.0, "ok"),
+        ("81 turn 2", "m-a", "gpt-4", "score", None, "unparsable"),
+    ]
+
+
+def test_pairs_of_mt_bench_are_comparisons_in_both_orders(tmp_path):
+    row = {"question_id": 81, "model_1": "a", "model_2": "b", "g1_winner": "model_1",
+           "g2_winner": "tie", "judge": ["gpt-4", "pair-v2"], "turn": 1}  # fmt: skip
+    found = read_foreign(given(tmp_path, "gpt-4_pair.jsonl", [row], lines=True))
+    assert found.preferences.select("system_a", "system_b", "score").rows() == [
+        ("a", "b", 1.0), ("b", "a", 0.0),
+    ]  # fmt: skip
+
+
+def test_annotations_of_alpaca_eval_are_comparisons(tmp_path):
+    """AlpacaEval, results/*/weighted_alpaca_eval_gpt4_turbo/annotations.json."""
+    base = {"instruction": "Name a tree.", "output_1": "Oak", "generator_1": "base",
+            "output_2": "Elm", "generator_2": "mine", "annotator": "grader"}  # fmt: skip
+    rows = [base | {"preference": 1.75}, base | {"instruction": "Name a bird.", "preference": 7}]
+    found = read_foreign(given(tmp_path, "annotations.json", rows))
+    assert found.preferences["score"].to_list() == [-0.5]
+    assert "the preference is 7, and not from 1 to 2" in found.findings[0].message
+
+
+def test_records_of_argilla(tmp_path):
+    """Argilla 2, rg.Record as JSON."""
+    row = {"id": "r1", "fields": {"text": "Hello there."}, "metadata": {"ticket": "t-1"},
+           "suggestions": {"stars": {"value": 3, "score": 0.9, "agent": "m"}}, "vectors": {},
+           "responses": {"stars": [{"value": 4, "user_id": "u1"}],
+                         "why": [{"value": "x" * 99, "user_id": "u1"}]}}  # fmt: skip
+    found = read_foreign(given(tmp_path, "records.json", [row]))
+    assert scores(found) == [
+        ("r1", None, "u1", "stars", 4.0, "ok"), ("r1", None, "m", "stars", 3.0, "ok"),
+    ]  # fmt: skip
+    assert "the answer to why is a text" in found.findings[1].message
+
+
+def test_labels_of_doccano_and_its_spans(tmp_path):
+    """doccano: JSONL of a text classification, and of a sequence labelling project."""
+    row = {"id": 1, "text": "Thank you.", "label": ["warm"], "Comments": []}
+    rows = [row, row | {"id": 2, "label": ["cold"]}, row | {"id": 3, "label": []}]
+    found = read_foreign(given(tmp_path, "ada.jsonl", rows, lines=True))
+    assert [r[3:5] for r in scores(found)] == [
+        ("warm", 1.0), ("cold", 0.0), ("warm", 0.0), ("cold", 1.0),
+    ]  # fmt: skip
+    assert found.raters.select("rater", "kind").rows() == [("ada", "human")]
+    spans = given(tmp_path, "s.jsonl", [row | {"label": [[0, 5, "thanks"]]}], lines=True)
+    with pytest.raises(TableError, match="doccano export of a sequence labelling project"):
+        read_foreign(spans)
+
+
+def test_scores_of_langfuse(tmp_path):
+    """Langfuse, GET /api/public/v2/scores."""
+    base = {"id": "s", "traceId": "t1", "name": "tone", "dataType": "NUMERIC", "comment": None}
+    rows = [base | {"value": 0.5, "source": "EVAL"},
+            base | {"value": 1, "source": "ANNOTATION", "authorUserId": "u7"},
+            base | {"value": 1, "source": "API", "traceId": None}]  # fmt: skip
+    found = read_foreign(given(tmp_path, "scores.json", {"data": rows, "meta": {}}))
+    assert [(r[2], r[4]) for r in scores(found)] == [("langfuse eval", 0.5), ("annotator u7", 1.0)]
+    assert "the score is of a session" in found.findings[1].message
+
+
+def test_runs_and_feedback_of_langsmith(tmp_path):
+    """LangSmith: Run.feedback_stats and Feedback."""
+    run = {"id": "run1", "run_type": "chain", "inputs": {"question": "Why is it so?"},
+           "feedback_stats": {"good": {"n": 1, "avg": 1.0}, "tone": {"n": 3, "avg": 0.4}}}  # fmt: skip
+    found = read_foreign(given(tmp_path, "runs.jsonl", [run], lines=True))
+    assert scores(found) == [("run1", None, "langsmith", "good", 1.0, "ok")]
+    assert "tone are means of several" in found.findings[1].message
+    rows = [{"run_id": "r", "key": "good", "score": 1, "value": None,
+             "feedback_source": {"type": "app", "user_id": "u1"}}]  # fmt: skip
+    found = read_foreign(given(tmp_path, "feedback.json", rows))
+    assert [(r[2], r[4]) for r in scores(found)] == [("annotator u1", 1.0)]
+
+
+# A third party's reader, as docs/readers.md has it
+
+
+def test_the_reader_of_the_docs_works_as_written(tmp_path, monkeypatch):
+    text = (ROOT / "docs/readers.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(code.splitlines()) < 55
+    module = types.ModuleType("voirdire_gradebook")
+    exec(code, module.__dict__)
+    monkeypatch.setitem(sys.modules, "voirdire_gradebook", module)
+    found = Plugins()
+    module.voirdire_register_readers(lambda name, at: found.add("reader", "gradebook", name, at))
+    monkeypatch.setattr(readers, "plugins", lambda: found)
+    book = {"gradebook": 3, "people": ["ada"], "answers": [
+        {"id": "a1", "question": "Name a tree.", "student": "s1",
+         "grades": [{"by": "ada", "criterion": "right", "points": "8/10"},
+                    {"by": "machine", "criterion": "right", "points": 7}]},
+        {"id": "a2", "withdrawn": True, "grades": []},
+    ]}  # fmt: skip
+    made = read_foreign(given(tmp_path, "grades.gradebook.json", book))
+    assert scores(made) == [
+        ("a1", "s1", "ada", "right", 8.0, "ok"), ("a1", "s1", "machine", "right", 7.0, "ok"),
+    ]  # fmt: skip
+    kinds = [finding.kind for finding in made.findings]
+    assert kinds == ["file_read_as", "rows_unused", "format_version"]
+
+
+# Journeys: the command line, no study file
+
+
+def run(*words):
+    done = CliRunner().invoke(build_app(), list(map(str, words)))
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def verdicts(*words):
+    done = run("examine", *words, "--resamples", "0", "--json")
+    assert done.exit_code == 0
+    record = json.loads(done.stdout)
+    assert record["verdicts"]
+    return record
+
+
+@pytest.mark.parametrize("form", ["json", "eval"])
+def test_a_user_of_inspect_ai(form, tmp_path):
+    mine = tmp_path / "labels.csv"
+    mine.write_text("ticket,ada\nt-001,1\nt-002,1\nt-003,0\nt-004,1\n")
+    path = FOREIGN / f"inspect_ai/help_desk.{form}"
+    found = verdicts(path, "--human", mine, "--key", "ticket=ticket_id", "--only", "score")
+    assert {one["judge"] for one in found["verdicts"]} == {"includes", "model_graded_qa"}
+
+
+def test_a_user_of_promptfoo_who_rated_by_hand():
+    found = verdicts(FOREIGN / "promptfoo/results_rated.json", "--only", "pass")
+    assert {(one["judge"], *one["reference"]) for one in found["verdicts"]} == {
+        ("promptfoo", "by hand")
+    }
+
+
+def test_a_user_of_deepeval(tmp_path):
+    mine = tmp_path / "labels.csv"
+    mine.write_text("question,ada\nWhen does the library open?,yes\nMay I bring a sandwich?,no\n"
+                    "Where are the atlases?,no\n")  # fmt: skip
+    path = FOREIGN / "deepeval/test_run.json"
+    found = verdicts(path, "--human", mine, "--about", "Helpful", "--only", "Helpful")
+    assert {one["judge"] for one in found["verdicts"]} == {"mock-grader"}
+
+
+def test_a_user_of_label_studio():
+    found = verdicts(FOREIGN / "label_studio/project.json", "--only", "help")
+    assert {one["judge"] for one in found["verdicts"]} == {"tagger-1"}
+
+
+def test_an_engineer_with_a_judge_and_200_labels(tmp_path):
+    rows = [(f"t-{at:03}", f"What about number {at}?", at % 3 > 0) for at in range(600)]
+    judge, mine = tmp_path / "judge.csv", tmp_path / "labels.csv"
+    judge.write_text("id,prompt,judge\n" + "".join(f"{i},{t},{int(p)}\n" for i, t, p in rows))
+    mine.write_text("prompt,label\n" + "".join(
+        f"{t},{'pass' if p or i.endswith('7') else 'fail'}\n" for i, t, p in rows[::3] + rows[1::30]
+    ))  # fmt: skip
+    found = verdicts(judge, "--human", mine)
+    (matched,) = [one for one in found["findings"] if one["kind"] == "labels_matched"]
+    assert matched["message"].startswith("220 of 220 labelled items were found")
+    assert {one["judge"] for one in found["verdicts"]} == {"judge"}
+
+
+def test_import_writes_what_examine_reads_again(tmp_path):
+    out = tmp_path / "ratings.parquet"
+    done = run("import", FOREIGN / "label_studio/project.json", "--out", out)
+    assert done.exit_code == 0
+    assert "the annotator skipped the task" in done.output
+    assert out.is_file()
+    listed = run("import", "--list")
+    assert "promptfoo" in listed.stdout

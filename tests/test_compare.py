@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats
 from simulated_sessions import session_of
 
 import voirdire as package
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.changing import compare, comparison_sections
 
 

@@ -20,7 +20,7 @@ import pytest
 from gate_simulation import attributed, false_alarm, locked, power, shifted
 from simulated_sessions import session_of
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.changing import check_lock, check_values, freeze, read_lock, write_lock
 from voirdire.examining.changing.checking import alpha_of_look
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from voirdire import examine
-from voirdire._errors import InputError, TableError
+from voirdire.errors import InputError, TableError
 from voirdire.tables.hand_labels import (
     HandLabel,
     hand_labels_path,

@@ -16,7 +16,7 @@ import pytest
 from probe_simulation import false_positives, plugins, power, suite
 from simulated_sessions import session_of, study_of
 
-from voirdire._errors import InputError, PluginError
+from voirdire.errors import InputError, PluginError
 from voirdire.examining.probing import (
     chosen_probes,
     make_suite,

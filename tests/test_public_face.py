@@ -64,7 +64,7 @@ def test_no_package_imports_a_private_module_of_another(package):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("from voirdire._errors import InputError", ["voirdire._errors", "voirdire._errors.InputError"]),
+        ("from voirdire._manager import plugins", ["voirdire._manager", "voirdire._manager.plugins"]),
         ("from voirdire.store import _lock", ["voirdire.store._lock"]),
         ("import voirdire.tables._files", ["voirdire.tables._files"]),
         ("x = 'voirdire_judges._chat:make'", ["voirdire_judges._chat"]),
@@ -78,7 +78,7 @@ def test_private_imports_are_seen(text, expected):
 
 def test_the_root_holds_what_its_users_and_plugin_authors_need():
     errors = {name for name in voirdire.__all__ if name.endswith("Error")}
-    every = (ROOMS["voirdire"] / "_errors.py").read_text("utf-8")
+    every = (ROOMS["voirdire"] / "errors.py").read_text("utf-8")
     assert errors == set(re.findall(r"^class (\w+Error)\(", every, re.MULTILINE))
     assert set(voirdire.__all__) == WORK | NOUNS | errors | {"__version__"}
     assert voirdire.icc is voirdire.stats.icc

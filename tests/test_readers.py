@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from voirdire import PluginError, TableError, examine
-from voirdire._errors import MissingExtraError, QuestionError
 from voirdire._registry import Plugins
+from voirdire.errors import MissingExtraError, QuestionError
 from voirdire.examining import audit_source
 from voirdire.schema import Finding, Scale
 from voirdire.tables import RATINGS, ReadingBuilder, read_file, read_foreign, reader_of, readers

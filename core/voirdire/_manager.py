@@ -9,8 +9,8 @@ from typing import Any
 import pluggy
 
 from voirdire import hookspecs
-from voirdire._errors import PluginError
 from voirdire._registry import Plugins
+from voirdire.errors import PluginError
 
 GROUP = "voirdire"
 KINDS = (

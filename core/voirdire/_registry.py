@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from voirdire._errors import MissingExtraError, PluginError, VoirdireError
+from voirdire.errors import MissingExtraError, PluginError, VoirdireError
 
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {

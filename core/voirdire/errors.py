@@ -1,45 +1,299 @@
-"""The exceptions of voirdire, and helpers for the errors that recur: their public home."""
+"""Every exception of voirdire, and how errors that recur are worded.
 
-from voirdire._errors import (
-    BROKEN_PLUGIN,
-    FAULT_KINDS,
-    FaultKind,
-    InputError,
-    MissingExtraError,
-    ModelError,
-    PluginError,
-    QuestionError,
-    RequirementUnmetError,
-    SessionError,
-    StatisticsError,
-    StudyError,
-    TableError,
-    VoirdireError,
-    check_columns,
-    duplicate,
-    listed,
-    no_column,
-    not_one_of,
-)
+VoirdireError (a ValueError)
+├── InputError              what was handed in cannot be used (exit code 1)
+│   ├── TableError          a file, column, row or value
+│   │   └── QuestionError   a file that can be read in two ways; a key or option says which
+│   ├── StudyError          a key of a study file
+│   └── StatisticsError     arrays that a statistic cannot take
+├── PluginError             a plugin is broken, unknown or registered twice
+│   └── MissingExtraError   the feature needs an extra that is not installed
+├── ModelError              a model did not give a usable reply
+├── SessionError            a session folder is locked, foreign or damaged
+└── RequirementUnmetError   a gate (`--require`) does not hold (exit code 4)
+"""
 
-__all__ = [
-    "BROKEN_PLUGIN",
-    "FAULT_KINDS",
-    "FaultKind",
-    "InputError",
-    "MissingExtraError",
-    "ModelError",
-    "PluginError",
-    "QuestionError",
-    "RequirementUnmetError",
-    "SessionError",
-    "StatisticsError",
-    "StudyError",
-    "TableError",
-    "VoirdireError",
-    "check_columns",
-    "duplicate",
-    "listed",
-    "no_column",
-    "not_one_of",
+from __future__ import annotations
+
+import shlex
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
+FaultKind = Literal[
+    "rate_limit",  # 429: too many requests or tokens for now
+    "overloaded",  # 529, or 503: the provider has too much to do
+    "server",  # any other 5xx
+    "connection",  # dropped, refused, or a body shorter than announced
+    "timeout",  # no answer within the time allowed
+    "malformed",  # a 200 whose body is cut, HTML or otherwise not the provider's format
+    "auth",  # 401, 403: a wrong key, or one without the right
+    "quota",  # out of credit: comes as a 429 or 402, and waiting does not help
+    "refused_parameter",  # the model does not take a parameter that was sent
+    "bad_request",  # any other 4xx: asking again gives the same answer
+    "empty_input",  # a message without text; nothing was sent
+    "model",  # a local model failed
 ]
+FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+_PASSING = frozenset({"rate_limit", "overloaded", "server", "connection", "timeout", "malformed"})
+
+
+class Billed(Protocol):
+    """Tokens that a provider counted (a `schema.Usage`): each None where it did not say."""
+
+    @property
+    def input(self) -> int | None: ...
+    @property
+    def output(self) -> int | None: ...
+    @property
+    def cached(self) -> int | None: ...
+    @property
+    def reasoning(self) -> int | None: ...
+
+
+#: What a plugin may raise, and costs only itself; Ctrl-C is no part of it.
+BROKEN_PLUGIN = (Exception, SystemExit)
+
+
+class VoirdireError(ValueError):
+    """Root of all errors that voirdire raises on purpose."""
+
+
+class InputError(VoirdireError):
+    """What was handed in cannot be used; the message names the place and what is allowed."""
+
+
+class TableError(InputError):
+    """A file, column, row or value of a table."""
+
+
+class QuestionError(TableError):
+    """A file can be read in two ways that give different numbers, and nobody said which.
+
+    Attributes
+    ----------
+    question : str
+        What is asked, in a sentence.
+    key : str
+        The key of ``[[data.sources]]`` that settles it; the option of that name does the same.
+        ``reference``, of several names by commas, is a key of ``[data]``, and an option a name.
+    choices : tuple of str
+        Values of the option, the likeliest first.
+    line : str
+        The line of a study that says the first choice.
+    likely : bool
+        Whether the first choice is likely enough to be assumed.
+
+    Examples
+    --------
+    >>> print(QuestionError("a.csv: which column holds the ids?", "item", ("nr",), 'item = "nr"'))
+    ... # doctest: +ELLIPSIS
+    a.csv: which column holds the ids? Say --item 'nr', or item = "nr" under [[data.sources]]; ...
+    """
+
+    def __init__(
+        self, question: str, key: str, choices: tuple[str, ...], line: str, *, likely: bool = True
+    ) -> None:
+        options = " or ".join(self.option(key, choice) for choice in choices)
+        under = "[data]" if key == "reference" else "[[data.sources]]"
+        first = "; --assume accepts the first" if likely else ""
+        super().__init__(f"{question} Say {options}, or {line} under {under}{first}")
+        self.question, self.key, self.choices, self.line = question, key, choices, line
+        self.likely = likely
+
+    @staticmethod
+    def option(key: str, choice: str) -> str:
+        """The option, as it is written on a command line, that makes a choice."""
+        names = choice.split(", ") if key == "reference" else [choice]
+        # Quotes also where no shell needs them: they show where a name ends.
+        quoted = [shlex.quote(name) if "'" in name else f"'{name}'" for name in names]
+        return " ".join(f"--{key} {name}" for name in quoted)
+
+
+class StudyError(InputError):
+    """A key of a study file."""
+
+
+class StatisticsError(InputError):
+    """Arrays that a statistic cannot take (a wrong shape, an undeclared category)."""
+
+
+class PluginError(VoirdireError):
+    """A plugin is broken, unknown or registered twice."""
+
+
+class MissingExtraError(PluginError):
+    """A feature needs an extra of the distribution that is not installed."""
+
+    def __init__(self, feature: str, extra: str, module: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {module!r}, which is not installed: "
+            f"pip install 'voirdire[{extra}]' (from a clone: pip install '.[{extra}]')"
+        )
+        self.feature, self.extra, self.module = feature, extra, module
+
+
+class ModelError(VoirdireError):
+    """A model did not give a usable reply.
+
+    A refusal, a filtered, cut or empty answer is a `Reply` with its `finish_reason`, not an error.
+
+    Attributes
+    ----------
+    kind : str
+        One of `FAULT_KINDS`.
+    retryable : bool
+        Whether the same request may succeed later; by default decided by the kind.
+    retry_after : float or None
+        Seconds that the provider asked to wait.
+    status_code : int or None
+        The HTTP status, where one came.
+    parameter : str
+        The parameter that was refused (kind ``"refused_parameter"``), else empty.
+    of_item : bool
+        Whether this request alone is at fault (too long for the model), which says nothing of
+        others to the same model.
+    billed : Usage or None
+        The tokens that were counted for it all the same, as for an answer without a choice.
+
+    Examples
+    --------
+    >>> error = ModelError("too many requests", "rate_limit", retry_after=2.0, status_code=429)
+    >>> error.retryable, error.kind, str(error)
+    (True, 'rate_limit', 'too many requests')
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: FaultKind = "model",
+        *,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+        status_code: int | None = None,
+        parameter: str = "",
+        of_item: bool = False,
+        billed: Billed | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.retryable = kind in _PASSING if retryable is None else retryable
+        self.retry_after, self.status_code = retry_after, status_code
+        self.parameter, self.of_item, self.billed = parameter, of_item, billed
+
+
+class SessionError(VoirdireError):
+    """A session folder is locked, foreign or damaged."""
+
+
+class RequirementUnmetError(VoirdireError):
+    """A gate given by `--require` does not hold."""
+
+
+#: How many allowed values an error names.
+_MOST = 40
+
+
+def listed(names: Sequence[object], limit: int = 10) -> str:
+    """Names for a sentence: the first few, and how many follow.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def no_column(
+    where: object,
+    name: str,
+    columns: Iterable[str],
+    advice: str = "",
+    error: type[ValueError] = TableError,
+) -> ValueError:
+    """The error for a column that a table lacks: it names the nearest one and those there are.
+
+    Examples
+    --------
+    >>> print(no_column("a.csv", "rater", ["item", "raters"]))
+    a.csv: there is no column 'rater' (did you mean 'raters'? columns: 'item', 'raters')
+    """
+    there = list(columns)
+    text = (
+        f"{_at(where)}there is no column {name!r} ({_meant(name, there)}columns: {listed(there)})"
+    )
+    return error(f"{text}; {advice}" if advice else text)
+
+
+def check_columns(
+    where: object,
+    wanted: Iterable[str],
+    columns: Iterable[str],
+    advice: str = "",
+    error: type[ValueError] = TableError,
+) -> None:
+    """Raise `no_column` for the first wanted column that a table lacks.
+
+    Examples
+    --------
+    >>> check_columns("a.csv", ["item"], ["item", "score"])
+    """
+    there = list(columns)
+    for name in wanted:
+        if name not in there:
+            raise no_column(where, name, there, advice, error)
+
+
+def duplicate(
+    what: str,
+    value: object,
+    where: object = "",
+    advice: str = "",
+    error: type[ValueError] = InputError,
+) -> ValueError:
+    """The error for a value that may occur once only.
+
+    Examples
+    --------
+    >>> print(duplicate("item", "7", "items.csv, row 9"))
+    items.csv, row 9: item '7' occurs more than once
+    """
+    text = f"{_at(where)}{what} {value!r} occurs more than once"
+    return error(f"{text}: {advice}" if advice else text)
+
+
+def not_one_of(
+    what: str,
+    value: object,
+    allowed: Iterable[object],
+    where: object = "",
+    error: type[ValueError] = InputError,
+) -> ValueError:
+    """The error for a value that is none of those allowed; it names the nearest one.
+
+    Examples
+    --------
+    >>> print(not_one_of("policy", "mising", ["missing", "keep"], "study.toml"))
+    study.toml: policy 'mising' is unknown (did you mean 'missing'? allowed: missing, keep)
+    """
+    there = list(allowed)
+    names = ", ".join(map(str, there[:_MOST])) or "none"
+    more = f" and {len(there) - _MOST} more" if len(there) > _MOST else ""
+    known = f"{_meant(value, there)}allowed: {names}{more}"
+    return error(f"{_at(where)}{what} {value!r} is unknown ({known})")
+
+
+def _at(where: object) -> str:
+    return f"{where}: " if where else ""
+
+
+def _meant(value: object, allowed: Sequence[object]) -> str:
+    """The name that a misspelt one is nearest to, as a question."""
+    names = {name.casefold(): name for name in allowed if isinstance(name, str)}
+    near = get_close_matches(str(value).casefold(), names, 1, 0.75)
+    return f"did you mean {names[near[0]]!r}? " if near else ""

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(
 
 
 def _gate_items(session: pytest.Session, config: pytest.Config, path: Path) -> list[pytest.Item]:
-    from voirdire._errors import VoirdireError  # noqa: PLC0415 - only where a lock is given
+    from voirdire.errors import VoirdireError  # noqa: PLC0415 - only where a lock is given
     from voirdire.examining import changing  # noqa: PLC0415
 
     source = config.getoption("--voirdire-source") or config.getini("voirdire_source")

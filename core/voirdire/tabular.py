@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-from voirdire._errors import PluginError
+from voirdire.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,7 +16,7 @@ from voirdire_judges.tools import AgentTool, make_tools, run_call
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.protocols import Judge
     from voirdire.schema import Request, Rubric
     from voirdire.study import Study
@@ -140,7 +140,7 @@ def make(
         No tool, an unknown one or options that it does not take.
     """
     if plugins is None:
-        from voirdire._manager import plugins as loaded  # noqa: PLC0415 - loads entry points
+        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
 
         plugins = loaded()
     if not tools:

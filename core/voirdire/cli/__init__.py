@@ -6,7 +6,7 @@ import gc
 import io
 import sys
 
-from voirdire._shown import visible
+from voirdire.shown import visible
 
 #: Exit codes, as `voirdire --help` prints them.
 OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -14,8 +14,8 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
-    from voirdire._errors import RequirementUnmetError, VoirdireError
     from voirdire.cli._app import build_app
+    from voirdire.errors import RequirementUnmetError, VoirdireError
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

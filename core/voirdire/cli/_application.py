@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from typer.main import get_command_name
 
-from voirdire._errors import PluginError
+from voirdire.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

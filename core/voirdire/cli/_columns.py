@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from voirdire._errors import InputError, QuestionError
-from voirdire._shown import visible
+from voirdire.errors import InputError, QuestionError
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

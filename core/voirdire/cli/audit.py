@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire._errors import RequirementUnmetError
-from voirdire._shown import visible
 from voirdire.cli._columns import answered, column_keys
 from voirdire.cli._options import (
     AboutOption,
@@ -32,6 +30,8 @@ from voirdire.cli._options import (
     WordsOption,
 )
 from voirdire.cli.options import JsonOption
+from voirdire.errors import RequirementUnmetError
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ def audit(
 def _print(findings: Sequence[Finding]) -> None:
     from rich.text import Text
 
-    from voirdire._shown import terminal
+    from voirdire.shown import terminal
 
     console = terminal()
     if not findings:

@@ -112,7 +112,7 @@ def compare(
 
 def two_names(option: str, given: list[str] | None) -> dict[str, str]:
     """Names in A -> names in B, from ``NAME`` or ``OLD=NEW``."""
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     found: dict[str, str] = {}
     for text in given or ():

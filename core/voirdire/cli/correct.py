@@ -225,7 +225,7 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say how many human labels are needed, with the judge's scores and without them."""
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
     from voirdire.examining import correcting
 
     if bool(half_width) == bool(detect):
@@ -314,7 +314,7 @@ def escalate(
 
 
 def _pair(text: str) -> tuple[str, str]:
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     first, comma, second = (part.strip() for part in text.partition(","))
     if not (first and comma and second):
@@ -323,7 +323,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     try:
         return [float(part) for part in text.split(",") if part.strip()]

@@ -66,7 +66,7 @@ def demo(
     from voirdire.report import FORMATS, print_examination, ready_folder, write_outputs
 
     _spare_others(ready_folder(out, FORMATS))
-    from voirdire._shown import terminal
+    from voirdire.shown import terminal
 
     console = terminal()
     console.print(
@@ -85,7 +85,7 @@ def demo(
 
 def _spare_others(folder: Path) -> None:
     """Refuse a folder whose study or ratings are not those of an earlier demo."""
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     study = folder / "study.toml"
     ours = study.is_file() and study.read_bytes().startswith(STUDY.splitlines()[0].encode())

@@ -60,7 +60,7 @@ def gate_asked(text: str | None) -> Gate | None:
         return None
     from pydantic import ValidationError
 
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
     from voirdire.study import Gate
 
     cells = text.split(",")

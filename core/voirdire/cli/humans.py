@@ -77,7 +77,7 @@ def export(
 ) -> None:
     """Write a blinded sheet for each rater, and the key that says what they hide."""
     from voirdire import humans
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     if out is None:
         raise InputError("humans export: name the folder for the plan with --out")
@@ -163,7 +163,7 @@ def import_(
 ) -> None:
     """Read answers, look up what each stands for, and write tables for voirdire examine."""
     from voirdire import humans
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     if out is None:
         raise InputError("humans import: name the folder for the tables with --out")
@@ -179,7 +179,7 @@ def _plan(
     source: Path, out: Path | None, key: Path | None, queue: Path | None
 ) -> tuple[Path, Plan]:
     from voirdire import humans
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     if out is not None:
         return out, humans.make_plan(source, out, key=key, queue=queue)[0]

@@ -53,7 +53,7 @@ def import_files(
 
     What is not used is counted on standard error, with the reason.
     """
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
 
     if list_readers:
         _list(as_json=as_json)
@@ -115,7 +115,7 @@ def _list(*, as_json: bool) -> None:
 
 def _write(table: pl.DataFrame, out: Path) -> None:
     """The table, moved into place when it is whole."""
-    from voirdire._errors import not_one_of
+    from voirdire.errors import not_one_of
     from voirdire.files import whole, write_csv
 
     if out.suffix == ".csv":
@@ -131,7 +131,7 @@ def _write(table: pl.DataFrame, out: Path) -> None:
 
 
 def _say(findings: Sequence[Finding]) -> None:
-    from voirdire._shown import visible
+    from voirdire.shown import visible
 
     for finding in findings:
         if finding.kind not in ("study_drafted", "scale_inferred"):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire._errors import InputError, QuestionError, TableError, listed
 from voirdire.cli._columns import answer, answered, column_keys
 from voirdire.cli._options import (
     AssumeOption,
@@ -27,6 +26,7 @@ from voirdire.cli._options import (
     SystemOption,
     WordsOption,
 )
+from voirdire.errors import InputError, QuestionError, TableError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

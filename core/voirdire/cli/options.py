@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.tabular import Marked, Spread, bounds, is_missing
 
 if TYPE_CHECKING:

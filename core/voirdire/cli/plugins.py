@@ -60,8 +60,8 @@ def describe(found: Plugins) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    from voirdire._shown import terminal, visible
     from voirdire.report import print_fitted
+    from voirdire.shown import terminal, visible
     from voirdire.tabular import Table, text
 
     cells = []

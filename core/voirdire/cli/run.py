@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from voirdire._shown import visible
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from voirdire.running import DryRater, RunResult
@@ -84,7 +84,7 @@ def run(
 ) -> None:
     """Run a study: generate responses, judge and annotate them. Then examine the session."""
     from voirdire import running
-    from voirdire._errors import InputError
+    from voirdire.errors import InputError
     from voirdire.store import is_session
 
     if dry_run:
@@ -117,8 +117,8 @@ def run(
 
 def print_result(result: RunResult) -> None:
     """A table of the raters, and what was parked."""
-    from voirdire._shown import terminal, visible
     from voirdire.report import print_fitted
+    from voirdire.shown import terminal, visible
     from voirdire.tabular import Table, text
 
     rows = []
@@ -176,8 +176,8 @@ def _print_next(result: RunResult, study: Path) -> None:
 
 
 def _print_plan(plan: tuple[DryRater, ...]) -> None:
-    from voirdire._shown import terminal
     from voirdire.report import print_fitted
+    from voirdire.shown import terminal
     from voirdire.tabular import Table, count, text
 
     rows = [

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from voirdire._shown import visible
+from voirdire.shown import visible
 
 STATUS = """
 Examples:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.schema import Finding
 from voirdire.store import is_session, session_study
 from voirdire.store.findings import kept_findings, reply_findings_frame

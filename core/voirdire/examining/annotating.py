@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from voirdire._errors import InputError, TableError, check_columns
+from voirdire.errors import InputError, TableError, check_columns
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
 from voirdire.tables import read_raw, yes_no
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError, RequirementUnmetError, listed
+from voirdire.errors import InputError, RequirementUnmetError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, StatisticsError, not_one_of
+from voirdire.errors import InputError, StatisticsError, not_one_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.source import inputs_of, open_source

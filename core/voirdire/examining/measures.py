@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import stats, tables
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.examining.examination import Measure
 from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.examination import RESULT_KINDS
 from voirdire.examining.gates import Gate, GateValue, check_gates, read_gates
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES, ComponentName, State

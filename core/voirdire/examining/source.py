@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from voirdire import tables
-from voirdire._errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire._manager import plugins
+from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding, Scale
 from voirdire.study import Rater, Study, load_study, successor, without_effect

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Self
 
-from voirdire._errors import InputError, SessionError
+from voirdire.errors import InputError, SessionError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

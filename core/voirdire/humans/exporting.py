@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError, MissingExtraError, StudyError, TableError
+from voirdire.errors import InputError, MissingExtraError, StudyError, TableError
 from voirdire.humans.plan import (
     KEY,
     PLAN,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import InputError, TableError
+from voirdire.errors import InputError, TableError
 from voirdire.humans.database import DATABASE, read_answers
 from voirdire.humans.exporting import STUDY
 from voirdire.humans.plan import KEY, PLAN, read_key, read_plan

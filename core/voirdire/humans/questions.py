@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import InputError, StudyError, TableError, duplicate
+from voirdire.errors import InputError, StudyError, TableError, duplicate
 from voirdire.parsing.options import read_options
 from voirdire.schema import Scale
 

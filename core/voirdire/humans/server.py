@@ -11,7 +11,7 @@ from http import HTTPStatus
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Self
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.humans.database import AnswerBook
 from voirdire.humans.questions import MOST_WORDS, asked_alone, check_answer, open_questions
 from voirdire.humans.sheets import write_csv

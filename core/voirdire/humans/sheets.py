@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from voirdire._errors import InputError, StudyError, TableError, no_column
+from voirdire.errors import InputError, StudyError, TableError, no_column
 from voirdire.files import guard, unguard
 from voirdire.humans.plan import same_text
 from voirdire.humans.questions import check_answer, find_option, unasked

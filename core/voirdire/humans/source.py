@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError, StudyError, TableError, VoirdireError, not_one_of
 from voirdire._manager import plugins
+from voirdire.errors import InputError, StudyError, TableError, VoirdireError, not_one_of
 from voirdire.files import unguard
 from voirdire.store import is_session, read_session, session_study
 from voirdire.store.raters import read_rubric

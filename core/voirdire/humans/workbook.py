@@ -7,7 +7,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import MissingExtraError, TableError
+from voirdire.errors import MissingExtraError, TableError
 from voirdire.humans.sheets import SHEET, Column, columns, sheet_rows
 from voirdire.tables._xlsx import CELL_LIMIT
 

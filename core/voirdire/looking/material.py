@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.verdict.facts import TO_COME
 from voirdire.examining.verdict.gathering import gather_cases

@@ -13,12 +13,12 @@ import polars as pl
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from voirdire._shown import visible
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.texts import scores_of
 from voirdire.looking.view import View
 from voirdire.report._sentences import COMPONENTS, reason_text
 from voirdire.report._words import STATES
+from voirdire.shown import visible
 from voirdire.tabular import number_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import polars as pl
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.files import guarded
 from voirdire.looking import pages
 from voirdire.looking.view import View

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from markupsafe import Markup
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.files import write_text
 from voirdire.looking import pages
 from voirdire.looking.view import View

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlencode
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.schema import STATUSES
 
 if TYPE_CHECKING:

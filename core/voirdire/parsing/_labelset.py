@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing._keys import key_forms, match_key
 from voirdire.parsing._strict import Repeated, decode
 from voirdire.parsing.scores import parse_scores

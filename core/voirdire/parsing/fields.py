@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._reasoning import drop_reasoning
 

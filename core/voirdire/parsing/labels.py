@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing._json import Cut, pairs_of
 from voirdire.parsing._keys import plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line

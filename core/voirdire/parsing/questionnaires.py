@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import Found, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing

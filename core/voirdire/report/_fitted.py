@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
-from voirdire._shown import visible
+from voirdire.shown import visible
 from voirdire.tabular import MISSING
 
 if TYPE_CHECKING:

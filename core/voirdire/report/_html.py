@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from voirdire._shown import visible
 from voirdire.report._page import build_page
 from voirdire.report._words import brief
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

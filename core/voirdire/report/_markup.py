@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire._shown import visible
 from voirdire.report._tables import evidence
+from voirdire.shown import visible
 from voirdire.tabular import Table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire._errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.report._display import for_display
 from voirdire.report.figures import draw_figures, save_figures
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.table import Table as Grid
 from rich.text import Text
 
-from voirdire._shown import terminal, visible
 from voirdire.examining.verdict.facts import THESE
 from voirdire.report._answers import (
     answers,
@@ -25,6 +24,7 @@ from voirdire.report._tables import class_of, measures_section
 from voirdire.report._words import CLASSES, SEVERITIES, STATES, brief, legible, plural
 from voirdire.report.sections import print_section
 from voirdire.schema import SEVERITIES as WORST_FIRST
+from voirdire.shown import terminal, visible
 from voirdire.tabular import Table, count, interval, number, share, text
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._shown import terminal, visible
 from voirdire.files import write_csv
 from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import check_formats
 from voirdire.report.sections import write_sections
+from voirdire.shown import terminal, visible
 from voirdire.stats._intervals import FEW_UNITS
 from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from voirdire._shown import terminal, visible
 from voirdire.files import write_text
 from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import check_formats
 from voirdire.report._records import plain
 from voirdire.report._words import SEVERITIES, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
+from voirdire.shown import terminal, visible
 from voirdire.tabular import Marked, Spread, Table, bounds, is_missing
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from voirdire._errors import ModelError, PluginError, StudyError, VoirdireError
+from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
 from voirdire.schema import ENDED, FinishReason, Reply, ToolCall, Usage

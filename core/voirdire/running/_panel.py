@@ -7,7 +7,7 @@ import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import InputError, MissingExtraError, PluginError, StudyError
+from voirdire.errors import InputError, MissingExtraError, PluginError, StudyError
 from voirdire.protocols import BearsConcurrency
 from voirdire.running._models import completer, make_model
 from voirdire.running._tally import tally_of

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire._errors import SessionError, StudyError
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.errors import SessionError, StudyError
 from voirdire.running._models import close_model
 from voirdire.running._panel import chosen, make_workers
 from voirdire.running._progress import show_progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from voirdire._errors import VoirdireError
+from voirdire.errors import VoirdireError
 
 #: Seconds that calls under way are given to come back after an interruption.
 GRACE = 3.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import PluginError, StudyError
+from voirdire.errors import PluginError, StudyError
 from voirdire.protocols import CostsNothing
 from voirdire.running._models import model_factory
 from voirdire.schema import Usage

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from voirdire._errors import FaultKind, ModelError
+    from voirdire.errors import FaultKind, ModelError
     from voirdire.study import ModelLimits, RunSpec
 
 

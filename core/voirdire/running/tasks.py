@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
+from voirdire.errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
 from voirdire.store.counts import count_finished
@@ -18,7 +18,7 @@ from voirdire.store.tasks import iterate_tasks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire._errors import ModelError
+    from voirdire.errors import ModelError
     from voirdire.running.workers import Worker
     from voirdire.schema import Request, Status
     from voirdire.store.records import Stored

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import BROKEN_PLUGIN, ModelError
+from voirdire.errors import BROKEN_PLUGIN, ModelError
 from voirdire.protocols import FollowsUp, TakesTime
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError

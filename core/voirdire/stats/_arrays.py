@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

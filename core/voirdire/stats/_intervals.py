@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StatisticsError, not_one_of
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import check_draws
 from voirdire.stats._results import Interval
 

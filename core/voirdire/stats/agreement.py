@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._chance_corrected import BRENNAN_PREDIGER, point, standard_error
 from voirdire.stats._coefficient import count_table
 from voirdire.stats._intervals import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import masked
 from voirdire.stats._ratings import encode
 from voirdire.stats._results import Estimate

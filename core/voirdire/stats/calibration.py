@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire._errors import StatisticsError, not_one_of
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._results import Result
 

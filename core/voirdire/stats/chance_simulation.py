@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import generator, numbers
 from voirdire.stats._class_support import Support, class_support
 from voirdire.stats._intervals import check_level, percentile_interval

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError, not_one_of
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._anova import decompose, features
 from voirdire.stats._arrays import check_draws, check_level, floats, generator, row_names
 from voirdire.stats._icc_bootstrap import Evaluation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._results import Estimate, Interval
 
 

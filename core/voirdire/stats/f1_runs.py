@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers
 from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._patterns import resampled_counts

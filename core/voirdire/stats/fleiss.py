@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._chance_corrected import FLEISS
 from voirdire.stats._coefficient import coefficient
 from voirdire.stats._ratings import Ratings, encode, encode_pair

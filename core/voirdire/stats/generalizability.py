@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError, not_one_of
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import floats
 from voirdire.stats._results import REASONS, Result
 

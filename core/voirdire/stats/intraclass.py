@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats import _icc_bootstrap
 from voirdire.stats._anova import Decomposition, decompose, mean_squares
 from voirdire.stats._arrays import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import round_off
 from voirdire.stats._results import Result

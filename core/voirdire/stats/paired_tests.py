@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError, not_one_of
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import mean_interval, pairs, round_off, standard_error
 from voirdire.stats._results import REASONS, Interval, Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import row_names
 from voirdire.stats._clusters import comparisons
 from voirdire.stats._davidson import Davidson, fit

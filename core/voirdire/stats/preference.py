@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers
 from voirdire.stats._clusters import Comparisons, comparisons, mean_error, resampled
 from voirdire.stats._intervals import (

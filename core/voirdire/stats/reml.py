@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import check_level, magnified, ratings_matrix
 from voirdire.stats._forms import canonical
 from voirdire.stats._reml import Sums, additive_fit, error_variance

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import check_draws, check_level, floats
 from voirdire.stats._forms import canonical, value
 from voirdire.stats._quantiles import Distribution, percentile_levels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from voirdire._errors import StatisticsError
+from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import check_level
 from voirdire.stats._pairs import pairs
 from voirdire.stats._results import Estimate

@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
 from voirdire.store._schema import PRAGMAS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import BROKEN_PLUGIN
+from voirdire.errors import BROKEN_PLUGIN
 from voirdire.files import whole, write_json
 from voirdire.protocols import Finds
 from voirdire.schema import Finding

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from voirdire._errors import SessionError
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.errors import SessionError
 from voirdire.schema import Reply
 from voirdire.store._texts import unpack
 from voirdire.store.parsed import (

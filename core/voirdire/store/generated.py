@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 from voirdire.schema import Response
 from voirdire.store.raters import read_response
 from voirdire.store.replies import answered

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from voirdire._errors import (
+from voirdire.errors import (
     BROKEN_PLUGIN,
     MissingExtraError,
     PluginError,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 from voirdire.files import whole, write_text
 from voirdire.schema import Reply, ToolCall, Usage
 from voirdire.secrets import held_keys

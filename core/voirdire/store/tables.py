@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import SessionError
+from voirdire.errors import SessionError
 from voirdire.files import whole
 from voirdire.store.findings import Flagged, write_reply_findings
 from voirdire.store.frames import (

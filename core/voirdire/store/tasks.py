@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 from voirdire.schema import Comparison, Item, Rating
 from voirdire.store import subjects
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from voirdire._errors import StudyError
+from voirdire.errors import StudyError
 from voirdire.study._model import Part, Study
 from voirdire.study._renamed import successor
 

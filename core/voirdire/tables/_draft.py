@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import QuestionError, TableError, check_columns, listed
+from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import listed
+from voirdire.errors import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import StudyError, TableError, check_columns, duplicate
+from voirdire.errors import StudyError, TableError, check_columns, duplicate
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw

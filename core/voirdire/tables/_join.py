@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, listed
+from voirdire.errors import TableError, listed
 from voirdire.schema import Scale
 from voirdire.tables._guess import is_human
 from voirdire.tables._ids import match_ids

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns, listed, no_column
+from voirdire.errors import TableError, check_columns, listed, no_column
 from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._questions import attribute_column, is_counter, item_column

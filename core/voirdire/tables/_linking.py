@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import QuestionError, TableError, check_columns, listed
+from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._tables import CONTEXTS, ITEMS, finding, plural, shortened
 from voirdire.tables.readers import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from voirdire._errors import no_column
+from voirdire.errors import no_column
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, not_one_of
+from voirdire.errors import TableError, not_one_of
 
 if TYPE_CHECKING:
     from voirdire.schema import Scale

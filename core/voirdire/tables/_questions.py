@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import QuestionError, TableError, check_columns, listed
+from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find, is_person, is_usual, measures, plain_word

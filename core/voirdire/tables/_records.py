@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, listed, not_one_of
+from voirdire.errors import TableError, listed, not_one_of
 from voirdire.tables._ids import canonical_ids, rounded_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find

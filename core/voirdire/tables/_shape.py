@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import FACTS, PLACES, RATINGS, REPLIES, STATUS, and_more, shortened

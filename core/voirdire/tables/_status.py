@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import listed
+from voirdire.errors import listed
 from voirdire.schema import STATUSES
 from voirdire.tables._tables import finding, plural
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import MissingExtraError, TableError, listed
+from voirdire.errors import MissingExtraError, TableError, listed
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns
 from voirdire.files import file_hash, locked, whole
 from voirdire.study import Rater, Study
 from voirdire.tables._tables import FACTS, ORIGIN, RATERS, STATUS, Tables, finding, plural

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns
 from voirdire.parsing import said_yes
 from voirdire.tables._files import read_raw
 

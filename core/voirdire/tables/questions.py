@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError, check_columns, duplicate
+from voirdire.errors import TableError, check_columns, duplicate
 from voirdire.parsing.options import read_options
 from voirdire.tables._files import read_raw
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import polars as pl
 
-from voirdire._errors import (
+from voirdire._manager import plugins
+from voirdire.errors import (
     BROKEN_PLUGIN,
     PluginError,
     TableError,
@@ -16,7 +17,6 @@ from voirdire._errors import (
     listed,
     not_one_of,
 )
-from voirdire._manager import plugins
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import (
     CONTEXTS,

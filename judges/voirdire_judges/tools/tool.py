@@ -8,15 +8,15 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from voirdire._shown import visible
 from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire.schema import Tool
 from voirdire.secrets import scrub
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from voirdire._registry import Plugins
+    from voirdire import Plugins
     from voirdire.schema import ToolCall
     from voirdire.study import Study
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from voirdire._errors import InputError, listed
+from voirdire.errors import InputError, listed
 from voirdire.examining.changing.comparing import change_of, p_of_no_difference
 from voirdire.examining.changing.lock import (
     Look,

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.gathering import gate_of

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import tables
-from voirdire._errors import InputError, listed
+from voirdire.errors import InputError, listed
 from voirdire.examining._examine import judged_of
 from voirdire.examining.examination import Examination
 from voirdire.examining.ratings.cube import build_cube

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.gates import GateValue
 from voirdire.stats import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.stats import icc, labels_needed
 

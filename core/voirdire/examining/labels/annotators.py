@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from voirdire import tables
-from voirdire._errors import PluginError
 from voirdire._manager import plugins
+from voirdire.errors import PluginError
 from voirdire.examining.labels.errors import label_errors
 from voirdire.examining.labels.final import UNSURE
 from voirdire.examining.labels.matrix import matrix_of_ratings

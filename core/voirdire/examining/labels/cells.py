@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

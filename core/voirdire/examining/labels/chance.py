@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, StatisticsError
+from voirdire.errors import InputError, StatisticsError
 from voirdire.examining.labels.predictions import LabelResult, Predictions, read_results
 from voirdire.examining.labels.scores import LabelScores, label_scores
 from voirdire.stats import best_constant_f1, kappa_f1, random_f1, simulate_random_f1

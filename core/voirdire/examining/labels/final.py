@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.stats import fleiss_per_label, joint_agreement
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import polars as pl
 
-from voirdire._errors import TableError, duplicate
+from voirdire.errors import TableError, duplicate
 from voirdire.schema import STATUSES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, TableError
+from voirdire.errors import InputError, TableError
 from voirdire.examining.labels.cells import SEPARATOR, ask_about_separators, split_labels
 from voirdire.examining.labels.matrix import (
     LabelMatrix,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.examining.labels.matrix import TASKS, Task, task_of
 
 if TYPE_CHECKING:

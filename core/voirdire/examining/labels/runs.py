@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, check_columns, duplicate
+from voirdire.errors import InputError, check_columns, duplicate
 from voirdire.examining.labels.matrix import matrix_of_ratings, matrix_of_values
 from voirdire.parsing import LabelSet, parse_labels_column
 from voirdire.schema import STATUSES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.stats import (
     Estimate,
     best_constant_f1,

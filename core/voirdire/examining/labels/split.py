@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire._errors import InputError, duplicate
+from voirdire.errors import InputError, duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, duplicate
+from voirdire.errors import TableError, duplicate
 from voirdire.examining.preferences.table import (
     MOST,
     preference_table,

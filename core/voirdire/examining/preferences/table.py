@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns
 from voirdire.tables import STATUS, canonical_ids
 from voirdire.tables._numbers import to_scores
 

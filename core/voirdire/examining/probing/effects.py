@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.changing.comparing import change_of
 from voirdire.examining.changing.measured import measured_of, shared_responses
 from voirdire.examining.gates import GateValue

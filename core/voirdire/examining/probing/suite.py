@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError, PluginError, listed, not_one_of
 from voirdire._manager import plugins as loaded_plugins
+from voirdire.errors import InputError, PluginError, listed, not_one_of
 from voirdire.files import whole
 from voirdire.probes import RequestProbe, ResponseProbe
 from voirdire.schema import Item, Response

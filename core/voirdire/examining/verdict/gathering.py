@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import InputError
+from voirdire.errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.verdict.case import Case, GateRule
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text

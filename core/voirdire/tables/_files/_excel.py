@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError, not_one_of
+from voirdire.errors import TableError, not_one_of
 from voirdire.tables._files._header import HEAD, find_header
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._workbook import Sheet, check_opendocument, check_size, scan_sheet

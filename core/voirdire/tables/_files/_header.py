@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire._errors import listed
+from voirdire.errors import listed
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:

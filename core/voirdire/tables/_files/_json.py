@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text
 from voirdire.tables._tables import finding, plural

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import TableError, listed
+from voirdire.errors import TableError, listed
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding, plural
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from voirdire._errors import InputError, MissingExtraError, TableError, not_one_of
+from voirdire.errors import InputError, MissingExtraError, TableError, not_one_of
 from voirdire.files import near
 from voirdire.tables._files._csv import read_csv
 from voirdire.tables._files._excel import read_excel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import TYPE_CHECKING
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:

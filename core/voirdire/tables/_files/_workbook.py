@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voirdire._errors import TableError
+from voirdire.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire._errors import listed
+from voirdire.errors import listed
 from voirdire.tables._tables import finding, plural
 from voirdire.tables.audit._cells import divided
 

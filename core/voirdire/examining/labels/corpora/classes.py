@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire._errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns
 from voirdire.examining.labels.corpora.discrepancy import median_gamma, mmd, mmd_pairings
 from voirdire.examining.labels.corpora.divergence import jensen_shannon
 

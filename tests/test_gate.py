@@ -200,18 +200,18 @@ def test_a_vanished_canary_is_a_finding_and_a_partial_check():
 
 
 def test_a_judge_that_answers_nothing_is_a_finding_and_no_change():
-    lock = freeze(ratings(judges=("judge", "mute")), reference=["human"])
-    today = ratings(1, judges=("judge", "mute")).with_columns(
-        score=pl.when(pl.col("rater") == "mute").then(None).otherwise("score")
+    lock = freeze(ratings(judges=("judge", "gpt-mute")), reference=["human"])
+    today = ratings(1, judges=("judge", "gpt-mute")).with_columns(
+        score=pl.when(pl.col("rater") == "gpt-mute").then(None).otherwise("score")
     )
     found, _ = check_lock(today, lock)
     silent = next(one for one in found.findings if one.kind == "judge_silent")
-    assert (silent.severity, silent.places, found.exit_code()) == ("blocking", ("mute",), 3)
-    row = next(one for one in found.rows if one.judge == "mute")
+    assert (silent.severity, silent.places, found.exit_code()) == ("blocking", ("gpt-mute",), 3)
+    row = next(one for one in found.rows if one.judge == "gpt-mute")
     assert math.isnan(row.p_holm)
     assert not row.changed
-    half = ratings(1, judges=("judge", "mute")).with_columns(
-        score=pl.when((pl.col("rater") == "mute") & pl.col("item").str.contains("[02468]$"))
+    half = ratings(1, judges=("judge", "gpt-mute")).with_columns(
+        score=pl.when((pl.col("rater") == "gpt-mute") & pl.col("item").str.contains("[02468]$"))
         .then(None).otherwise("score")
     )  # fmt: skip
     assert "canary_unanswered" in {one.kind for one in check_lock(half, lock)[0].findings}

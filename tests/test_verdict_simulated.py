@@ -171,7 +171,7 @@ def test_safety_critical_and_blocked_are_said():
         if verdict.use in ("single", "gate"):
             assert verdict.state != "yes"
             assert verdict.reason == "safety-critical" or free[verdict.use].state != "yes"
-    blocked = judge_cases([case], MARGINS, blocked={"good"}).verdicts
+    blocked = judge_cases([case], MARGINS, blocked={("good", "quality")}).verdicts
     assert {(v.state, v.reason, v.next.action) for v in blocked} == {
         ("not tested", "blocked", "correct the data")
     }

@@ -349,7 +349,7 @@ def examine_jury(
     >>> frame = pl.DataFrame(rows, schema=["rater", "item", "score"], orient="row")
     >>> found = examine_jury(frame, ["a", "b", "c"], reference=["human"])
     >>> found.results[0].is_worth_it, round(found.results[0].worth.votes, 1)
-    (True, 2.9)
+    (True, 2.7)
     """
     changes: dict[str, dict[str, Any]] = {
         "data": {"reference": tuple(reference) or None},

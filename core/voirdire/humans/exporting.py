@@ -299,6 +299,8 @@ def _given_out(
     random = Random(f"{secret}:who")  # noqa: S311 - the secret makes the same plan again
     shuffled = list(tasks)
     random.shuffle(shuffled)
+    # Tasks that few may judge first: dealt last, they would leave loads uneven.
+    shuffled.sort(key=lambda task: sum(not own & set(task[0][1:]) for own in excluded.values()))
     for task in shuffled:
         free = [name for name in names if not excluded[name] & set(task[0][1:])]
         if len(free) < (humans.per_task or 1):

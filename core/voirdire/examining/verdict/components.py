@@ -479,7 +479,7 @@ def _reverse(found: means.Means, margin: float, names: Sequence[str]) -> Compone
         state,
         float(reversed_.sum()),
         float(reversed_.sum()),
-        float((reversed_ | ~clear).sum()),
+        float((~clear).sum()),
         margin,
         0.0,
         df,

@@ -74,7 +74,7 @@ def look(
         str,
         typer.Option(
             "--as",
-            help="Your name, which stands beside the labels that you set. "
+            help="Your name, kept with the labels that you set. "
             "[dim]\\[default: your name on this machine][/dim]",
             show_default=False,
         ),

@@ -33,7 +33,7 @@ class View:
     use : str
         The use whose deciding component gives the influence: ``"single"``, ``"order+"`` ...
     against : str
-        The human whose scores stand beside the judge's; empty is the mean of the reference.
+        The human that the judge is held against; empty is the mean of the reference.
     human, score : int or None
         The cell of the matrix: numbers of its row and column, from 0.
     system, subgroup, status : str

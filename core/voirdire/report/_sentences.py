@@ -266,7 +266,7 @@ _SAYS: Mapping[str, Callable[[Component], str]] = {
     "RUN": _correlates("one run has a reliability of {value}"),
 }
 
-#: What a yes is told by, use by use.
+#: The components that a yes is explained by, for each use.
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "order": ("ORDER", "ORDER+", "REVERSE"),
     "score": ("LEVEL", "LEVEL+"),

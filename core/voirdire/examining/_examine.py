@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import platform
+import sys
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -327,8 +328,16 @@ def _shown(preferences: Preferences | None) -> tuple[Section, ...]:
 
 def _versions() -> dict[str, str]:
     """Of ourselves and of what the numbers depend on."""
-    found = {"voirdire": __version__, "python": platform.python_version()}
-    return {**found, **{name: version(name) for name in PACKAGES}}
+    ours = {"voirdire": __version__, "python": platform.python_version()}
+    return {**ours, **{name: _version(name) for name in PACKAGES}}
+
+
+def _version(package: str) -> str:
+    """As its metadata says, else as the loaded module does: a zip or a closed folder has none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", "unknown"))
 
 
 def _options(study: Study, reference: Sequence[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _google(server, **options):
 
 
 def _compatible(server, **options):
-    pytest.importorskip("openai")
+    pytest.importorskip("orjson")
     from voirdire_judges.models.compatible import make
 
     return make("llama3", base_url=server.openai, api_key_env="OTHER_KEY", **options)
@@ -235,7 +235,7 @@ def test_the_client_is_shared_by_models_of_one_endpoint_and_closed_by_the_last(m
         assert asyncio.run(go(server)) == {}
 
 
-@pytest.mark.parametrize("make", [_openai, _anthropic, _google])
+@pytest.mark.parametrize("make", [_openai, _anthropic, _google, _compatible])
 def test_a_model_works_again_on_another_event_loop(make):
     with WireServer() as server:
         model = make(server)

@@ -256,7 +256,9 @@ def test_a_key_that_was_never_given_is_said_to_be_missing():
     ],
 )
 @pytest.mark.parametrize(
-    "make", [_openai, _anthropic, _google], ids=["openai", "anthropic", "google"]
+    "make",
+    [_openai, _anthropic, _google, _compatible],
+    ids=["openai", "anthropic", "google", "compatible"],
 )
 def test_no_retry_after_waits_for_ever(make, header, least, most):
     found = outcome(make, error("slow", code=429), 429, headers={"Retry-After": header})

@@ -28,7 +28,7 @@ def _key(monkeypatch):
 
 def model(prefix, server, name="m", **options):
     module = {"openai-responses": "openai"}.get(prefix, prefix)
-    needs = {"google": "google.genai", "compatible": "openai"}.get(module, module)
+    needs = {"google": "google.genai", "compatible": "orjson"}.get(module, module)
     pytest.importorskip(needs)
     import importlib
 
@@ -228,7 +228,7 @@ def test_further_parameters_of_the_provider_are_passed_on():
 def test_azures_older_path_takes_its_query_and_header(monkeypatch):
     monkeypatch.setenv("AZURE_KEY", "planted-azure-key")
     with WireServer() as server:
-        pytest.importorskip("openai")
+        pytest.importorskip("orjson")
         from voirdire_judges.models.compatible import make
 
         made = make(

@@ -22,7 +22,7 @@ from voirdire.study import load_study
 FORMATS = {
     "openai": "openai",
     "openai-responses": "openai",
-    "compatible": "openai",
+    "compatible": "orjson",
     "anthropic": "anthropic",
     "google": "google.genai",
 }

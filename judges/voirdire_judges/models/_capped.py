@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire_judges.models._faults import LARGEST, MalformedBodyError, TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator
+    from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
 #: What is asked for; how to unpack others within a bound is not known here.
 ACCEPTED = "gzip, deflate"
@@ -82,7 +82,9 @@ def _stream_type(base: type) -> Any:
     return Capped
 
 
-def capped_session(connector: Any) -> Any:
+def capped_session(
+    connector: Any, headers: Mapping[str, str] | None = None, *, trust_env: bool = True
+) -> Any:
     """An aiohttp session whose answers are read up to the same size."""
     import aiohttp  # noqa: PLC0415
 
@@ -92,6 +94,10 @@ def capped_session(connector: Any) -> Any:
         async def read(self) -> bytes:
             if self._body is None:  # type: ignore[has-type]
                 encoding = self.headers.get("Content-Encoding", "")
+                # No more than its stated length is read of a body, and an SDK's wrapping of a short
+                # one would cost more than reading it.
+                if not encoding and 0 <= (self.content_length or -1) <= LARGEST:
+                    return bytes(await super().read())
                 try:
                     parts = [part async for part in capped(self.content.iter_any(), encoding)]
                 except BaseException:
@@ -101,6 +107,6 @@ def capped_session(connector: Any) -> Any:
             return bytes(self._body)
 
     return aiohttp.ClientSession(
-        connector=connector, trust_env=True, auto_decompress=False, response_class=Capped,
-        headers={"Accept-Encoding": ACCEPTED},
+        connector=connector, trust_env=trust_env, auto_decompress=False, response_class=Capped,
+        headers={"Accept-Encoding": ACCEPTED, **(headers or {})},
     )  # fmt: skip

@@ -1,26 +1,88 @@
-"""`compatible:`: any endpoint with OpenAI's chat completions (vLLM, Ollama, Azure's path)."""
+"""`compatible:`: any endpoint with OpenAI's chat completions (vLLM, Ollama, Azure's path).
+
+The client is our own: of OpenAI's SDK a call of a judge needs one POST and one object of JSON, and
+pays for much more. Volume is where one's own servers are, so here that price is not paid.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies, proxy_bypass
 
 from voirdire.errors import InputError
 from voirdire_judges.models import _openai_chat
+from voirdire_judges.models._body import dump_body, parse_body, parse_error
+from voirdire_judges.models._capped import capped_session
+from voirdire_judges.models._faults import MalformedBodyError, WireError
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
-from voirdire_judges.models.openai import close_client, open_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A session of aiohttp with all that is the same in every call to an endpoint."""
+
+    session: Any
+    url: Any
+    proxy: str | None
+    follows: bool
+
+
+def open_client(endpoint: Endpoint) -> Client:
+    """A client over aiohttp, which keeps its pace at hundreds of calls in flight.
+
+    A proxy of the environment is looked up once: aiohttp would do so at every call.
+    """
+    import aiohttp  # noqa: PLC0415
+    from yarl import URL  # noqa: PLC0415 - comes with aiohttp
+
+    address = (endpoint.base_url or "").rstrip("/")
+    url = URL(f"{address}/chat/completions").update_query(dict(endpoint.query))
+    headers = {"Content-Type": "application/json"}
+    if endpoint.key is not None:
+        headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
+        if endpoint.key_header:
+            headers[endpoint.key_header] = endpoint.key.reveal()
+    proxy = None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
+    session = capped_session(aiohttp.TCPConnector(limit=0), headers, trust_env=False)
+    # To another host aiohttp sends no Authorization, but it would send a header of our own.
+    return Client(session, url, proxy, follows=not endpoint.key_header)
+
+
+async def close_client(client: Client) -> None:
+    """Close the client's connections."""
+    await client.session.close()
+
+
+async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a success; any other status is an error with its body and headers."""
+    import aiohttp  # noqa: PLC0415
+
+    try:
+        async with client.session.post(
+            client.url, data=dump_body(sent), proxy=client.proxy, allow_redirects=client.follows
+        ) as answer:
+            content = await answer.read()
+    except aiohttp.ClientResponseError as error:  # it has a status, of no answer that came
+        raise MalformedBodyError(f"no HTTP: {error.message}") from None
+    if answer.status // 100 != 2:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        raise WireError(answer.status, parse_error(content), headers)
+    return parse_body(content, "choices")
+
+
 COMPATIBLE = Dialect(
-    "openai",
+    "compatible",
     open_client,
     close_client,
     _openai_chat.compatible_params,
-    _openai_chat.send,
+    send,
     _openai_chat.read,
     _openai_chat.billed,
 )
@@ -64,13 +126,13 @@ def make(  # noqa: PLR0913 - each is an option of the study
     ModelError
         The environment variable is not set.
     MissingExtraError
-        The extra `openai` is not installed.
+        The extra `compatible` is not installed.
     """
     name = f"compatible:{model_name}"
     if not base_url:
         raise InputError(f'{name} needs an option base_url, such as "http://localhost:11434/v1"')
-    require("openai", name, "openai")
-    require("aiohttp", name, "openai")
+    require("aiohttp", name, "compatible")
+    require("orjson", name, "compatible")
     key = key_from_environment(name, api_key_env) if api_key_env else None
     address = checked_address(name, base_url)
     endpoint = Endpoint(address, key, tuple(sorted((query or {}).items())), api_key_header)

@@ -21,6 +21,9 @@ found += stats.icc_systems(np.round(scores), n_resamples=40)
 found.append(stats.icc_clustered(scores.reshape(48, 2), np.repeat(np.arange(12), 4), n_resamples=40))
 found.append(stats.self_preference(scores[..., 0].ravel(), scores[..., 1].ravel(),
              np.tile([1, 0, 0, 0], 12), np.repeat(np.arange(12), 4), n_resamples=40))
+sums = stats.system_sums(np.round(scores).transpose(1, 2, 0)[:2], np.round(scores[:, 0]).T,
+                         np.arange(12) % 5)
+found += [sums, sums.under(rng.random((3, 2, 5)) < 0.7)]
 print(json.dumps([e.to_dict() for e in found]))
 """
 

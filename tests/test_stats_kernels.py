@@ -17,6 +17,7 @@ from hypothesis.extra.numpy import arrays
 from reference import agreement, coding, intraclass
 
 from voirdire import stats
+from voirdire.errors import StatisticsError
 from voirdire.stats import _agreement_kernels as ratings_kernels
 from voirdire.stats import _alpha_kernels as alpha_kernels
 from voirdire.stats import _fleiss_kernels as label_kernels
@@ -43,6 +44,8 @@ TWINS = {
     "icc_from_sums": intraclass.resampled,  # in test_stats_icc, as the bootstrap calls it
     "weighted_quantiles": coding.quantile,
     "mean_squares_of": intraclass.mean_squares,
+    "add_pairs": intraclass.pair_sums,
+    "squares_under": intraclass.under,
 }
 MODULES = (ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels)
 
@@ -184,3 +187,87 @@ def test_sums_and_mean_squares(Y, seed):
     systems_kernels.mean_squares_of(Y[:, :, None].copy(), squares)
     expected = [float(one) for one in intraclass.mean_squares(Y.tolist())[:3]]
     assert squares[:, 0] == pytest.approx(expected, abs=1e-12)
+
+
+panels = st.integers(0, 25).flatmap(
+    lambda n: st.tuples(
+        arrays(np.float64, (2, 2, n), elements=st.sampled_from([NAN, 0, 1, 2, 5, -3])),
+        arrays(np.float64, (2, n), elements=st.sampled_from([NAN, 1, 2, 2.5, 4])),
+        arrays(np.int64, (n,), elements=st.integers(0, 3)),
+        arrays(np.bool_, (3, 2, 5)),
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(panels, st.integers(0, 25))
+def test_sums_by_system_and_what_each_rule_makes_of_them(panel, cut):
+    judges, reference, system, kept = panel
+    names = [*"abcd", "never"]
+    sums = stats.system_sums(judges, reference, system, names=names)
+    parts = [
+        stats.system_sums(judges[..., part], reference[:, part], system[part], names=names)
+        for part in (slice(cut), slice(cut, None))
+    ]
+    assert parts[0] + parts[1] == sums
+    features = sums.under(kept)
+    for j in range(2):
+        for a in range(2):
+            expected = [
+                intraclass.pair_sums(judges[j, a], reference[a], system, s) for s in range(5)
+            ]
+            assert sums.table[j, a].tolist() == expected
+            means = [(one[1] / one[0], one[2] / one[0]) if one[0] else None for one in expected]
+            for q in range(3):
+                found = [getattr(features, name)[q, j, a] for name in FEATURES]
+                twin = intraclass.under(means, kept[q, j])
+                assert found == pytest.approx(twin, abs=1e-9, nan_ok=True)
+
+
+FEATURES = ("n_systems", "bias", "ms_rows", "ms_raters", "ms_error", "icc_c1", "icc_a1")
+
+
+def test_sums_by_system_equal_the_statistics_of_the_means_that_are_kept():
+    rng = np.random.default_rng(3)
+    system = np.repeat(["own", "kin", "a", "b", "c"], 40)
+    reference = rng.integers(1, 6, (2, 200)).astype(float)
+    judges = np.clip(reference + rng.integers(-1, 2, (3, 2, 200)), 1, 5).astype(float)
+    judges[rng.random(judges.shape) < 0.1] = NAN
+    sums = stats.system_sums(judges, reference, system)
+    out = [["own"], [], ["own", "kin"]]
+    features = sums.under([sums.keeping([[]] * 3), sums.keeping(out)])
+    for j in range(3):
+        for a in range(2):
+            options = {"systems": sums.systems, "excludes": out[j]}
+            means = sums.means[j, a]
+            for form, values in (("C,1", features.icc_c1), ("A,1", features.icc_a1)):
+                both = stats.self_exclusion(stats.icc, means, form=form, **options)
+                assert values[0, j, a] == pytest.approx(both.before.value, abs=1e-12)
+                assert values[1, j, a] == pytest.approx(both.after.value, abs=1e-12)
+            lenient = stats.self_exclusion(stats.bias, means[:, 1], means[:, 0], **options)
+            assert features.bias[1, j, a] == pytest.approx(lenient.after.value, abs=1e-12)
+
+
+def test_sums_of_parts_with_other_systems_add_up_and_odd_ones_are_refused():
+    one = stats.system_sums([[[1, 2]]], [[2, 2]], ["a", "b"])
+    both = (
+        one + stats.system_sums([[[4]]], [[NAN]], ["c"]) + stats.system_sums([[[3]]], [[1]], ["b"])
+    )
+    assert both.systems == ("a", "b", "c")
+    assert both.table[0, 0, :, 0].tolist() == [1, 2, 0]
+    tiny = stats.system_sums([[[1e-90, 3e-90, 5e-90]]], [[1e-90, 2e-90, 6e-90]], ["a", "b", "c"])
+    usual = stats.system_sums([[[1, 3, 5]]], [[1, 2, 6]], ["a", "b", "c"])
+    rule = [[[True] * 3]]
+    assert tiny.under(rule).icc_a1 == pytest.approx(usual.under(rule).icc_a1, abs=1e-12)
+    assert tiny.under(rule).bias == pytest.approx(usual.under(rule).bias * 1e-90, rel=1e-12, abs=0)
+    for call, message in (
+        (lambda: stats.system_sums([[[1]]], [[1, 2]], ["a", "b"]), "reference must be"),
+        (lambda: stats.system_sums([[[1]]], [[1]], ["a"], names=["a"]), "positions among the 1"),
+        (lambda: stats.system_sums([[[1]]], [[1]], [1], names=["a"]), "positions among the 1"),
+        (lambda: stats.system_sums([[[1]]], [[1]], [None]), "systems of row 0 is missing"),
+        (lambda: one.under([[True, True]]), r"kept must be \(rules"),
+        (lambda: one.keeping([[], []]), "each of 1 judges, not of 2"),
+        (lambda: one + stats.system_sums([[[1]]] * 2, [[1]], ["a"]), "do not add up"),
+    ):
+        with pytest.raises(StatisticsError, match=message):
+            call()

@@ -59,6 +59,10 @@ RESULTS = {
     "PairedTest": lambda: stats.wilcoxon([3, 4, 5, 1], [1, 1, 2, 2]),
     "PairedTest, undefined": lambda: stats.paired_t([1, 2], [2, 3]),
     "PreferenceAgreement": lambda: stats.preference_agreement([2, 1, 0], [1, -1, 0]),
+    "SystemSums": lambda: stats.system_sums([[[1, 2, 4]]], [[1, 3, 4]], ["a", "b", "b"]),
+    "SystemFeatures": lambda: stats.system_sums([[[1, 2, 4]]], [[1, 3, 4]], ["a", "b", "b"]).under(
+        [[[True, True]]]
+    ),
     "SelfExclusion": lambda: stats.self_exclusion(
         stats.bias, [4, 2], [3, 3], systems=["own", "a"], excludes=["own"]
     ),

@@ -39,6 +39,28 @@ def icc(Y, form):
     return math.nan if below == 0 else float(above / below)
 
 
+def pair_sums(judge, reference, system, one):
+    """The seven sums over the pairs of one system: a loop over responses."""
+    pairs = [
+        (Fraction(x), Fraction(y))
+        for y, x, s in zip(judge, reference, system, strict=True)
+        if s == one and not math.isnan(x) and not math.isnan(y)
+    ]
+    terms = [(1, x, y, x * x, y * y, x * y, (y - x) ** 2) for x, y in pairs]
+    return [float(sum(term[f] for term in terms)) for f in range(7)]
+
+
+def under(means, kept):
+    """Systems, bias and ICCs of the means (reference, judge) that are kept; None is no mean."""
+    left = [row for row, keep in zip(means, kept, strict=True) if keep and row is not None]
+    n = len(left)
+    bias = float(sum(Fraction(y) - Fraction(x) for x, y in left) / n) if n else math.nan
+    if n < 2:
+        return n, bias, *[math.nan] * 5
+    squares = [float(square) for square in mean_squares(left)[:3]]
+    return n, bias, *squares, icc(left, "C,1"), icc(left, "A,1")
+
+
 def resampled(Y, counts, form):
     """The ICC of the rows of Y, row i taken counts[i] times."""
     return icc([row for row, count in zip(Y, counts, strict=True) for _ in range(int(count))], form)

@@ -31,7 +31,10 @@ from voirdire.stats.differences import mse as mse
 from voirdire.stats.differences import normalised_bias as normalised_bias
 from voirdire.stats.differences import rmse as rmse
 from voirdire.stats.exclusion import SelfExclusion as SelfExclusion
+from voirdire.stats.exclusion import SystemFeatures as SystemFeatures
+from voirdire.stats.exclusion import SystemSums as SystemSums
 from voirdire.stats.exclusion import self_exclusion as self_exclusion
+from voirdire.stats.exclusion import system_sums as system_sums
 from voirdire.stats.f1_runs import F1AboveChance as F1AboveChance
 from voirdire.stats.f1_runs import f1_above_chance as f1_above_chance
 from voirdire.stats.favour import self_preference as self_preference

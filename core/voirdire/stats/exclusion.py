@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import masked, row_names
+from voirdire.stats._arrays import floats, magnified, masked, row_names
+from voirdire.stats._forms import value
 from voirdire.stats._results import Estimate, Result, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
 
 Statistic = Callable[..., Estimate]
+
+#: The sums of a judge, an attribute and a system: the last axis of `SystemSums.table`.
+SUMS = ("pairs", "reference", "judge", "reference²", "judge²", "product", "difference²")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,18 +109,17 @@ def self_exclusion(
     left_out = {str(name) for name in ([excludes] if isinstance(excludes, str) else excludes)}
     kept = ~np.isin(names, sorted(left_out))
     values = [_rows(array) for array in arrays]
-    for value in values:
-        if value.ndim == 0 or len(value) != len(names):
+    for rows in values:
+        if rows.ndim == 0 or len(rows) != len(names):
             raise StatisticsError(
-                f"systems must name each row: {len(names)} names for an array of shape "
-                f"{value.shape}"
+                f"systems must name each row: {len(names)} names for an array of shape {rows.shape}"
             )
     fewer = dict(options)
     if options.get("clusters") is not None:
         fewer["clusters"] = row_names(options["clusters"], len(names), "clusters")[kept]
     return SelfExclusion(
         statistic(*values, **options),
-        statistic(*(value[kept] for value in values), **fewer),
+        statistic(*(rows[kept] for rows in values), **fewer),
         tuple(sorted(left_out & set(names.tolist()))),
         int((~kept).sum()),
     )
@@ -122,3 +129,211 @@ def _rows(array: Any) -> Any:
     """An array whose rows can be chosen; a mask stays."""
     data, mask = masked(array, "array")
     return data if mask is None else np.ma.MaskedArray(data, mask)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemFeatures(Result):
+    """What a panel's system means say under each of Q rules of exclusion.
+
+    All arrays are (Q rules, J judges, A attributes), NaN where undefined.
+
+    Attributes
+    ----------
+    n_systems : float64
+        Systems with at least one pair that the rule keeps.
+    bias : float64
+        Mean over those systems of the judge's mean less the reference's.
+    ms_rows, ms_raters, ms_error : float64
+        Mean squares of the two-way analysis of the means (systems by reference and judge); of
+        fewer than two systems there are none.
+    icc_c1, icc_a1 : float64
+        ICC(C,1) and ICC(A,1) of the means, as `icc` gives them.
+    """
+
+    n_systems: Floats
+    bias: Floats
+    ms_rows: Floats
+    ms_raters: Floats
+    ms_error: Floats
+    icc_c1: Floats
+    icc_a1: Floats
+
+    def __str__(self) -> str:
+        """How many panels are described."""
+        rules, judges, attributes = self.bias.shape
+        return f"{rules} rules of exclusion, {judges} judges, {attributes} attributes"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemSums(Result):
+    """Sums by judge, attribute and system over the pairs with a reference. They add up: ``a + b``.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        In the order of their axis of `table`.
+    table : (J judges, A attributes, S systems, 7) float64
+        `SUMS`: pairs, reference, judge, the squares of both, their product, the squared
+        difference. Everything that bias, MSE, correlation and ICC need.
+    """
+
+    systems: tuple[str, ...]
+    table: Floats
+
+    @property
+    def means(self) -> Floats:
+        """(J, A, S, 2) means of reference and judge; NaN where a system has no pair."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Floats = self.table[..., 1:3] / self.table[..., :1]
+        return found
+
+    def __add__(self, other: SystemSums) -> SystemSums:
+        """The sums of two parts of the data; a system may occur in both or in one."""
+        if self.table.shape[:2] != other.table.shape[:2]:
+            raise StatisticsError(
+                f"sums of (judges, attributes) {self.table.shape[:2]} and "
+                f"{other.table.shape[:2]} do not add up"
+            )
+        systems = tuple(dict.fromkeys((*self.systems, *other.systems)))
+        table = np.zeros((*self.table.shape[:2], len(systems), len(SUMS)))
+        for part in (self, other):
+            table[:, :, [systems.index(name) for name in part.systems]] += part.table
+        return SystemSums(systems, table)
+
+    def keeping(self, left_out: Sequence[Iterable[str]]) -> NDArray[np.bool_]:
+        """(J, S) a rule for `under`: what is left when each judge's own systems are left out."""
+        if len(left_out) != len(self.table):
+            raise StatisticsError(
+                f"left_out must name the systems of each of {len(self.table)} judges, not of "
+                f"{len(left_out)}"
+            )
+        return np.array(
+            [[name not in names for name in self.systems] for names in map(set, left_out)]
+        )
+
+    def under(self, kept: Any) -> SystemFeatures:
+        """Bias, mean squares and ICC of the system means under each rule of exclusion.
+
+        Parameters
+        ----------
+        kept : array-like of bool, shape (Q rules, J judges, S systems)
+            Which systems each rule keeps for each judge; `keeping` makes one rule from names.
+
+        Returns
+        -------
+        SystemFeatures
+            Equal to `icc` and `bias` of the means that are kept, up to round-off.
+
+        Raises
+        ------
+        StatisticsError
+            An array of another shape.
+        """
+        from voirdire.stats._kernels_systems import squares_under  # noqa: PLC0415 - loads numba
+
+        rules = np.ascontiguousarray(kept, dtype=np.bool_)
+        shape = (len(self.table), len(self.systems))
+        if rules.ndim != 3 or rules.shape[1:] != shape:
+            raise StatisticsError(f"kept must be (rules, *{shape}), not shape {rules.shape}")
+        means, exponent = magnified(self.means)
+        out = np.empty((len(rules), *self.table.shape[:2], 5))
+        squares_under(means, rules, out)
+        n, squares = out[..., 0], np.moveaxis(out[..., 2:], -1, 0)
+        rows, raters, error = np.ldexp(squares, -2 * exponent)
+        return SystemFeatures(
+            n_systems=n,
+            bias=np.ldexp(out[..., 1], -exponent),
+            ms_rows=rows,
+            ms_raters=raters,
+            ms_error=error,
+            icc_c1=_by_size("C,1", squares, n),
+            icc_a1=_by_size("A,1", squares, n),
+        )
+
+    def __str__(self) -> str:
+        """How much is summed."""
+        judges, attributes, systems = self.table.shape[:3]
+        pairs = int(self.table[..., 0].sum())
+        return f"{pairs} pairs of {judges} judges, {attributes} attributes and {systems} systems"
+
+
+def system_sums(
+    judges: Any, reference: Any, systems: Any, *, names: Sequence[str] | None = None
+) -> SystemSums:
+    """Sum up a panel by system, in one pass over its scores.
+
+    Every judge and attribute is summed by system once; each rule of exclusion (all systems, the
+    judge's own left out, its family left out) is then a choice among at most a few dozen sums:
+    `SystemSums.under`. Sums of parts of the data add up, so that a stream needs the memory of one
+    part.
+
+    Parameters
+    ----------
+    judges : array-like, shape (J judges, A attributes, N responses)
+        NaN is missing.
+    reference : array-like, shape (A, N)
+        What the judges are held against; NaN where there is none.
+    systems : array-like, shape (N,)
+        The system behind each response: its name or, with `names`, its position among them.
+    names : sequence of str, optional
+        The systems in the order wanted, one that has no response included. Without it the systems
+        that occur are sorted.
+
+    Returns
+    -------
+    SystemSums
+        A pair counts where judge and reference are both present.
+
+    Raises
+    ------
+    StatisticsError
+        Arrays whose shapes do not match, or that are not numbers; a position without a name.
+
+    Examples
+    --------
+    >>> from voirdire.stats import system_sums
+    >>> reference = [[1, 2, 3, 3, 4, 4]]
+    >>> judge = [[[5, 5, 3, 3, 4, 5]]]
+    >>> sums = system_sums(judge, reference, ["own", "own", "a", "a", "b", "b"])
+    >>> found = sums.under([sums.keeping([[]]), sums.keeping([["own"]])])
+    >>> found.n_systems.ravel().tolist(), found.bias.ravel().round(3).tolist()
+    ([3.0, 2.0], [1.333, 0.25])
+
+    References
+    ----------
+    Badawi et al. (2025), equations 1 to 5: the ICC of system means with a judge's own system left
+    out. McGraw and Wong (1996), table 4, for the mean squares.
+    """
+    from voirdire.stats._kernels_systems import add_pairs  # noqa: PLC0415 - loads numba
+
+    scores, held = floats(judges, "judges", 3), floats(reference, "reference", 2)
+    if scores.shape[1:] != held.shape:
+        raise StatisticsError(
+            f"reference must be (attributes, responses) {scores.shape[1:]}, not shape {held.shape}"
+        )
+    order, codes = _coded(systems, held.shape[1], names)
+    table = np.zeros((*scores.shape[:2], len(order), len(SUMS)))
+    add_pairs(np.ascontiguousarray(scores), np.ascontiguousarray(held), codes, table)
+    return SystemSums(order, table)
+
+
+def _coded(
+    systems: Any, n: int, names: Sequence[str] | None
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The systems in order, and the position of each response's."""
+    found = row_names(systems, n, "systems")
+    if names is None:
+        order, codes = np.unique(found, return_inverse=True)
+        return tuple(order.astype(str).tolist()), codes.astype(np.int64)
+    if found.dtype.kind not in "iu" or (n and not 0 <= found.min() <= found.max() < len(names)):
+        raise StatisticsError(f"systems must be positions among the {len(names)} names")
+    return tuple(names), found.astype(np.int64)
+
+
+def _by_size(form: str, squares: Floats, n: Floats) -> Floats:
+    """An ICC of mean squares (3, ...) of two raters, with `n` (...) systems each."""
+    found = np.full(n.shape, np.nan)
+    for size in np.unique(n[n > 1]):
+        same = n == size
+        found[same] = value(form, squares[:, same], float(size), 2)
+    return found

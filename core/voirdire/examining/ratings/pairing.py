@@ -68,28 +68,18 @@ class Pairing:
 
 def pair_up(
     cube: Cube,
-    panel: Panel,
     judge: str,
     attribute: str,
     reference: Sequence[str],
+    held_against: NDArray[np.float64],
     excluded: Sequence[str],
 ) -> Pairing:
-    """Pair a judge with the mean of the reference raters present, at least the panel's quorum.
-
-    A listwise panel keeps only responses that every rater rated on this attribute, juries apart.
-    """
-    at = cube.attributes.index(attribute)
+    """Pair a judge with the mean of the reference raters present; see `reference_scores`."""
     at_reference = [cube.raters.index(name) for name in reference]
-    asked = min(panel.quorum, len(reference))
-    human = panel_mean(cube.scores[at_reference, at].T, quorum=asked).values
+    human = held_against[cube.attributes.index(attribute)]
     scores = cube.of(judge, attribute)
     kept = kept_responses(cube, excluded)
     valid = kept & ~np.isnan(human) & ~np.isnan(scores)
-    if panel.listwise:
-        asked_of = [
-            cube.raters.index(member.name) for member in panel.members if not member.derived
-        ]
-        valid &= ~np.isnan(cube.scores[asked_of, at]).any(axis=0)
     level = level_of(cube)
     pairs = np.stack([human[valid], scores[valid]], axis=1)
     matrix, counts, present = _means(pairs, cube.system[valid], len(cube.systems))
@@ -126,10 +116,34 @@ def pairings(
     cube: Cube, panel: Panel, judges: Sequence[Member], references: Sequence[Sequence[str]]
 ) -> Iterator[Pairing]:
     """Every judge x attribute x reference, in the order of the panel and the rubric."""
+    held = [reference_scores(cube, panel, reference) for reference in references]
     for judge in judges:
         for attribute in cube.attributes:
-            for reference in references:
-                yield pair_up(cube, panel, judge.name, attribute, reference, judge.excluded)
+            for reference, scores in zip(references, held, strict=True):
+                yield pair_up(cube, judge.name, attribute, reference, scores, judge.excluded)
+
+
+def reference_scores(cube: Cube, panel: Panel, reference: Sequence[str]) -> NDArray[np.float64]:
+    """(A, N) mean of the reference raters present, NaN where fewer than the panel's quorum are.
+
+    A listwise panel keeps only responses that every rater rated on the attribute, juries apart.
+    """
+    at = [cube.raters.index(name) for name in reference]
+    quorum = min(panel.quorum, len(reference))
+    scores = cube.scores[at]
+    found = (
+        np.stack(
+            [panel_mean(scores[:, a].T, quorum=quorum).values for a in range(len(cube.attributes))]
+        )
+        if cube.attributes
+        else scores[0]
+    )
+    if panel.listwise:
+        asked_of = [
+            cube.raters.index(member.name) for member in panel.members if not member.derived
+        ]
+        found[np.isnan(cube.scores[asked_of]).any(axis=0)] = np.nan
+    return found
 
 
 def pairs_frame(found: Sequence[Pairing], cube: Cube) -> pl.DataFrame:

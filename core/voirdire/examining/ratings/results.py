@@ -130,10 +130,9 @@ def _results(found: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[PairRes
         return ()
     estimates = _with_items_drawn(found, _icc(found, ways.analysis), cube, ways.analysis)
     borderline = _borderline(found, ways.analysis)
-    without = _leave_one_out(found)
     before = under_other_rules(found, cube, ways.panel)
     return tuple(
-        _result(pairing, estimates[i], borderline[i], (without[i], before[i]), ways)
+        _result(pairing, estimates[i], borderline[i], before[i], ways)
         for i, pairing in enumerate(found)
     )
 
@@ -216,28 +215,14 @@ def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     return [is_borderline(widths.get(i, [])) for i in range(len(found))]
 
 
-def _leave_one_out(found: Sequence[Pairing]) -> list[tuple[dict[str, float], dict[str, float]]]:
-    """For each pairing at system level: system left out -> ICC(C,1), and the same for ICC(A,1)."""
-    keys = [
-        (i, s) for i, p in enumerate(found) if p.level == "system" for s in range(len(p.matrix))
-    ]
-    batch = icc_batch([np.delete(found[i].matrix, s, axis=0) for i, s in keys], FORMS, ci=None)
-    results: list[tuple[dict[str, float], dict[str, float]]] = [({}, {}) for _ in found]
-    for (i, s), (consistency, agreement) in zip(keys, batch, strict=True):
-        results[i][0][found[i].systems[s]] = consistency.value
-        results[i][1][found[i].systems[s]] = agreement.value
-    return results
-
-
 def _result(
     pairing: Pairing,
     estimates: tuple[Estimate, ...],
     borderline: bool,
-    others: tuple[tuple[dict[str, float], dict[str, float]], Before],
+    before: Before,
     ways: _Ways,
 ) -> PairResult:
     consistency, agreement = estimates
-    without, before = others
     at_system = pairing.level == "system"
     classed = (
         bool(ways.analysis.published_class) and at_system and len(pairing.systems) >= FEWEST_SYSTEMS
@@ -267,8 +252,8 @@ def _result(
         reason=_reason(pairing, reason),
         systems=system_pairs(pairing) if at_system else (),
         left_out=before.left_out,
-        loo_c1=without[0],
-        loo_a1=without[1],
+        loo_c1=before.loo_c1,
+        loo_a1=before.loo_a1,
         reference=pairing.against,
         without_exclusion=before.without_exclusion,
         family_rule=before.family_rule,

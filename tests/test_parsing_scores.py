@@ -7,11 +7,12 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.parsing import REASONS, parse_scores, parse_scores_column
+from voirdire.parsing.scores import _with_care
 from voirdire.schema import STATUSES, Flag, Scale
 
 KEYS = ["Empathy", "Safety"]
@@ -309,6 +310,29 @@ def test_never_raises_never_off_scale(text: str, finish: Any) -> None:
     columns = parse_scores_column([text], KEYS, Scale(), finish_reasons=[finish])
     assert {name: [score] for name, score in parsed.scores.items()} == columns.scores
     assert (columns.status, columns.flags) == ([parsed.status], [parsed.flags])
+
+
+NAMES = (
+    *KEYS, "empathy", "Empathy score", "2. Safety (1-5)", "name", "score", "attribute", "final",
+    "Overall", "note", "Safety_rating", "max",
+)  # fmt: skip
+values = st.one_of(
+    st.integers(0, 6), st.booleans(), st.none(), st.text(max_size=6), st.sampled_from(NAMES)
+)
+objects = st.lists(st.tuples(st.sampled_from(NAMES), st.one_of(values, st.just(4))), max_size=6)
+FRAMES = ("%s", "```json\n%s\n```", " %s\n", "```%s```")
+
+
+@given(objects, st.sampled_from(FRAMES), st.sampled_from(["stop", "length"]), st.booleans())
+@settings(max_examples=400)
+def test_the_quick_way_says_what_the_careful_one_says(pairs, frame, finish, single) -> None:
+    """The careful way is the quick one's slow twin, to the last field and flag."""
+    keys = KEYS[:1] if single else KEYS
+    parts = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
+    text = frame % ("{" + parts + "}")
+    assert parse_scores(text, keys, Scale(), finish_reason=finish) == _with_care(
+        text, keys, Scale(), finish, None
+    )
 
 
 def test_columns_need_one_finish_reason_a_reply() -> None:

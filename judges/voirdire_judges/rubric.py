@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError, not_one_of
@@ -57,6 +57,11 @@ class RubricJudge:
     reference: bool = False
     sampling: Sampling = Sampling()
     task: str = "rating"
+    #: One request an attribute or one for all, but for the material: built once, asked often.
+    _forms: tuple[Request, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_forms", tuple(map(self._form, self._calls())))
 
     def requests(self, task: Rating) -> list[Request]:
         """One request, or one an attribute; none for a response without text.
@@ -72,7 +77,8 @@ class RubricJudge:
             )
         if not task.response.text.strip():
             return []
-        return [self._request(task, attributes) for attributes in self._calls()]
+        material = Message("user", self._material(task))
+        return [replace(form, messages=(*form.messages, material)) for form in self._forms]
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """One score an attribute, None with a reason where there is none; never raises."""
@@ -101,15 +107,12 @@ class RubricJudge:
             return [(attribute,) for attribute in self.rubric.attributes]
         return [self.rubric.attributes]
 
-    def _request(self, task: Rating, attributes: tuple[Attribute, ...]) -> Request:
+    def _form(self, attributes: tuple[Attribute, ...]) -> Request:
         levels = self.score == "levels"
         output = output_text(self.rubric, attributes)
         schema = scores_schema(output_fields(output), self.rubric.scale)
         return self.sampling.request(
-            (
-                Message("system", self._instructions(attributes, output)),
-                Message("user", self._material(task)),
-            ),
+            (Message("system", self._instructions(attributes, output)),),
             schema=None if levels else schema,
             options=level_names(self.rubric.scale) if levels else (),
         )

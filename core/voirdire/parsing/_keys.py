@@ -122,6 +122,12 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     return found
 
 
+def names_its_score(keys: Iterable[str]) -> bool:
+    """Whether an object may say in one field what it scores and in another how: see `_members`."""
+    plain = {plain_key(key) for key in keys}
+    return not plain.isdisjoint(_SCORE_KEYS) and not plain.isdisjoint(_NAME_KEYS)
+
+
 def _members(node: Any) -> Iterator[tuple[str, Any]]:
     """Key and value pairs of an object; items of a list under an empty key."""
     if isinstance(node, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._reasons import REASONS, worst_status
-from voirdire.parsing._source import object_keys, other_fields
+from voirdire.parsing._source import fields_beside, object_keys, other_fields, storable
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
@@ -39,6 +39,16 @@ def answered(
         extra={"fields": other_fields(source, answers), "keys": object_keys(source)}
         | dict(extra or {}),
         reasons=reasons,
+    )
+
+
+def answered_plainly(scores: Mapping[str, float], found: dict[str, Any]) -> Parsed:
+    """A reply that is one object with a score for each key: nothing about it is odd."""
+    return Parsed(
+        scores=scores,
+        status="ok",
+        statuses=dict.fromkeys(scores, "ok"),
+        extra={"fields": fields_beside(found, scores), "keys": tuple(map(storable, found))},
     )
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.parsing._keys import key_forms, match_key
-from voirdire.parsing._strict import Repeated, decode
+from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing.scores import parse_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import FinishReason, Flag, Parsed, Scale, Status
-
-_MAX_SHAPES = 1_000
-# A scale of more levels is not enumerated; its replies take the careful path.
-_MANY_LEVELS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,72 +94,20 @@ def _fill_plain(
     finish_reasons: Sequence[FinishReason] | None,
 ) -> list[int]:
     """Append every reply that needs no care, nulls for the others; returns the others' rows."""
-    few = scale.levels if scale.count <= _MANY_LEVELS else ()
-    levels = frozenset(int(level) for level in few if float(level).is_integer())
-    shapes = _Shapes(attributes)
+    plain = plain_reader(tuple(attributes), scale)
     appends = [columns.scores[name].append for name in attributes]
     careful: list[int] = []
     for row, text in enumerate(texts):
-        found = None
-        if text is not None and (
-            finish_reasons is None or finish_reasons[row] in ("stop", "length")
-        ):
-            found = _plain_object(text)
-        keys = shapes.keys(found) if found is not None else None
-        if found is not None and keys is not None:
-            values = [found[key] for key in keys]
-            if all([type(v) is int and v in levels for v in values]):  # noqa: C419 - faster
-                for append, value in zip(appends, values, strict=True):
-                    append(float(value))
-                continue
+        ended = finish_reasons is None or finish_reasons[row] in ENDS
+        found = plain.read(text) if text is not None and ended else None
+        if found is not None:
+            for append, value in zip(appends, found[1], strict=True):
+                append(value)
+            continue
         careful.append(row)
         for append in appends:
             append(None)
     return careful
-
-
-def _plain_object(text: str) -> dict[str, Any] | None:
-    """The object that makes up the reply, fenced or bare; None where anything else is there."""
-    start = text.find("{")
-    head = text[:start].strip() if start >= 0 else text
-    if head and not (head.startswith("```") and head[3:].isalnum()) and head != "```":
-        return None
-    try:
-        value, end = decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    tail = text[end:].strip() if end < len(text) else ""
-    return value if tail in ("", "```") else None
-
-
-class _Shapes:
-    """Which keys hold the attributes, remembered for each order of keys seen."""
-
-    def __init__(self, attributes: Sequence[str]) -> None:
-        self._attributes, self._forms = attributes, key_forms(attributes)
-        self._seen: dict[tuple[str, ...], tuple[str, ...] | None] = {}
-
-    def keys(self, found: dict[str, Any]) -> tuple[str, ...] | None:
-        """The key of each attribute; None where one is absent or named twice."""
-        if isinstance(found, Repeated):
-            return None
-        shape = tuple(found)
-        if shape not in self._seen:
-            if len(self._seen) >= _MAX_SHAPES:
-                self._seen.clear()
-            self._seen[shape] = self._matched(shape)
-        return self._seen[shape]
-
-    def _matched(self, shape: tuple[str, ...]) -> tuple[str, ...] | None:
-        by_name: dict[str, str] = {}
-        for key in shape:
-            name = match_key(key, self._forms)
-            if name in by_name:
-                return None
-            if name is not None:
-                by_name[name] = key
-        complete = len(by_name) == len(self._forms)
-        return tuple(by_name[name] for name in self._attributes) if complete else None
 
 
 def _place(columns: ScoreColumns, row: int, parsed: Parsed) -> None:

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms, plain_key
-from voirdire.parsing._parsed import answered_from, missing
+from voirdire.parsing._parsed import answered_from, answered_plainly, missing
+from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing._sentences import rated_out_of
 from voirdire.parsing._source import (
     VERDICT_KEYS,
@@ -103,6 +104,20 @@ def parse_scores(
     """
     if text is None or nothing_there(text, finish_reason):
         return missing(attributes, nothing_there(text, finish_reason))
+    plain = plain_reader(tuple(attributes), scale).read(text) if finish_reason in ENDS else None
+    if plain is not None:
+        return answered_plainly(dict(zip(attributes, plain[1], strict=True)), plain[0])
+    return _with_care(text, attributes, scale, finish_reason, words)
+
+
+def _with_care(
+    text: str,
+    attributes: Sequence[str],
+    scale: Scale,
+    finish_reason: FinishReason,
+    words: Mapping[str, float] | None,
+) -> Parsed:
+    """What any reply says; of a plain one the same as the quick way, ten times slower."""
     source = read_source(text, finish_reason)
     found = _found(source, attributes)
     if any(found.values()):

@@ -12,7 +12,7 @@ from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
 from voirdire.store.counts import count_finished
 from voirdire.store.raters import broken_parser, checked_requests, read_replies, read_response
-from voirdire.store.records import Call, Finish, Revival, Slot, for_run, make_call
+from voirdire.store.records import Call, Finish, Revival, Slot, for_run
 from voirdire.store.tasks import iterate_tasks
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> J
 def _step(worker: Worker, names: tuple[str, str, str], run: int, at: int, request: Request) -> Step:
     """One call, with what the store holds of it."""
     request = for_run(request, run)
-    call = make_call(Slot(worker.asker.id, *names, run, at), request)
+    call = worker.calls.make(Slot(worker.asker.id, *names, run, at), request)
     stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
     if stored is None or not stored.replies:
         return Step(call, request)

@@ -15,7 +15,7 @@ from voirdire.running._stop import StoppedError
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply, Usage
-from voirdire.store.records import Attempt
+from voirdire.store.records import Attempt, CallMaker
 
 if TYPE_CHECKING:
     import random
@@ -87,6 +87,7 @@ class Worker:
     stop: Stop
     chance: random.Random
     commits: Commits = field(default_factory=Commits)
+    calls: CallMaker = field(default_factory=CallMaker)
     committing: int = 0
     queued: set[asyncio.Task[Any]] = field(default_factory=set)
     open: set[asyncio.Task[None]] = field(default_factory=set)

@@ -106,7 +106,9 @@ def capped_session(
                 self._body = b"".join(parts)
             return bytes(self._body)
 
+    # Deadlines are the model's (`RemoteModel`), and cookies mean nothing to an API.
     return aiohttp.ClientSession(
         connector=connector, trust_env=trust_env, auto_decompress=False, response_class=Capped,
+        timeout=aiohttp.ClientTimeout(total=None), cookie_jar=aiohttp.DummyCookieJar(),
         headers={"Accept-Encoding": ACCEPTED, **(headers or {})},
     )  # fmt: skip

@@ -152,12 +152,16 @@ class RemoteModel:
 
     def _parameters(self, request: Request) -> dict[str, Any]:
         given = self.dialect.params(self.model, request, self.options)
+        if not (self._renamed or self._dropped):
+            return given
         named = {self._renamed.get(name, name): value for name, value in given.items()}
         return {name: value for name, value in named.items() if name not in self._dropped}
 
     def _lacking(self, request: Request) -> str | None:
-        asked = (name for name in sorted(self.dialect.lacking) if name not in self._dropped)
-        return next((name for name in asked if getattr(request, name) is not None), None)
+        for name in sorted(self.dialect.lacking):
+            if name not in self._dropped and getattr(request, name) is not None:
+                return name
+        return None
 
     def _fault(self, error: Exception, sent: Mapping[str, Any]) -> Reply | ModelError | _Again:
         found = wire_error(error)

@@ -1,0 +1,90 @@
+"""The reply that needs no care: one plain or fenced object, every score a level of the scale."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from voirdire.parsing._keys import key_forms, match_key, names_its_score
+from voirdire.parsing._strict import Repeated, decode
+
+if TYPE_CHECKING:
+    from voirdire.schema import Scale
+
+#: Finish reasons after which such an object stands for itself: its last brace closes it.
+ENDS = frozenset({"stop", "length"})
+_MAX_SHAPES = 1_000
+# A scale of more levels is not enumerated; its replies take the careful path.
+_MANY_LEVELS = 10_000
+
+
+@lru_cache(maxsize=64)
+def plain_reader(attributes: tuple[str, ...], scale: Scale) -> PlainReader:
+    """The reader of these attributes, made once."""
+    return PlainReader(attributes, scale)
+
+
+class PlainReader:
+    """Reads plain replies at the speed of the JSON decoder, and no others."""
+
+    def __init__(self, attributes: tuple[str, ...], scale: Scale) -> None:
+        few = scale.levels if scale.count <= _MANY_LEVELS else ()
+        self._levels = {int(level): float(level) for level in few if float(level).is_integer()}
+        self._shapes = _Shapes(attributes)
+
+    def read(self, text: str) -> tuple[dict[str, Any], list[float]] | None:
+        """The object and one score an attribute, in their order; None where care is needed."""
+        found = _plain_object(text)
+        keys = self._shapes.keys(found) if found is not None else None
+        if found is None or not keys:
+            return None
+        values = [found[key] for key in keys]
+        if all([type(v) is int and v in self._levels for v in values]):  # noqa: C419 - faster
+            return found, [self._levels[value] for value in values]
+        return None
+
+
+def _plain_object(text: str) -> dict[str, Any] | None:
+    """The object that makes up the reply, fenced or bare; None where anything else is there."""
+    start = text.find("{")
+    head = text[:start].strip() if start >= 0 else text
+    if head and not (head.startswith("```") and head[3:].isalnum()) and head != "```":
+        return None
+    try:
+        value, end = decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    tail = text[end:].strip() if end < len(text) else ""
+    return value if tail in ("", "```") else None
+
+
+class _Shapes:
+    """Which keys hold the attributes, remembered for each order of keys seen."""
+
+    def __init__(self, attributes: tuple[str, ...]) -> None:
+        self._attributes, self._forms = attributes, key_forms(attributes)
+        self._seen: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+
+    def keys(self, found: dict[str, Any]) -> tuple[str, ...] | None:
+        """The key of each attribute; None where one is absent or named twice."""
+        if isinstance(found, Repeated):
+            return None
+        shape = tuple(found)
+        if shape not in self._seen:
+            if len(self._seen) >= _MAX_SHAPES:
+                self._seen.clear()
+            self._seen[shape] = self._matched(shape)
+        return self._seen[shape]
+
+    def _matched(self, shape: tuple[str, ...]) -> tuple[str, ...] | None:
+        by_name: dict[str, str] = {}
+        if names_its_score(shape):
+            return None
+        for key in shape:
+            name = match_key(key, self._forms)
+            if name in by_name:
+                return None
+            if name is not None:
+                by_name[name] = key
+        complete = len(by_name) == len(self._forms)
+        return tuple(by_name[name] for name in self._attributes) if complete else None

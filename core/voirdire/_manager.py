@@ -15,7 +15,7 @@ from voirdire.errors import PluginError
 GROUP = "voirdire"
 KINDS = (
     "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
-    "probe", "tool", "reader",
+    "probe", "tool", "reader", "executor",
 )  # fmt: skip
 
 

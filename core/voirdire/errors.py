@@ -10,6 +10,7 @@ VoirdireError (a ValueError)
 │   └── MissingExtraError   the feature needs an extra that is not installed
 ├── ModelError              a model did not give a usable reply
 ├── SessionError            a session folder is locked, foreign or damaged
+├── WorkerError             a process or machine that computes a part died again and again
 └── RequirementUnmetError   a gate (`--require`) does not hold (exit code 4)
 """
 
@@ -187,6 +188,10 @@ class ModelError(VoirdireError):
 
 class SessionError(VoirdireError):
     """A session folder is locked, foreign or damaged."""
+
+
+class WorkerError(VoirdireError):
+    """A process or machine that computes a part died again and again; the message names the part."""
 
 
 class RequirementUnmetError(VoirdireError):

@@ -47,5 +47,9 @@ class Hooks:
         """Readers: they turn a file of another tool into tidy ratings."""
 
     @hookspec
+    def voirdire_register_executors(self, register: object) -> None:
+        """Executors: where partial results are computed, named by what stands before `://`."""
+
+    @hookspec
     def voirdire_register_commands(self, app: object) -> None:
         """Further commands for the typer application."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding, Item, Parsed, Reply, Request, Response, Rubric, Sampling
 
 Make = TypeVar("Make", bound="Callable[..., Any]")
+Part = TypeVar("Part")
+Sum = TypeVar("Sum")
 
 
 @runtime_checkable
@@ -123,6 +125,44 @@ class JudgeFactory(Protocol):
         A study's temperature, top_p, max_tokens and seed come in `sampling`, over those that stand
         as its default.
         """
+        ...
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Where partial results are computed. Its factory is called with the address that
+    ``--workers`` gives, and with ``insecure=True`` where the user accepts a network without TLS.
+    """
+
+    @property
+    def workers(self) -> int:
+        """Parts that are computed at once, from 1."""
+        ...
+
+    def map_reduce(
+        self,
+        partial: Callable[[Part], Sum],
+        parts: Iterable[Part],
+        add: Callable[[Sum, Sum], Sum] = ...,
+    ) -> Sum:
+        """The sum of ``partial(part)`` over the parts, added in their order (default: by ``+``).
+
+        `partial` and the parts are pickled, so a function of a module, or a `functools.partial` of
+        one. Parts are taken as they are needed, and no more results are held than there are
+        workers, twice. A part whose worker died is given out again: `partial` must bear to be
+        called again. What `partial` raises is raised here.
+
+        Raises
+        ------
+        InputError
+            There is no part.
+        WorkerError
+            The workers of one part died again and again.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what was started; called once, also after an error."""
         ...
 
 

@@ -191,7 +191,7 @@ class SessionError(VoirdireError):
 
 
 class WorkerError(VoirdireError):
-    """A process or machine that computes a part died again and again; the message names the part."""
+    """What computes a part died again and again; the message names the part."""
 
 
 class RequirementUnmetError(VoirdireError):

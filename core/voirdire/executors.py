@@ -77,9 +77,9 @@ def open_executor(workers: str | int | None, *, insecure: bool = False) -> Itera
     if text.isdecimal():
         if int(text) < 1:
             raise InputError(f"--workers {text}: at least 1 is needed")
-        name, address = ("here", "") if int(text) == 1 else ("processes", text)
+        name = "here" if int(text) == 1 else "processes"
     else:
-        name, _, address = text.partition("://")
+        name = text.partition("://")[0]
     known = plugins().names("executor")
     if name not in known:
         raise not_one_of("executor", name, ["a number of processes", *known], "--workers")

@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from voirdire import InputError, TableError
-from voirdire.humans import DATABASE, import_answers, make_plan
+from voirdire.humans import DATABASE, export, import_answers, make_plan
 from voirdire.humans.database import AnswerBook
 from voirdire.humans.questions import Question, check_answer, find_option
 from voirdire.humans.server import Desk
@@ -375,3 +375,29 @@ def test_half_a_character_in_words_does_not_keep_answers_from_being_read(tmp_pat
         Desk(plan, book).keep("ann", ident, {"question": "Situation", "answer": "rain \ud83d"})
     texts = import_answers(tmp_path / "work", [], tmp_path / "answers").tables["texts"]
     assert texts["text"].drop_nulls().to_list() == ["rain \ufffd"]
+
+
+@pytest.mark.parametrize("task", ["pairwise", "pointwise", "labels", "choice"])
+def test_a_reason_is_asked_with_every_judgement_and_comes_back_beside_it(tmp_path, task):
+    path = write_study(tmp_path / "study", task)
+    plain = path.read_text("utf-8")
+    path.write_text(plain.replace("seed = 3\n", 'seed = 3\nreason = "Say why."\n'), "utf-8")
+    export(path, tmp_path / "work")
+    asked = read_csv(tmp_path / "work" / "sheets" / "ann.csv")[0]
+
+    def fill(rater, header, row):
+        if rater == "ann":
+            row[columns_of(header, "Reason")[0]] = f"It is {row[0]}."
+
+    found = imported(tmp_path / "work", filled(tmp_path / "work", "csv", fill))
+    texts = found["texts"]
+    assert columns_of(asked, "Reason") == [len(asked) - 2]  # last, before the checksum
+    assert set(texts["question"]) == {"Reason"}
+    said = texts.filter(rater="ann")["text"]
+    assert said.n_unique() == said.len() == texts.filter(rater="ben").height
+    assert texts.filter(rater="ben")["text"].null_count() == said.len()
+    if task == "pairwise":
+        assert texts["system_b"].unique().to_list() == ["reference"]
+        assert "Reason" not in set(found["preferences"]["attribute"])
+    else:
+        assert "Reason" not in set(found["ratings"]["attribute"])

@@ -172,8 +172,8 @@ def _write(
 
 
 TEXTS: dict[str, Any] = {
-    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int32,
-    "question": pl.String, "text": pl.String, "status": STATUS,
+    "item": pl.String, "system": pl.String, "system_b": pl.String, "rater": pl.String,
+    "run": pl.Int32, "question": pl.String, "text": pl.String, "status": STATUS,
 }  # fmt: skip
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "ratings": dict(RATINGS), "preferences": PREFERENCES, "texts": TEXTS,
@@ -183,7 +183,7 @@ _LETTERS = 8
 
 
 def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]:
-    """Ratings, and preferences and texts where the task brings them.
+    """Ratings, and preferences and texts (reasons among them) where the task brings them.
 
     Every judgement of the plan has its rows; one without an answer has null and status ``blank``.
     Where a queue chose the tasks, the ratings have the origin ``chosen``.
@@ -196,8 +196,12 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
     letters = _letters(plan)
     for ident, rater in plan.owners.items():
         form, origin = plan.judgements[ident].form, key.origins[ident]
-        for table, row in write(form, origin, rater, answers.get(ident, {}), letters):
+        answered = answers.get(ident, {})
+        chosen = tuple(question for question in form if question.kind != "text")
+        for table, row in write(chosen, origin, rater, answered, letters):
             rows.setdefault(table, []).append(row)
+        for row in _texts(form, origin, rater, answered):
+            rows.setdefault("texts", []).append(row)
     tables = {
         name: pl.DataFrame(found, schema=_SCHEMAS[name], orient="row")
         for name, found in rows.items()
@@ -224,10 +228,9 @@ def attributes_of(plan: Plan) -> tuple[str, ...]:
     """The attributes of the ratings, in the form's order."""
     if plan.task == "choice":
         return _letters(plan)
-    form = plan.form
     if plan.task in ("labels", "nested"):
-        return tuple(label for question in form for label in question.options)
-    return tuple(question.name for question in form)
+        return tuple(label for question in plan.form for label in question.options)
+    return tuple(question.name for question in plan.form if question.kind != "text")
 
 
 def count_open(plan: Plan, answers: Answers) -> dict[str, tuple[int, int, int]]:
@@ -238,6 +241,19 @@ def count_open(plan: Plan, answers: Answers) -> dict[str, tuple[int, int, int]]:
         left = [i for i in begun if open_questions(plan.judgements[i].form, answers[i])]
         found[rater] = (len(begun) - len(left), len(left), len(ids) - len(begun))
     return found
+
+
+def _texts(
+    form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer]
+) -> Iterator[tuple[Any, ...]]:
+    """What was answered in words; of a comparison both systems are named, as declared."""
+    systems = origin.system_a or None, origin.system_b or None
+    for question in form:
+        if question.kind == "text":
+            said = answered.get(question.name)
+            text = said if isinstance(said, str) else None
+            head = (origin.item, *systems, rater, 1, question.name)
+            yield (*head, text, "blank" if text is None else "ok")
 
 
 def _scores(
@@ -253,12 +269,6 @@ def _labels(
     form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], _: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for question in form:
-        said = answered.get(question.name)
-        if question.kind == "text":
-            text = said if isinstance(said, str) else None
-            head = (origin.item, origin.system_a or None, rater, 1, question.name)
-            yield "texts", (*head, text, "blank" if text is None else "ok")
-            continue
         for label in question.options:
             yield "ratings", _rating(origin, rater, label, _label_score(question, label, answered))
 

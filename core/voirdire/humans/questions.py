@@ -26,7 +26,7 @@ LEVELS = (
     "B is slightly better than A",
     "B is much better than A",
 )
-OVERALL, OPTIONS = "Overall", "Options"
+OVERALL, OPTIONS, REASON = "Overall", "Options", "Reason"
 _MOST_LEVELS = 1_000
 
 
@@ -78,6 +78,8 @@ def form_of(study: Study, humans: Humans, item: Item) -> Form:
         The item has no criteria or no options; the message names it.
     """
     form = _built(study, humans, item)
+    if humans.reason:
+        form = (*form, Question(REASON, "text", asked=humans.reason))
     _check(form, humans.task)
     return form
 

@@ -80,6 +80,8 @@ class Humans(_Part):
         How people are shown a pair; by default as `[comparisons]` says.
     item_title, response_title : str
         What stands above the texts.
+    reason : str
+        What is asked last of every judgement, to be answered in words; empty: nothing.
     """
 
     task: HumanTask
@@ -91,6 +93,7 @@ class Humans(_Part):
     item_title: str = "Text"
     response_title: str = "Response"
     instructions: str = ""
+    reason: str = ""
     attributes: Names = ()
     labels: Names = ()
     at_most: Count | None = None

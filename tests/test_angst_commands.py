@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 import pytest
 from angst_posts import posts
@@ -28,7 +26,7 @@ def voirdire(*arguments):
     return found.output
 
 
-@pytest.mark.parametrize("name", ["study", "silver", "corpus", "annotators", "analyse", "examples"])
+@pytest.mark.parametrize("name", ["study", "silver", "corpus"])
 def test_every_command_has_help_with_examples(name):
     said = voirdire(name, "--help")
     assert "Examples" in said
@@ -58,64 +56,6 @@ def test_a_corpus_is_written_with_its_counts(tmp_path):
     assert none.splitlines()[-1].endswith("0         0")
 
 
-def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
-    rows = [
-        (str(n), who, int((n + (who == "b" and n == 3)) % 2 == 0), 0, "calm" if n == 0 else "", 0)
-        for n in range(8)
-        for who in "abc"
-    ]
-    names = ["item", "annotator", "depression", "anxiety", "evidence", "flag"]
-    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
-    texts = pl.DataFrame({"id": [str(n) for n in range(8)], "text": ["A calm day."] * 8})
-    texts.write_csv(tmp_path / "posts.csv")
-    found = json.loads(
-        voirdire(
-            "annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "b",
-            "--secondary", "c", "--posts", tmp_path / "posts.csv", "--out", tmp_path / "gold.csv",
-            "--json",
-        )
-    )  # fmt: skip
-    first = {(row["Label"], row["Coefficient"]): row for row in found[0]["rows"]}
-    assert first["depression", "agreement"]["Value"] == pytest.approx(7 / 8)
-    assert first["anxiety", "alpha"]["Value"] is None  # nobody ever says yes
-    assert first["anxiety", "alpha"]["Reason"] == "zero_expected_disagreement"
-    counts = {row["What"]: row["Count"] for row in found[1]["rows"]}
-    assert (counts["conflicts on depression"], counts["settled on depression"]) == (1, 1)
-    assert (counts["spans of evidence"], counts["spans not in their post"]) == (3, 0)
-    gold = pl.read_csv(tmp_path / "gold.csv")
-    assert gold["depression"].to_list() == [1, 0] * 4
-    assert gold["text"].to_list() == ["A calm day."] * 8  # so that a study can be written of it
-    assert "Agreement" in voirdire("annotators", tmp_path / "labels.csv", "--primary", "a",
-                                   "--primary", "c")  # fmt: skip
-
-
-def test_final_labels_are_not_left_unwritten_in_silence(tmp_path):
-    rows = [("1", who, "yes", "No") for who in "ab"]
-    names = ["item", "annotator", "depression", "anxiety"]
-    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
-    asked = ["annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "b"]
-    found = call(*asked, "--out", tmp_path / "gold.csv")
-    assert found.exit_code == 1
-    assert "--out writes final labels" in str(found.exception)
-    voirdire(*asked, "--rule", "majority", "--out", tmp_path / "gold.csv")
-    assert pl.read_csv(tmp_path / "gold.csv")["class"].to_list() == ["depression"]
-    pl.DataFrame({"id": ["2"], "text": ["x"]}).write_csv(tmp_path / "posts.csv")
-    found = call(*asked, "--rule", "majority", "--posts", tmp_path / "posts.csv",
-                 "--out", tmp_path / "gold.csv")  # fmt: skip
-    assert "there is no post '1', which has labels" in str(found.exception)
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [(("--label", "klass"), "no column 'klass'"), (("--text", "body"), "no column 'body'")],
-)
-def test_a_misspelled_column_is_not_replaced_by_another(tmp_path, flags, message):
-    posts(12, 1, "a").write_csv(tmp_path / "one.csv")
-    found = call("analyse", tmp_path / "one.csv", *flags)
-    assert found.exit_code == 1
-    assert message in str(found.exception)
-
-
 def test_authors_reach_the_study_and_keep_their_posts_apart(tmp_path):
     for name, seed in (("gold", 1), ("silver", 2)):
         one = posts(8, seed, name[0]).with_columns(
@@ -137,26 +77,6 @@ def test_authors_reach_the_study_and_keep_their_posts_apart(tmp_path):
     for name, height in (("gold", 8), ("silver", 7)):
         found = pl.read_csv(tmp_path / "angst" / f"{name}.csv")
         assert (found.height, found["author"].null_count()) == (height, 0)
-
-
-def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
-    posts(120, 1, "a").write_csv(tmp_path / "one.csv")
-    posts(60, 2, "b").with_columns(
-        text=pl.col("text").str.replace_all("the", "ze")
-    ).write_csv(tmp_path / "two.csv")  # fmt: skip
-    said = voirdire("analyse", tmp_path / "one.csv", "--against", f"two={tmp_path / 'two.csv'}",
-                    "--json")  # fmt: skip
-    classes, others = json.loads(said)
-    assert len(classes["rows"]) == 6
-    assert {row["mmd2"] for row in classes["rows"]} == {None}
-    assert others["rows"][0]["ROC-AUC"] > 0.95
-    assert others["rows"][0]["Repeated"] == 0
-    both = json.loads(
-        voirdire("analyse", tmp_path / "one.csv", f"b={tmp_path / 'two.csv'}", "--json")
-    )
-    assert [row["Corpus"] for row in both[0]["rows"]] == ["one"] * 6 + ["b"] * 6
-    found = call("analyse", tmp_path / "one.csv", tmp_path / "one.csv")
-    assert "two corpora have one name" in str(found.exception)
 
 
 def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):
@@ -212,7 +132,3 @@ def test_wrong_options_are_sentences(tmp_path):
         scales_of(["phq9=high"])
     with pytest.raises(InputError, match="angst needs --data SESSION"):
         BENCHMARK.study(tmp_path)
-    posts(5, 1, "a").write_csv(tmp_path / "one.csv")
-    found = call("analyse", tmp_path / "one.csv", "--against", "two")
-    assert found.exit_code == 1
-    assert "write NAME=FILE" in str(found.exception)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 import pytest
 
@@ -18,7 +16,7 @@ from wire_server import WireServer
 
 from voirdire.cli._app import build_app
 from voirdire.examining import audit_source, examine
-from voirdire.running import run
+from voirdire.running import dry_run, run
 from voirdire.study import load_study, study_to_toml
 from voirdire_plugins.angst.scores import scores_by_run, summarise
 
@@ -133,10 +131,11 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
     assert "attribute_missing" not in kinds
     said = voirdire("examine", "angst", "--data", tmp_path / "session", "--resamples", 0)
     assert "Depression and anxiety in posts" in said
-    leaks = json.loads(
-        voirdire("paper", "angst", "examples", tmp_path / "angst" / "study.toml", "--json")
-    )
-    assert {row["Finding"] for row in leaks[0]["rows"]} >= {"pool_test_overlap", "leak_same_text"}
+    plan = dry_run(tmp_path / "angst" / "study.toml")
+    leaks = {finding for rater in plan for finding in rater.findings}
+    assert {finding.kind for finding in leaks} >= {"pool_test_overlap", "leak_same_text"}
+    said = voirdire("run", tmp_path / "angst" / "study.toml", "--dry-run")
+    assert all(finding.message in said for finding in leaks)
 
 
 def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):

@@ -1,4 +1,4 @@
-"""`voirdire index`: build, query, info."""
+"""`voirdire index`: build, query, info; and `voirdire corpora`."""
 
 from __future__ import annotations
 
@@ -40,6 +40,16 @@ Examples:
   voirdire index info silver-index --json
 """
 
+CORPORA = """
+Examples:
+
+  voirdire corpora posts.csv --label class
+
+  voirdire corpora gold.csv --label depression --label anxiety --embedder all-mpnet-base-v2
+
+  voirdire corpora mine=mine.csv other=other.csv --label class --against third=third.csv --json
+"""
+
 FolderArgument = Annotated[
     Path, typer.Argument(help="The folder of an index.", metavar="INDEX", show_default=False)
 ]
@@ -77,6 +87,7 @@ KeyOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command("corpora", epilog=CORPORA)(corpora)
     group = typer.Typer(
         name="index",
         help="Index a pool of examples and pick few-shot examples from it.",
@@ -86,6 +97,55 @@ def register(app: typer.Typer) -> None:
     group.command("query", epilog=QUERY)(query)
     group.command("info", epilog=INFO)(info)
     app.add_typer(group)
+
+
+def corpora(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            help="Labelled texts: files, or NAME=FILE. Several are shown in one table.",
+            metavar="CORPUS...",
+            show_default=False,
+        ),
+    ],
+    label: Annotated[
+        list[str],
+        typer.Option(
+            "--label",
+            help="The column of classes; or a column of yes and no, of which several are combined.",
+        ),
+    ],
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "--embedder",
+            help="The embedder for MMD. Without it, only words are compared.",
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            help="Another corpus as NAME=FILE, told apart from the first "
+            "by its words. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed of everything that is drawn at random.")
+    ] = 0,
+    text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """How far the classes of a corpus differ in words and meaning, and corpora from one another."""
+    from voirdire.cli.options import sections_text  # noqa: PLC0415 - slow
+    from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
+
+    found = corpora_sections(
+        corpora, label, text_column, embedder=embedder, against=against or (), seed=seed
+    )
+    typer.echo(sections_text(found, as_json=as_json))
 
 
 def build(  # noqa: PLR0913, PLR0917 - one a flag

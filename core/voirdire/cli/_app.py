@@ -12,6 +12,7 @@ from voirdire import __version__
 from voirdire._manager import GROUP, load
 from voirdire._registry import Plugins
 from voirdire.cli import (
+    annotators,
     audit,
     compare,
     correct,
@@ -45,6 +46,7 @@ COMMANDS = (
     jury,
     labels,
     humans,
+    annotators,
     importing,
     audit,
     init,

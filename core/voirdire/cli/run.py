@@ -177,7 +177,7 @@ def _print_next(result: RunResult, study: Path) -> None:
 
 def _print_plan(plan: tuple[DryRater, ...]) -> None:
     from voirdire.report import print_fitted
-    from voirdire.shown import terminal
+    from voirdire.shown import terminal, visible
     from voirdire.tabular import Table, count, text
 
     rows = [
@@ -203,6 +203,8 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
     typer.echo(
         "Estimates: four characters a token, replies as long as their cap, no retries, first steps."
     )
+    for found in dict.fromkeys(found for rater in plan for found in rater.findings):
+        typer.echo(f"{found.severity}: {visible(f'{found.message} {found.consequence}'.strip())}")
 
 
 def _money(cost: float | None, currency: str = "", blind: int = 0) -> str:

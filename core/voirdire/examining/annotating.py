@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, check_columns
+from voirdire.errors import InputError, TableError, check_columns, not_one_of
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
 from voirdire.tables import read_raw, yes_no
+from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 
     from voirdire.stats import Estimate
 
-Rule = Literal["secondary", "majority", "at_least_one"]
-RULES: tuple[Rule, ...] = ("secondary", "majority", "at_least_one")
+Rule = Literal["secondary", "majority", "at_least_one", "unanimous"]
+RULES: tuple[Rule, ...] = ("secondary", "majority", "at_least_one", "unanimous")
+#: Columns of a file of annotations that are no labels.
+_OTHERS = ("item", "annotator", "evidence", "flag")
+_AGREEMENT = (
+    text("Label"), text("Coefficient"), number("Value"), interval("Interval"), count("Items"),
+    text("Reason"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,8 @@ class SettledLabels:
         By label: items on which the annotators differ; of these settled.
     spans, foreign : int
         Spans of evidence; of these not found in the item's text (0 where no texts were given).
+    unconfirmed, unwanted : int
+        Items removed by the rule ``unanimous``, and since a label of `keep` is not a yes.
     """
 
     labels: pl.DataFrame
@@ -47,6 +56,13 @@ class SettledLabels:
     settled: dict[str, int]
     spans: int
     foreign: int
+    unconfirmed: int = 0
+    unwanted: int = 0
+
+
+def labels_in(path: str | Path) -> list[str]:
+    """The columns of a file of annotations that are taken for labels where none is named."""
+    return [name for name in read_raw(path).frame.columns if name not in _OTHERS]
 
 
 def read_annotations(path: str | Path, labels: Sequence[str]) -> pl.DataFrame:
@@ -130,8 +146,13 @@ def settle_annotations(
     rule: Rule = "secondary",
     secondary: str = "",
     texts: pl.DataFrame | None = None,
+    keep: Sequence[str] = (),
 ) -> SettledLabels:
     """Final labels from several annotators; an item that anyone flags is removed.
+
+    By the rule ``unanimous`` annotators verify one another: an item stays only where all of them
+    gave every label and none differs. What they were asked may be a verdict on the item itself
+    ("is this question sound?"): name it in `keep`, and items for which it is no yes are removed.
 
     Parameters
     ----------
@@ -141,37 +162,109 @@ def settle_annotations(
     annotators : sequence of str
         The primary ones.
     labels : sequence of str
-    rule : {"secondary", "majority", "at_least_one"}
-        A conflict is settled by `secondary`; by the majority (a tie stays open); or is a yes.
+    rule : {"secondary", "majority", "at_least_one", "unanimous"}
+        A conflict is settled by `secondary`; by the majority (a tie stays open); is a yes; or
+        removes the item, as a missing label does.
     texts : pl.DataFrame, optional
         ``item`` and ``text``: spans are looked for in them.
+    keep : sequence of str, optional
+        Labels that an item must have to stay.
 
     Raises
     ------
     InputError
-        An unknown rule, or no secondary annotator where the rule needs one.
+        An unknown rule, no secondary annotator where the rule needs one, or a label to keep items
+        by that is none of the labels.
     TableError
         A column or an annotator is absent, or a flag is neither yes nor no.
+
+    Examples
+    --------
+    >>> rows = [(i, who, int(who == "a" or i != 1)) for i in range(4) for who in "ab"]
+    >>> table = pl.DataFrame(rows, schema=["item", "annotator", "sound"], orient="row")
+    >>> found = settle_annotations(table, ["a", "b"], ["sound"], rule="unanimous", keep=["sound"])
+    >>> found.labels["item"].to_list(), found.unconfirmed, found.unwanted
+    ([0, 2, 3], 1, 0)
     """
     if rule not in RULES:
         raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
     if rule == "secondary" and not secondary:
         raise InputError("rule 'secondary' needs the name of the secondary annotator")
+    for label in keep:
+        if label not in labels:
+            raise not_one_of("label to keep items by", label, labels)
     _check(annotations, [*annotators, *([secondary] if secondary else [])], labels)
     flagged = _flagged(annotations)
     kept = annotations.filter(~pl.col("item").is_in(flagged))
     final = _final(kept, annotators, labels, rule, secondary)
+    confirmed = final.filter("confirmed") if rule == "unanimous" else final
+    wanted = confirmed.filter(*(pl.col(label) == 1 for label in keep)) if keep else confirmed
     spans = _evidence(kept, labels)
     together = spans.group_by("item", maintain_order=True).agg("evidence")
     return SettledLabels(
-        final.select("item", *labels).join(together, on="item", how="left", maintain_order="left"),
+        wanted.select("item", *labels).join(together, on="item", how="left", maintain_order="left"),
         annotations["item"].n_unique(),
         len(flagged),
         {label: final.filter(f"{label} differ").height for label in labels},
         {label: final.filter(f"{label} differ").drop_nulls(label).height for label in labels},
         spans.height,
         _foreign(spans, texts),
+        final.height - confirmed.height,
+        confirmed.height - wanted.height,
     )
+
+
+def with_items(final: SettledLabels, items: pl.DataFrame | None, ident: str = "id") -> pl.DataFrame:
+    """Final labels as a table to write: behind the columns of the items, where these are given.
+
+    Raises
+    ------
+    TableError
+        The items have no such column, or an item with labels is not among them.
+    """
+    plain = final.labels.with_columns(pl.col("item").cast(pl.String))
+    if items is None:
+        return plain
+    check_columns("items", (ident,), items.columns)
+    known = items.drop(plain.columns, strict=False) if ident != "item" else items
+    known = known.with_columns(pl.col(ident).cast(pl.String))
+    absent = plain.join(known, left_on="item", right_on=ident, how="anti")
+    if absent.height:
+        raise TableError(f"items: there is no item {absent['item'][0]!r}, which has labels")
+    return known.join(plain, left_on=ident, right_on="item", how="inner", maintain_order="right")
+
+
+def agreement_section(
+    annotations: pl.DataFrame,
+    annotators: Sequence[str],
+    labels: Sequence[str],
+    title: str = "Agreement of annotators",
+    said: str = "",
+) -> Section:
+    """Every coefficient of `annotator_agreement`, with intervals over items."""
+    found = annotator_agreement(annotations, annotators, labels, ci="percentile")
+    rows = tuple(
+        (label, name, one.value, one.interval(), one.n, one.reason or "")
+        for label, coefficients in found.items()
+        for name, one in coefficients.items()
+    )
+    return Section(title, said, (Table(_AGREEMENT, rows),))
+
+
+def settled_section(final: SettledLabels) -> Section:
+    """What became of the items and of the conflicts."""
+    rows: list[tuple[str, int]] = [
+        ("items", final.items),
+        ("removed: flagged", final.flagged),
+        ("removed: not confirmed", final.unconfirmed),
+        ("removed: not to be kept", final.unwanted),
+        ("left", final.labels.height),
+        *((f"conflicts on {label}", n) for label, n in final.conflicts.items()),
+        *((f"settled on {label}", n) for label, n in final.settled.items()),
+        ("spans of evidence", final.spans),
+        ("spans not in their text", final.foreign),
+    ]
+    return Section("Final labels", tables=(Table((text("What"), count("Count")), tuple(rows)),))
 
 
 def _final(
@@ -181,7 +274,7 @@ def _final(
     rule: Rule,
     secondary: str,
 ) -> pl.DataFrame:
-    """One row an item: each label, and whether the annotators differ on it."""
+    """One row an item: each label, whether the annotators differ on it, and whether on none."""
     primary = annotations.filter(pl.col("annotator").is_in(list(annotators)))
     found = primary.group_by("item", maintain_order=True).agg(
         pl.col(label).drop_nulls().alias(f"{label} all") for label in labels
@@ -189,7 +282,9 @@ def _final(
     other = annotations.filter(pl.col("annotator") == secondary).select("item", *labels)
     joined = found.join(other, on="item", how="left", maintain_order="left")
     differ = {label: pl.col(f"{label} all").list.n_unique() > 1 for label in labels}
+    whole = [pl.col(f"{label} all").list.len() == len(annotators) for label in labels]
     return joined.with_columns(
+        pl.all_horizontal(*whole, *(~one for one in differ.values())).alias("confirmed"),
         *(differ[label].alias(f"{label} differ") for label in labels),
         *(
             pl.when(differ[label])
@@ -208,7 +303,7 @@ def _by_rule(said: pl.Expr, secondary: pl.Expr, rule: Rule) -> pl.Expr:
         return secondary
     if rule == "majority":
         return pl.when(mean != 0.5).then((mean > 0.5).cast(pl.Int8))
-    return said.list.max()
+    return said.list.max() if rule == "at_least_one" else pl.lit(None, pl.Int8)
 
 
 def _flagged(annotations: pl.DataFrame) -> list[str]:

@@ -197,8 +197,8 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
     for ident, rater in plan.owners.items():
         form, origin = plan.judgements[ident].form, key.origins[ident]
         answered = answers.get(ident, {})
-        chosen = tuple(question for question in form if question.kind != "text")
-        for table, row in write(chosen, origin, rater, answered, letters):
+        asked = tuple(question for question in form if question.kind != "text")
+        for table, row in write(asked, origin, rater, answered, letters):
             rows.setdefault(table, []).append(row)
         for row in _texts(form, origin, rater, answered):
             rows.setdefault("texts", []).append(row)

@@ -14,6 +14,7 @@ from voirdire.running._run import read_inputs, read_study
 from voirdire.running.budget import REPLY_TOKENS, estimate_tokens, with_free_models
 from voirdire.schema import Response
 from voirdire.store import is_session, read_session
+from voirdire.store.findings import rater_findings
 from voirdire.store.frames import Panel
 from voirdire.store.raters import askers
 from voirdire.store.records import Slot, for_run, make_call
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from voirdire._registry import Plugins
+    from voirdire.schema import Finding
     from voirdire.store.raters import Asker
     from voirdire.study import Prices, Stage, Study
 
@@ -36,7 +38,8 @@ class DryRater:
 
     `calls` counts what is to be asked, `on_file` what the session holds already; both count first
     steps alone, retries and re-asking apart. `output` takes every reply to be
-    as long as its cap (or 256 tokens). `cost` is None where the price is not known.
+    as long as its cap (or 256 tokens). `cost` is None where the price is not known. `findings` are
+    what the rater says of its own prompts, leaks of few-shot examples above all.
     """
 
     name: str
@@ -48,6 +51,7 @@ class DryRater:
     input: int
     output: int
     cost: float | None
+    findings: tuple[Finding, ...] = ()
 
 
 def dry_run(
@@ -97,8 +101,9 @@ def _estimate(
                 tokens = estimate_tokens(request)
                 calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
     cost = _cost(given, out, study.run.prices.get(asker.spec.model))
+    said = rater_findings(asker.id.name, asker.rater)
     return DryRater(
-        asker.id.name, asker.id.stage, asker.spec.model, tasks, calls, kept, given, out, cost
+        asker.id.name, asker.id.stage, asker.spec.model, tasks, calls, kept, given, out, cost, said
     )
 
 

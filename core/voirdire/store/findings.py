@@ -212,6 +212,12 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     write_json(Path(folder) / OWN, {**_kept(folder), **new})
 
 
+def rater_findings(name: str, rater: Any) -> tuple[Finding, ...]:
+    """What one rater says of what it has asked; nothing where it says nothing."""
+    said = _said(name, rater) if isinstance(rater, Finds) else None
+    return tuple(_as_finding(row) for row in said or ())
+
+
 def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
     """What a rater finds; one that breaks at it is a finding itself."""
     try:

@@ -1,9 +1,9 @@
-"""`voirdire paper angst`: study, silver, corpus, annotators, analyse, examples."""
+"""`voirdire paper angst`: study, silver, corpus."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -45,29 +45,6 @@ Examples:
   voirdire paper angst corpus posts.csv --patterns mine.txt --min-words 40 --top 500 --sample 100
   --out corpus
 """
-ANNOTATORS = """
-Examples:
-
-  voirdire paper angst annotators labels.csv --primary anna --primary ben
-
-  voirdire paper angst annotators labels.csv --primary anna --primary ben --secondary cleo
-  --posts posts.csv --out gold.csv
-"""
-ANALYSE = """
-Examples:
-
-  voirdire paper angst analyse gold.csv
-
-  voirdire paper angst analyse gold=gold.csv other=other.csv
-
-  voirdire paper angst analyse gold.csv --embedder all-mpnet-base-v2 --against other=other.csv
-  --json
-"""
-EXAMPLES = """
-Examples:
-
-  voirdire paper angst examples angst/study.toml
-"""
 IdOption = Annotated[str, typer.Option("--id", help="The column of ids.")]
 TextOption = Annotated[str, typer.Option("--text", help="The column of texts.")]
 
@@ -82,9 +59,6 @@ def register(app: Any) -> None:
     group.command("study", epilog=STUDY)(study)
     group.command("silver", epilog=SILVER)(silver)
     group.command("corpus", epilog=CORPUS)(corpus)
-    group.command("annotators", epilog=ANNOTATORS)(annotators)
-    group.command("analyse", epilog=ANALYSE)(analyse)
-    group.command("examples", epilog=EXAMPLES)(examples)
     app.papers.add_typer(group)
 
 
@@ -268,98 +242,3 @@ def corpus(
     typer.echo(
         "\n".join(bodies.write_corpus(posts, out, columns, lexicon or [], patterns, seed, sizes))
     )
-
-
-def annotators(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="item, annotator, depression, anxiety; also evidence (spans by |) and flag.",
-            show_default=False,
-        ),
-    ],
-    primary: Annotated[
-        list[str], typer.Option("--primary", help="A primary annotator. May be repeated.")
-    ],
-    secondary: Annotated[
-        str,
-        typer.Option(
-            "--secondary", help="The annotator who settles conflicts.", show_default=False
-        ),
-    ] = "",
-    rule: Annotated[
-        Literal["secondary", "majority", "at_least_one"],
-        typer.Option("--rule", help="How a conflict is settled."),
-    ] = "secondary",
-    posts: Annotated[
-        Path | None,
-        typer.Option(
-            "--posts",
-            help="The posts. Evidence is looked up in them, and their texts are written to OUT.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The CSV file for the final labels.", show_default=False),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Agreement of annotators by label; conflicts settled; flagged posts removed."""
-    from voirdire_plugins.angst import prepare as bodies
-
-    found = bodies.compare_annotators(file, primary, secondary, rule, posts, out)
-    typer.echo(sections_text(found, as_json=as_json))
-
-
-def analyse(
-    corpora: Annotated[
-        list[str],
-        typer.Argument(
-            help="Labelled posts: files, or NAME=FILE. Several are shown in one table.",
-            metavar="CORPUS...",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[str, typer.Option("--label", help="The column of classes.")] = "class",
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            "--embedder",
-            help="The embedder for MMD. Without it, only words are compared.",
-            show_default=False,
-        ),
-    ] = None,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--against",
-            help="Another corpus as NAME=FILE, told apart from the first "
-            "by its words. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, help="The seed of everything that is drawn at random.")
-    ] = 0,
-    text_column: TextOption = "text",
-    as_json: JsonOption = False,
-) -> None:
-    """How far the classes of a corpus differ (Table 2), and corpora from one another (Table 8).
-
-    Without a column called class the classes are those of the labels depression and anxiety.
-    """
-    from voirdire_plugins.angst import prepare as bodies
-
-    found = bodies.analyse(corpora, label, embedder, against or [], seed, text_column)
-    typer.echo(sections_text(found, as_json=as_json))
-
-
-def examples(
-    study: Annotated[Path, typer.Argument(help="A study.toml.", show_default=False)],
-    as_json: JsonOption = False,
-) -> None:
-    """Choose the few-shot examples of a study and count leaks, before anything is paid for."""
-    from voirdire_plugins.angst import prepare as bodies
-
-    typer.echo(sections_text(bodies.look_for_leaks(study), as_json=as_json))

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from voirdire.cli._app import build_app
 from voirdire.tables import QuestionColumns, read_questions
 
-
 LABELS = ("--label", "depression", "--label", "anxiety")
 
 
@@ -128,8 +127,7 @@ def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
         voirdire(
             "corpora",
             tmp_path / "one.csv",
-            "--label",
-            "class",
+            *LABELS,
             f"b={tmp_path / 'two.csv'}",
             "--json",
         )

@@ -180,6 +180,35 @@ def test_examine_reads_trained_models_as_raters(tmp_path):
     assert f1 == pytest.approx(found.summary["f1_weighted"][0])
 
 
+def test_the_best_options_are_chosen_on_dev_and_reported_on_test(tmp_path):
+    study = mild_study(
+        tmp_path,
+        models=[
+            {"name": "words", "use": "tfidf", "grid": {"c": [0.001, 10.0, 0.01]}},
+            {"name": "plain", "use": "tfidf", "options": {"c": 1.0}},
+        ],
+    )
+    fit_grid(study, tmp_path / "models", quiet=True)
+    found = evaluate_grid(tmp_path / "models")
+    assert found.best["tried"].to_list() == [3, 3]  # nothing is chosen of the model without a grid
+    for row in found.best.iter_rows(named=True):
+        own = found.summary.filter(grid="words", task=row["task"])
+        top = own.row(own["validation_f1"].arg_max(), named=True)
+        assert (row["model"], row["f1_weighted"]) == (top["model"], top["f1_weighted"])
+        assert row["validation_f1"] > own["validation_f1"].min()
+    shown = voirdire("classify", "evaluate", tmp_path / "models", "--best")
+    assert shown.stdout.count("Best of 3 on dev") == 2, shown.stderr
+    kept = pl.read_parquet(tmp_path / "models" / "predictions.parquet")
+    assert set(kept["model"]) == set(found.best["model"])
+    assert pl.read_csv(tmp_path / "models" / "best.csv").height == 2
+    cards = json.loads((tmp_path / "models" / "grid.json").read_text())
+    old = [{name: value for name, value in card.items() if name != "grid"} for card in cards]
+    (tmp_path / "models" / "grid.json").write_text(json.dumps(old))  # as 0.1 wrote it
+    assert evaluate_grid(tmp_path / "models").best.is_empty()
+    with pytest.raises(SessionError, match="no grid of options was tried"):
+        evaluate_grid(tmp_path / "models", best=True)
+
+
 def test_keys_that_differ_stand_apart_among_the_ratings(tmp_path):
     fit_grid(mild_study(tmp_path), tmp_path / "models", quiet=True)
     raters = set(evaluate_grid(tmp_path / "models").ratings["rater"])

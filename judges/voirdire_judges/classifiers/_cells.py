@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +27,11 @@ _SPLITTER = "hash of seed and id"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One model to train: what, on which data and labels, for which task, from which seed."""
+    """One model to train: what, on which data and labels, for which task, from which seed.
+
+    `grid` is the name of the entry whose options are tried out in `model`; cells of an older grid
+    have none.
+    """
 
     data: str
     label_set: str
@@ -37,6 +41,7 @@ class Cell:
     options: Mapping[str, Any]
     seed: int
     key: str = ""
+    grid: str = ""
 
     @property
     def name(self) -> str:
@@ -75,7 +80,7 @@ def cells_of(study: Study, only: str = "") -> list[Cell]:
     keys = {data.name: _data_key(spec, data, Path(study.folder)) for data in spec.data}
     found = [
         _keyed(
-            Cell(data.name, labels.name, task, model, chosen.use, options, seed),
+            Cell(data.name, labels.name, task, model, chosen.use, options, seed, grid=chosen.name),
             spec,
             keys[data.name],
         )
@@ -156,8 +161,9 @@ def _keyed(cell: Cell, spec: ClassifySpec, data: str) -> Cell:
     if not data:
         return cell
     labels = next(one for one in spec.label_sets if one.name == cell.label_set)
-    card = {name: value for name, value in asdict(cell).items() if name != "key"}
-    return Cell(**card, key=_hash([card, _declared(spec, labels), data])[:16])
+    # The grid's name changes nothing that is trained, so cells of older grids keep their keys.
+    card = {name: value for name, value in asdict(cell).items() if name not in ("key", "grid")}
+    return replace(cell, key=_hash([card, _declared(spec, labels), data])[:16])
 
 
 def _hash(value: Any) -> str:

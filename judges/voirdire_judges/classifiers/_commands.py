@@ -180,22 +180,36 @@ def evaluate(
             "--out", "-o", help="The folder for the tables.", show_default="the grid's folder"
         ),
     ] = None,
+    best: Annotated[
+        bool,
+        typer.Option(
+            "--best",
+            help="Write predictions of those configurations alone that are best on dev.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Score the finished cells: mean and deviation over seeds, and what chance scores.
 
     Writes scores.csv, summary.csv, by_label.csv, predictions.parquet, which `voirdire labels`
     reads, and ratings.parquet, which `voirdire examine` reads: a class is an attribute, a seed a
-    run, and the key is the rater "truth".
+    run, and the key is the rater "truth". Where options were tried in a grid, best.csv holds the
+    configuration of each model that was best on dev.
     """
     from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
 
-    found = evaluate_grid(folder)
+    found = evaluate_grid(folder, best=best)
     found.write(out or folder)
     if as_json:
         typer.echo(found.summary.write_json())
     else:
         _print_summary(found.summary)
+        for row in found.best.iter_rows(named=True):
+            sd = f" ± {_shown(row['f1_weighted_sd'])}" if row["seeds"] > 1 else ""
+            typer.echo(
+                f"Best of {row['tried']} on dev, {row['labels']}, {row['task']}: {row['model']} "
+                f"({row['validation_f1']:.3f}); on test {_shown(row['f1_weighted'])}{sd}."
+            )
     for note in found.notes:
         typer.echo(note, err=True)
     if found.unfinished:

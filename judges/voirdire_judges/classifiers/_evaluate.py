@@ -35,6 +35,7 @@ _SCORES = (
 #: The rater under whose name the labels of the test sets stand.
 TRUTH = "truth"
 _WHERE = ("configuration", "labels", "task")
+_CELL = ("model", "data", "labels", "task")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +46,14 @@ class Evaluation:
     ----------
     scores : DataFrame
         One row a cell: ``configuration`` (model and data), ``labels``, ``task``, ``model``,
-        ``data``, ``seed``, ``n``, ``missing`` (test items without a prediction), the scores,
+        ``data``, ``seed``, ``grid``, ``n``, ``missing`` (test items without one), the scores,
         ``f1_random``, ``f1_constant``, ``kappa``, ``validation_f1``, and ``notes`` of the training.
     summary : DataFrame
         One row a configuration, label set and task: mean and standard deviation (n - 1) over seeds.
+    best : DataFrame
+        Where a grid of options was tried: for each grid, data, label set and task the configuration
+        with the highest mean F1 on dev, how many were tried, and its scores on test, which had no
+        say in the choice. Empty where every model has one configuration, or dev is empty.
     by_label : DataFrame
         Precision, recall, F1 and support of each class in each cell.
     predictions : DataFrame
@@ -64,6 +69,7 @@ class Evaluation:
 
     scores: pl.DataFrame
     summary: pl.DataFrame
+    best: pl.DataFrame
     by_label: pl.DataFrame
     predictions: pl.DataFrame
     ratings: pl.DataFrame
@@ -76,17 +82,27 @@ class Evaluation:
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("scores", "summary", "by_label"):
             write_csv(folder / f"{name}.csv", getattr(self, name))
+        if self.best.height:
+            write_csv(folder / "best.csv", self.best)
         self.predictions.write_parquet(folder / "predictions.parquet")
         self.ratings.write_parquet(folder / "ratings.parquet")
 
 
-def evaluate_grid(out: str | Path) -> Evaluation:
+def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
     """Score the finished cells in the folder of a grid.
+
+    Parameters
+    ----------
+    out : str or Path
+        The folder.
+    best : bool
+        Of each grid of options, only the configuration that is best on dev is among the
+        predictions and ratings; the tables hold all.
 
     Raises
     ------
     SessionError
-        The folder holds no finished cell.
+        The folder holds no finished cell, or the best is asked for and none can be chosen.
     """
     planned, done = _planned(Path(out)), finished_cells(Path(out))
     if not done:
@@ -109,16 +125,24 @@ def evaluate_grid(out: str | Path) -> Evaluation:
         )
         for place, ((cell, _), result) in enumerate(zip(seeds, results, strict=True)):
             where = _where(cell, several=several)
-            rows.append({**where, **_row(scores, place, result)})
+            rows.append({**where, "grid": cell.grid or cell.model, **_row(scores, place, result)})
             notes |= dict.fromkeys(f"{cell.data}: {note}" for note in result["data_notes"])
             each = scores.by_run[place].labels
             labels += [{**where, "label": name, **parts} for name, parts in each.items()]
     table = pl.DataFrame(rows, infer_schema_length=None)
     left = tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished")
     by_label = pl.DataFrame(labels, infer_schema_length=None)
+    chosen = _best(table)
+    if best:
+        if chosen.is_empty():
+            raise SessionError(f"{out}: no grid of options was tried, or dev is empty")
+        kept = set(chosen.select(_CELL).iter_rows())
+        tests = [(c, p) for c, p in tests if (c.model, c.data, c.label_set, c.task) in kept]
+        frames = [f for f in frames if f.select(_CELL).row(0) in kept]
     return Evaluation(
         table,
         _summary(table),
+        chosen,
         by_label,
         pl.concat(frames),
         _ratings(tests, several=several),
@@ -227,10 +251,21 @@ def _row(scores: LabelScores, place: int, result: dict[str, Any]) -> dict[str, A
 
 def _summary(scores: pl.DataFrame) -> pl.DataFrame:
     parts = (*_SCORES, "f1_random", "f1_constant", "kappa", "validation_f1")
-    return scores.group_by(*_WHERE, "model", "data", maintain_order=True).agg(
+    return scores.group_by(*_WHERE, "model", "data", "grid", maintain_order=True).agg(
         seeds=pl.len(),
         n=pl.col("n").max(),
         missing=pl.col("missing").max(),
         **{name: pl.col(name).mean() for name in parts},
         **{f"{name}_sd": pl.col(name).std() for name in ("f1_weighted", "f1_macro", "kappa")},
     )
+
+
+def _best(scores: pl.DataFrame) -> pl.DataFrame:
+    """The configuration of each grid with the highest mean F1 on dev; the first of equal ones."""
+    known = _summary(scores).filter(pl.col("validation_f1").is_not_nan())
+    where = ["grid", "data", "labels", "task"]
+    tried = known.with_columns(tried=pl.len().over(where)).filter(pl.col("tried") > 1)
+    first = tried.sort("validation_f1", descending=True, maintain_order=True)
+    chosen = first.unique(where, keep="first", maintain_order=True).sort(where)
+    tested = ("f1_weighted", "f1_weighted_sd", "f1_macro", "f1_macro_sd", "kappa")
+    return chosen.select(*where, "model", "tried", "seeds", "validation_f1", *tested)

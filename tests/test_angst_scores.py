@@ -9,10 +9,15 @@ import polars as pl
 import pytest
 from sklearn import metrics
 
-from voirdire.examining.differing import by_length, differences, settled, side_by_side
-from voirdire_plugins.angst.disagreements import shortened
-from voirdire_plugins.angst.scores import scores_by_run, summarise
-from voirdire_plugins.angst.tables import score_sections
+from voirdire.examining.differing import (
+    by_length,
+    differences,
+    settled,
+    shortened,
+    side_by_side,
+)
+from voirdire.examining.labels import method_sections, methods_of
+from voirdire.tabular import Marked
 
 
 def rated(rater, label, values, run=1):
@@ -44,11 +49,21 @@ RATINGS = frame_of(
 )
 
 
-def value(rater, score, label="", column="mean"):
-    found = summarise(scores_by_run(RATINGS, "gold")).filter(
-        (pl.col("rater") == rater) & (pl.col("score") == score) & (pl.col("label") == label)
-    )
-    return found[column][0]
+LABELS = ("depression", "anxiety")
+
+
+def method(rater, ratings=RATINGS):
+    found = {one.rater: one for one in methods_of(ratings, "gold", LABELS, "control")}
+    return found[rater]
+
+
+def value(rater, score, label=""):
+    return method(rater).mean(score, label)
+
+
+def spread(rater, score, label=""):
+    cell = method(rater).cell(score, label)
+    return cell.value if isinstance(cell, Marked) else cell
 
 
 def test_scores_are_scikit_learns():
@@ -61,7 +76,7 @@ def test_scores_are_scikit_learns():
         assert value("one", score, "depression") == pytest.approx(function(truth, said))
     losses = [metrics.hamming_loss(TRUE, said) for said in SAID]
     assert value("both", "hamming_loss") == pytest.approx(np.mean(losses))
-    assert value("both", "hamming_loss", column="sd") == pytest.approx(np.std(losses, ddof=1))
+    assert spread("both", "hamming_loss").sd == pytest.approx(np.std(losses, ddof=1))
     f1 = [metrics.f1_score(TRUE, said, average="weighted") for said in SAID]
     assert value("both", "f1_weighted") == pytest.approx(np.mean(f1))
 
@@ -87,10 +102,9 @@ def test_the_papers_table_6_holds_parts_too(shared):
 
 
 def test_missing_answers_are_counted_and_one_run_has_no_deviation():
-    assert (value("other", "accuracy", column="n"), value("other", "accuracy", column="missing")) \
-        == (58, 2)  # fmt: skip
-    assert value("one", "accuracy", column="sd") is None
-    assert value("both", "accuracy", column="runs") == 2
+    assert (method("other").answers, method("other").missing) == (58, 2)
+    assert spread("one", "accuracy").sd is None
+    assert method("both").scores.runs == 2
 
 
 def test_a_task_needs_the_gold_label_of_its_own_alone():
@@ -99,7 +113,7 @@ def test_a_task_needs_the_gold_label_of_its_own_alone():
         rated("one", "depression", [1, 0, 0, 0]), rated("two", "anxiety", [1, 0, 1, 1]),
         rated("two", "depression", [1, 0, 1, 1]),
     )  # fmt: skip
-    n = {row["rater"]: row["n"] for row in scores_by_run(frame, "gold").iter_rows(named=True)}
+    n = {one.rater: one.answers for one in methods_of(frame, "gold", LABELS)}
     assert n == {"one": 4, "two": 2}
 
 
@@ -109,8 +123,8 @@ def test_a_mean_of_fewer_runs_says_so():
         rated("one", "depression", [1, 0, 1, 0], 1), rated("one", "depression", [0, 0, 0, 0], 2),
     )  # fmt: skip
     frame = pl.concat([frame, frame_of(rated("gold", "anxiety", [0, 0, 0, 0]))])
-    summary = summarise(scores_by_run(frame, "gold"))
-    per_class = score_sections(summary, {}, ["one"])[1]
+    per_class = method_sections(methods_of(frame, "gold", LABELS, "control"), {})[1]
+    assert per_class.title == "Depression and control, each class"
     row = dict(zip(per_class.table.names, next(per_class.table.written()), strict=True))
     assert row["Precision of depression"] == "1.000 (1)"
     assert row["Recall of depression"] == "0.500 ± 0.707"

@@ -15,8 +15,8 @@ from word_embedder import WordEmbedder
 from voirdire import InputError
 from voirdire.cli._app import build_app
 from voirdire.examining import examine
+from voirdire.examining.differing import shortened
 from voirdire.study import load_study
-from voirdire_plugins.angst.disagreements import shortened
 
 
 def voirdire(*arguments):
@@ -177,7 +177,7 @@ def test_angst_from_silver_labels_to_the_report(tmp_path):
     found = tables(examination)
     assert {"pool_lacks_class"} <= {finding.kind for finding in examination.findings}
     assert "Both labels (as Table 6)" in found
-    together = found["Agreement of the methods with one another (as A.6)"].rows
+    together = found["Agreement of the methods with one another"].rows
     assert {row[0] for row in together} == {"depression", "anxiety"}
     sweep = found["Thresholds of questionnaires, swept"].rows
     assert [row[1] for row in sweep][:2] == [1, 3]  # 27 thresholds, every second

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.tabular import Section, Table, count, number, text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+#: Items of each pair that are shown.
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two raters of one task, and the label on which they are compared."""
+
+    label: str
+    a: str
+    b: str
 
 
 def settled(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
@@ -28,7 +43,7 @@ def settled(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 
 def side_by_side(ratings: pl.DataFrame, gold: str, a: str, b: str, label: str) -> pl.DataFrame:
-    """``item, truth, a, b`` of the posts that gold and both raters have labelled."""
+    """``item, truth, a, b`` of the items that gold and both raters have labelled."""
     answers = settled(ratings, [label]).drop_nulls("score")
     columns = [
         answers.filter(pl.col("rater") == rater).select("item", pl.col("score").alias(name))
@@ -101,3 +116,118 @@ def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
     full = grid.join(split, on=["a_right", "b_right"], how="left", maintain_order="left")
     counts = pl.col("n_control", "n_label").fill_null(0)
     return pl.concat([full.with_columns(counts), whole.with_columns(counts)])
+
+
+def differing_sections(
+    ratings: pl.DataFrame,
+    gold: str,
+    pairs: Sequence[Compared],
+    texts: Mapping[str, str],
+    excerpt: int = 0,
+    evidence: Mapping[str, str] | None = None,
+) -> list[Section]:
+    """Where pairs of methods differ: who was right, on texts of which length, and on which items.
+
+    Parameters
+    ----------
+    ratings : pl.DataFrame
+        Tidy ratings, a label being an attribute scored 0 or 1; the majority of runs counts.
+    gold : str
+        The rater that holds the gold labels.
+    pairs : sequence of Compared
+    texts : mapping
+        Item -> text; without any, nothing is said of lengths.
+    excerpt : int
+        The most characters of a text that may be shown; 0 shows none.
+    evidence : mapping, optional
+        Item -> spans of the text, separated by ``|``, around which an excerpt is cut.
+    """
+    if not pairs:
+        return []
+    aside = [(pair, side_by_side(ratings, gold, pair.a, pair.b, pair.label)) for pair in pairs]
+    sections = [_who_was_right(aside)]
+    if texts:
+        sections.append(_lengths(aside, texts))
+    return [*sections, _items(aside, texts, excerpt, evidence or {})]
+
+
+_Aside = list[tuple[Compared, pl.DataFrame]]
+
+
+def _who_was_right(aside: _Aside) -> Section:
+    rows = tuple((p.label, p.a, p.b, *differences(found).values()) for p, found in aside)
+    who = ("First right", "Second right", "Both wrong")
+    counts = ("Items", "Differ", *(head for w in who for head in (w, f"{w}, with label")))
+    columns = (*map(text, ("Label", "First", "Second")), *map(count, counts))
+    return Section(
+        "Where two methods differ, and who was right",
+        "Over the majority of each method's runs; items that gold and both have labelled. "
+        '"with label" counts those that truly have the label.',
+        (Table(columns, rows),),
+    )
+
+
+def _lengths(aside: _Aside, texts: Mapping[str, str]) -> Section:
+    mark = {True: "right", False: "wrong", None: "all"}
+    rows = tuple(
+        (pair.label, pair.a, mark[a_right], pair.b, mark[b_right], *means)
+        for pair, found in aside
+        for a_right, b_right, *means in by_length(found, texts).iter_rows()
+    )
+    columns = (
+        *map(text, ("Label", "First", "First was", "Second", "Second was")),
+        count("n without"), number("Characters without"), count("n with"),
+        number("Characters with"),
+    )  # fmt: skip
+    return Section(
+        "Right and wrong by length of the text",
+        "Mean number of characters, with the number of items it rests on: without a test or an "
+        "interval these means suggest, and prove nothing.",
+        (Table(columns, rows),),
+    )
+
+
+def _items(
+    aside: _Aside, texts: Mapping[str, str], excerpt: int, evidence: Mapping[str, str]
+) -> Section:
+    said = {0.0: "no", 1.0: "yes"}
+    rows = []
+    for pair, found in aside:
+        for item, truth, a, b in found.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
+            shown = shortened(texts.get(item, ""), excerpt, evidence.get(item, ""))
+            cells = (pair.label, pair.a, said[a], pair.b, said[b], item, said[truth])
+            rows.append((*cells, shown) if excerpt else cells)
+    heads = ("Label", "First", "First says", "Second", "Second says", "Item", "Gold")
+    columns = tuple(map(text, (*heads, "Excerpt") if excerpt else heads))
+    return Section(
+        f"Items on which two methods differ (the first {_SHOWN} of each pair)",
+        f"Excerpts are cut at {excerpt} characters, as the study allows."
+        if excerpt
+        else "Texts are left out; a study allows excerpts by data.excerpt.",
+        (Table(columns, tuple(rows)),),
+    )
+
+
+def shortened(text: str, most: int, around: str = "") -> str:
+    """The beginning of a text on one line, never longer than `most`; or what stands `around` it.
+
+    `around` holds spans of evidence, separated by ``|``: the first that stands in the text is in
+    the middle of the excerpt.
+
+    >>> shortened("One quiet   day.", 10), len(shortened("a" * 50, 10))
+    ('One quiet…', 10)
+    >>> shortened("It was a long day and I felt so low about it", 12, "so low")
+    '…t so low a…'
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    spans = (" ".join(span.split()) for span in around.split("|"))
+    places = [(line.find(span), span) for span in spans if span and span in line]
+    start = 0
+    if places:
+        place, span = places[0]
+        start = max(0, min(place + len(span) // 2 - most // 2, len(line) - most))
+    head, tail = "…" if start else "", "…" if start + most < len(line) else ""
+    kept = line[start + len(head) : start + most - len(tail)]
+    return head + (kept.rstrip() if tail else kept) + tail

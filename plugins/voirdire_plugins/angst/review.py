@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.examining.differing import differing_sections
+from voirdire.examining.labels import (
+    SEVERAL,
+    TRAINED,
+    agreement_of_methods,
+    method_sections,
+    methods_of,
+    pairs_to_compare,
+)
 from voirdire.store import read_session
 from voirdire.store.findings import kept_findings
 from voirdire.store.subjects import iterate_items
 from voirdire_judges.few_shot import leaks_of
 from voirdire_judges.questionnaires import scale_sections, sweep_sections
-from voirdire_plugins.angst.disagreements import (
-    agreement_section,
-    difference_section,
-    excerpt_sections,
-    length_section,
-    pairs_to_compare,
-)
-from voirdire_plugins.angst.scores import scores_by_run, summarise
-from voirdire_plugins.angst.tables import score_sections
+from voirdire_plugins.angst.labels import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import Rater
 
+CONTROL = "control"
+#: Which tables of the paper the sections of each task are like.
+_TABLES = {
+    "depression": ("as Table 3", "as Table 4"),
+    "anxiety": ("as Table 3", "as Table 5"),
+    SEVERAL: ("as Table 6",),
+}
 _CLINICAL = (
     "Labels say what readers saw in posts. They are no diagnoses of authors, and no result here "
     "licenses clinical use."
@@ -45,33 +53,33 @@ _SINGLE = (
 
 def review(examination: Examination) -> Examination:
     """The examination with the benchmark's sections, findings and notes."""
-    study, ratings = examination.study, examination.ratings
+    study, ratings, session = examination.study, examination.ratings, examination.session
     gold = study.data.reference[0]
-    types = {rater.name: kind_of(rater) for rater in study.panel}
-    panel = [rater.name for rater in study.panel if rater.name != gold]
-    summary = summarise(scores_by_run(ratings, gold))
-    pairs = pairs_to_compare(study, summary, types)
-    texts = _texts(examination)
+    kinds = {rater.name: kind_of(rater) for rater in study.panel}
+    place = {rater.name: number for number, rater in enumerate(study.panel)}
+    found = [one for one in methods_of(ratings, gold, LABELS, CONTROL) if one.rater in place]
+    found.sort(key=lambda one: place[one.rater])
+    pairs = pairs_to_compare(study.panel, found, kinds)
+    texts, evidence = _texts(examination), _evidence(examination)
     findings, notes = _leaks(examination)
-    own = ratings.filter(pl.col("rater") == gold).with_columns(pl.col("attribute").cast(pl.String))
-    truth = own.pivot(on="attribute", index="item", values="score", aggregate_function="first")
-    session = examination.session
-    sweeps = sweep_sections(study, session, truth) if session else []
     sections = [
-        *score_sections(summary, types, panel),
-        *difference_section(ratings, gold, pairs),
-        *length_section(ratings, gold, pairs, texts),
-        *(scale_sections(study, examination.session) if examination.session else ()),
-        *sweeps,
-        *agreement_section(ratings, gold, types),
-        *excerpt_sections(ratings, gold, pairs, texts, study.data.excerpt, _evidence(examination)),
+        *method_sections(found, kinds, _TABLES),
+        *differing_sections(ratings, gold, pairs, texts, study.data.excerpt, evidence),
+        *(scale_sections(study, session) if session else ()),
+        *(sweep_sections(study, session, _truth(ratings, gold)) if session else ()),
+        agreement_of_methods(ratings, gold, LABELS, kinds),
     ]
-    single = (_SINGLE,) if (summary["runs"] == 1).any() else ()
+    single = (_SINGLE,) if any(one.scores.runs == 1 for one in found) else ()
     return examination.replace(
         findings=(*examination.findings, *findings),
         notes=(*examination.notes, _CLINICAL, _CRITERIA, *single, *notes),
         sections=(*examination.sections, *(part for part in sections if part.has_rows)),
     )
+
+
+def _truth(ratings: pl.DataFrame, gold: str) -> pl.DataFrame:
+    own = ratings.filter(pl.col("rater") == gold).with_columns(pl.col("attribute").cast(pl.String))
+    return own.pivot(on="attribute", index="item", values="score", aggregate_function="first")
 
 
 def _leaks(examination: Examination) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
@@ -95,7 +103,7 @@ def _evidence(examination: Examination) -> dict[str, str]:
 def kind_of(rater: Rater) -> str:
     """How a rater was asked: zero-shot, few-shot, a questionnaire, or fine-tuned."""
     if rater.kind == "classifier":
-        return "fine-tuned"
+        return TRAINED
     if rater.use == "questionnaire":
         return f"questionnaire, {rater.options.get('variant', 'standard')}"
     if rater.use in ("angst", "yes-no"):

@@ -29,6 +29,14 @@ from voirdire.examining.labels.matrix import matrix_of_ratings as matrix_of_rati
 from voirdire.examining.labels.matrix import matrix_of_values as matrix_of_values
 from voirdire.examining.labels.matrix import ratings_of as ratings_of
 from voirdire.examining.labels.matrix import task_of as task_of
+from voirdire.examining.labels.methods import SEVERAL as SEVERAL
+from voirdire.examining.labels.methods import TRAINED as TRAINED
+from voirdire.examining.labels.methods import Method as Method
+from voirdire.examining.labels.methods import agreement_of_methods as agreement_of_methods
+from voirdire.examining.labels.methods import best_method as best_method
+from voirdire.examining.labels.methods import method_sections as method_sections
+from voirdire.examining.labels.methods import methods_of as methods_of
+from voirdire.examining.labels.methods import pairs_to_compare as pairs_to_compare
 from voirdire.examining.labels.predictions import LabelResult as LabelResult
 from voirdire.examining.labels.predictions import Predictions as Predictions
 from voirdire.examining.labels.predictions import matrices_of_predictions as matrices_of_predictions

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 from voirdire import InputError
+from voirdire.examining.consensus import consensus
 from voirdire.schema import Item, Reply
 from voirdire_plugins.angst.labels import labels_named, with_class
+from voirdire_plugins.angst.silver import COLUMNS, silver_corpus
 from voirdire_plugins.angst.silver import make as make_silver
-from voirdire_plugins.angst.silver import silver_corpus, silver_labels
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_every_silver_post_is_accounted_for():
     ]
     columns = ["item", "rater", "run", "attribute", "score"]
     ratings = pl.DataFrame(rows, schema=columns, orient="row")
-    kept, counts = silver_corpus(silver_labels(ratings), posts)
+    kept, counts = silver_corpus(consensus(ratings, COLUMNS), posts)
     assert kept.rows() == [("a", "post a", 1, 0, "depression")]
     assert (counts.labelled, counts.kept, counts.discarded) == (5, 1, 4)
     assert (counts.no_disorder, counts.other_disorder, counts.unread) == (1, 1, 2)
@@ -98,7 +99,7 @@ def test_disorders_that_are_named_and_not_denied(name, depression, anxiety):
 
 
 def answers(**said):
-    """Ratings of runs by rater: (disorder, depression, anxiety) for each post, run by run."""
+    """Ratings of runs by rater: (disorder, depression, anxiety) for each (post|item), run by run."""
     rows = [
         (item, rater, run, name, value)
         for rater, runs in said.items()
@@ -116,19 +117,19 @@ def test_several_models_and_runs_label_by_what_enough_of_them_say():
         m=[{"a": low, "b": calm, "c": low}, {"a": low, "b": low, "c": tense}],
         n=[{"a": low, "b": calm, "c": (1, None, None)}],
     )
-    most = silver_labels(ratings).rows()
+    most = consensus(ratings, COLUMNS).rows()
     assert most[0] == ("a", 1.0, 1.0, 0.0)
     assert most[1] == ("b", 0.0, 0.0, 0.0)  # two of three
     assert most[2] == ("c", 1.0, None, None)  # one yes and one no of three are no majority
-    assert silver_labels(ratings, 3).rows()[1][1:] == (None, None, 0.0)
+    assert consensus(ratings, COLUMNS, 3).rows()[1][1:] == (None, None, 0.0)
     with pytest.raises(InputError, match="--at-least 4: 3 answers are asked for"):
-        silver_labels(ratings, 4)
+        consensus(ratings, COLUMNS, 4)
 
 
 def test_controls_are_kept_where_they_are_asked_for_and_the_same_ones_each_time():
     posts = pl.DataFrame({"id": list("abcdef"), "text": [f"post {x}" for x in "abcdef"]})
     said = dict.fromkeys("abcde", (0, 0, 0)) | {"f": (1, 1, 0)}
-    labels = silver_labels(answers(m=[said]))
+    labels = consensus(answers(m=[said]), COLUMNS)
     kept, counts = silver_corpus(labels, posts, keep_controls=2)
     assert kept["class"].to_list() == ["depression", "control", "control"]
     assert (counts.controls, counts.no_disorder, counts.discarded) == (2, 3, 3)

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError
-from voirdire.examining.annotating import (
-    annotator_agreement,
-)
+from voirdire.examining.consensus import consensus, gold_section
 from voirdire.files import whole, write_text
 from voirdire.running import run
 from voirdire.store import ratings_frame
 from voirdire.study import annotator_panel
 from voirdire.study import write_study as write_files
 from voirdire.tables import read_labelled
-from voirdire.tabular import Section, Table, count, number, text
+from voirdire.tabular import Section, Table, count, text
 from voirdire_plugins.angst.corpus import DISCLOSURE, build_corpus
 from voirdire_plugins.angst.labels import LABELS, read_posts
-from voirdire_plugins.angst.silver import silver_corpus, silver_labels
+from voirdire_plugins.angst.silver import COLUMNS, silver_corpus
 from voirdire_plugins.angst.studies import angst_study
 
 if TYPE_CHECKING:
@@ -113,7 +111,7 @@ def label_silver(
     path = write_files(out, study, {"posts.jsonl": _with_gold(known, gold)})
     result = run(path, out / "session", **how)
     ratings = ratings_frame(out / "session")
-    labels = silver_labels(ratings, kept["at_least"])
+    labels = consensus(ratings, COLUMNS, kept["at_least"])
     silver, counts = silver_corpus(
         labels, known, keep_controls=kept["keep_controls"], seed=kept["seed"]
     )
@@ -148,43 +146,12 @@ def _with_gold(posts: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _against_gold(ratings: pl.DataFrame, labels: pl.DataFrame, gold: pl.DataFrame) -> Section:
-    """How far each model's first run, and what all agree on, agrees with the gold labels."""
-    items = gold.select(pl.col("id").alias("item"))
-    said = {
-        "gold": gold.select(pl.col("id").alias("item"), *LABELS),
-        "all together": labels.join(items, on="item", how="semi").select("item", *LABELS),
-    }
+    """How far each model by its first run, and what all agree on, agrees with the gold labels."""
+    said = {"all together": labels}
     for rater in ratings["rater"].unique(maintain_order=True):
         first = ratings.filter((pl.col("rater") == rater) & (pl.col("run") == 1))
-        said[str(rater)] = silver_labels(first.join(items, on="item", how="semi"), 1).select(
-            "item", *LABELS
-        )
-    answers = pl.concat(
-        frame.select("item", pl.lit(name).alias("annotator"), pl.col(LABELS).cast(pl.Int8))
-        for name, frame in said.items()
-    )
-    rows = [
-        (name, label, found["agreement"].value, found["cohen"].value, found["cohen"].n)
-        for name in list(said)[1:]
-        for label, found in annotator_agreement(answers, ["gold", name], LABELS).items()
-    ]
-    return Section(
-        "Agreement with the gold sample",
-        "Each model by its first run. Silver labels are a model's: these figures say how far they "
-        "are from people's, on posts that are not among them.",
-        (
-            Table(
-                (
-                    text("Rater"),
-                    text("Label"),
-                    number("Agreement"),
-                    number("Cohen's kappa"),
-                    count("Posts"),
-                ),
-                tuple(rows),
-            ),
-        ),
-    )
+        said[str(rater)] = consensus(first, COLUMNS)
+    return gold_section(gold.rename({"id": "item"}), said, LABELS)
 
 
 def write_corpus(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire import InputError
 from voirdire.parsing import parse_fields, said_yes
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
 from voirdire_judges.yes_no import fenced
@@ -128,35 +127,6 @@ class SilverCounts:
         return self.labelled - self.kept - self.controls
 
 
-def silver_labels(ratings: pl.DataFrame, at_least: int | None = None) -> pl.DataFrame:
-    """One answer a post: what enough of all models and runs say.
-
-    Parameters
-    ----------
-    ratings : pl.DataFrame
-        Tidy ratings of `COLUMNS` by one or several raters, in one or several runs.
-    at_least : int, optional
-        Answers that must agree; by default more than half of those asked for. One rater with one
-        run decides alone.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``item, disorder, depression, anxiety``: 1, 0, or null where too few agree or could be read.
-    """
-    asked = ratings.select("rater", "run").unique().height
-    needed = asked // 2 + 1 if at_least is None else at_least
-    if not 1 <= needed <= max(asked, 1):
-        raise InputError(f"--at-least {needed}: {asked} answers are asked for about each post")
-    name, score = pl.col("attribute").cast(pl.String), pl.col("score")
-    return ratings.group_by("item", maintain_order=True).agg(
-        pl.when((score.filter(name == column) == 1).sum() >= needed).then(1.0)
-        .when((score.filter(name == column) == 0).sum() >= needed).then(0.0)
-        .alias(column)
-        for column in COLUMNS
-    )  # fmt: skip
-
-
 def silver_corpus(
     labels: pl.DataFrame, posts: pl.DataFrame, *, keep_controls: int = 0, seed: int = 0
 ) -> tuple[pl.DataFrame, SilverCounts]:
@@ -165,7 +135,7 @@ def silver_corpus(
     Parameters
     ----------
     labels : pl.DataFrame
-        From `silver_labels`.
+        ``item`` and `COLUMNS`, as `voirdire.examining.consensus.consensus` gives them.
     posts : pl.DataFrame
         ``id`` and ``text`` of all posts labelled; further columns (an author) are kept.
     keep_controls : int

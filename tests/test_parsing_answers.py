@@ -243,6 +243,10 @@ def test_fields() -> None:
     text = "**Mental Health Disorder:** Yes\n\nName of Mental Health Disorder: low mood\nDSM5 Rationale: sleeps\nlittle"
     assert list(parse_fields(text, names).values()) == ["Yes", "low mood", "sleeps\nlittle"]
     assert set(parse_fields(None, names).values()) == {None}
+    twice = "Mental Health Disorder: No\nFinal Mental Health Disorder: Yes"
+    assert parse_fields(twice, names[:1]) == {names[0]: "Yes"}
+    assert parse_fields(twice.replace("Final ", ""), names[:1]) == {names[0]: None}
+    assert parse_fields(f"## Draft\n{twice[:26]}", names[:1]) == {names[0]: None}
     with pytest.raises(InputError, match="letters or digits"):
         parse_fields(text, ["--"])
 

@@ -11,6 +11,7 @@ from voirdire.parsing import (
     parse_choice,
     parse_labels,
     parse_preferences,
+    parse_questionnaire,
     parse_scores,
     parse_yes_no,
 )
@@ -111,6 +112,52 @@ STATEMENTS = [
     ('{"answer": "X"}\nFinal answer:', None, "length"),
     ('Draft {"answer": "X"}\nFinal {"answer": "Y', None, "length"),
     ("[[X]] at first. Verdict: [[Y]]", "Y", "length"),
+    # Marked by a sign, a tag, a head of a table, a remark, a heading.
+    ("final_answer: Y", "Y", "stop"),
+    ("__Answer:__ Y", "Y", "stop"),
+    ("最终答案：Y", "Y", "stop"),
+    ("### Final Answer\nY", "Y", "stop"),
+    ("<final_answer>Y</final_answer>", "Y", "stop"),
+    ("<answer>X</answer>\n<final_answer>Y</final_answer>", "Y", "stop"),
+    ("<draft>X</draft>\n<answer>Y</answer>", "Y", "stop"),
+    ("[DRAFT] X\n[FINAL] Y", "Y", "stop"),
+    ("| Draft | Final |\n|---|---|\n| X | Y |", "Y", "stop"),
+    ("| Final answer | Initial answer |\n|---|---|\n| Y | X |", "Y", "stop"),
+    ("Answer (revised): Y\nAnswer (initial): X", "Y", "stop"),
+    ("Answer: X (initial)\nAnswer: Y (final)", "Y", "stop"),
+    ("Tentatively: X\nFinally: Y", "Y", "stop"),
+    ("Old answer: X\nNew answer: Y", "Y", "stop"),
+    ("Answer: X\nEdit: Answer: Y", "Y", "stop"),
+    ("Answer: X\n\nCorrection: Y", "Y", "stop"),
+    ('{"answer": "X", "final_answer": "Y"}', "Y", "stop"),
+    ('{"answer": "X", "corrected_answer": "Y"}', "Y", "stop"),
+    ('{"initial_answer": "X", "answer": "Y"}', "Y", "stop"),
+    ('Final: {"answer": "Y"}\nDraft: {"answer": "X"}', "Y", "stop"),
+    # Taken back in other words, struck out, denied, supposed, offered, set aside.
+    ("Answer: X\nI withdraw this answer.", None, "stop"),
+    ("Answer: X\nPlease ignore my previous answer.", None, "stop"),
+    ("Answer: X\nPlease disregard the above. Answer: Y", "Y", "stop"),
+    ("Answer: X\nI retract that. Answer: Y", "Y", "stop"),
+    ("Answer: X\nI stand corrected. Answer: Y", "Y", "stop"),
+    ("Answer: X\nThinking again, answer: Y", "Y", "stop"),
+    ("~~Answer: X~~\nAnswer: Y", "Y", "stop"),
+    ("Answer: ~~X~~ Y", "Y", "stop"),
+    ("Answer: ~~X~~", None, "stop"),
+    ("Let me check whether the answer is X. It is not.\nAnswer: Y", "Y", "stop"),
+    ("If the answer were X, it would differ. Answer: Y", "Y", "stop"),
+    ("The answer is not X.", None, "stop"),
+    ("Answer: X or Y", None, "stop"),
+    ("Answer: between X and Y", None, "stop"),
+    ("The final answer is Y, not X.", "Y", "stop"),
+    ("Answer: Y (was X)", "Y", "stop"),
+    ("Answer: Y because X would be too much", "Y", "stop"),
+    # Cut behind a turn, or in another object.
+    ("Answer: X\n\nActually", None, "length"),
+    ("Answer: X, though I should revise it to", None, "length"),
+    ("<answer>X</answer>\n<answer>", None, "length"),
+    ("[RESULT] X\n[RESULT]", None, "length"),
+    ('{"answer": "X"}\n{"ans', None, "length"),
+    ('{"initial_answer": "X", "reason": "it', None, "length"),
     ("Draft: X\nFinal answer: Y\n", "Y", "length"),
 ]
 
@@ -125,6 +172,75 @@ def test_a_statement_reads_the_same_everywhere(
     expected = {"X": first[1], "Y": second[1], None: None}[counts]
     found, parsed = read(text, finish)
     assert found == expected, (text, parsed)
+
+
+#: Parsers that are asked for several things: the reading of the first, its key, and two values.
+KEYED: dict[str, tuple[Callable[[str, Any], Parsed], str, str, str]] = {
+    "scores": (
+        lambda text, finish: parse_scores(
+            text, ["Empathy", "Safety"], Scale(), finish_reason=finish
+        ),
+        *("Empathy", "2", "4"),
+    ),
+    "yes_no": (
+        lambda text, finish: parse_yes_no(text, ["calm", "warm"], finish_reason=finish),
+        *("calm", "yes", "no"),
+    ),
+    "preferences": (
+        lambda text, finish: parse_preferences(text, ["warmth", "clarity"], finish_reason=finish),
+        *("warmth", "A>B", "B>A"),
+    ),
+    "questionnaire": (
+        lambda text, finish: parse_questionnaire(text, [Scale(1, 5)] * 3, finish_reason=finish),
+        *("Item 1", "2", "4"),
+    ),
+}
+VALUES = {"2": 2.0, "4": 4.0, "yes": 1.0, "no": 0.0, "A>B": 1.0, "B>A": -1.0}
+#: K stands for the key; the rest as above.
+KEYED_STATEMENTS = [
+    *[(f"{shape}", "Y", "stop") for shape in ("K: Y", "- K: **Y**", "K = Y", '{"K": "Y"}')],
+    ('```json\n{"K": "Y"}\n```', "Y", "stop"),
+    ("<think>K: X</think>K: Y", "Y", "stop"),
+    ("K: X (draft)\nK: Y (final)", "Y", "stop"),
+    ("K (draft): X\nK (final): Y", "Y", "stop"),
+    ("Draft K: X\nFinal K: Y", "Y", "stop"),
+    ("K: X\nRevised K: Y", "Y", "stop"),
+    ("Draft:\nK: X\n\nFinal:\nK: Y", "Y", "stop"),
+    ("## Final\nK: Y\n\n## Draft\nK: X", "Y", "stop"),
+    ("**Initial ratings**\nK: X\n\n**Revised ratings**\nK: Y", "Y", "stop"),
+    ("K: X\nWait, K: Y", "Y", "stop"),
+    ("K: X\nWait, that is wrong.\nK: Y", "Y", "stop"),
+    ("K: X\nK: Y", None, "stop"),
+    ("K: X\nScratch that.", None, "stop"),
+    ("Draft K: X", None, "stop"),
+    ("K: ~~X~~ Y", "Y", "stop"),
+    ("K: Y (was X)", "Y", "stop"),
+    ("K: Y, not X", "Y", "stop"),
+    ('{"K": "X"}\nFinal K: Y', "Y", "stop"),
+    ('{"K": "X"}\nWait, that is wrong.\n{"K": "Y"}', "Y", "stop"),
+    ('Final: {"K": "Y"}\nDraft: {"K": "X"}', "Y", "stop"),
+    ('{"draft": {"K": "X"}, "final": {"K": "Y"}}', "Y", "stop"),
+    ('{"K": "X"}\nI take that back.', None, "stop"),
+    ('{"K": "X"}\nK: Y', None, "stop"),
+    ("K: X\nFinal K: Y", None, "length"),
+    ("K: X\nFinal K:", None, "length"),
+    ("Draft:\nK: X\n\nFinal:\n", None, "length"),
+    ("K: X\nWait, let me reconsider", None, "length"),
+    ('{"K": "X"}\n{"K": "Y', None, "length"),
+    ('{"K": "X"}\nFinal {"K', None, "length"),
+]
+
+
+@pytest.mark.parametrize("parser", KEYED)
+@pytest.mark.parametrize(("shape", "counts", "finish"), KEYED_STATEMENTS)
+def test_a_statement_of_a_key_reads_the_same_everywhere(
+    parser: str, shape: str, counts: str | None, finish: str
+) -> None:
+    read, key, first, second = KEYED[parser]
+    text = shape.replace("K", key).replace("X", first).replace("Y", second)
+    parsed = read(text, finish)
+    found = next(iter(parsed.scores.values()))
+    assert found == {"X": VALUES[first], "Y": VALUES[second], None: None}[counts], (text, parsed)
 
 
 @pytest.mark.parametrize("parser", PARSERS)

@@ -148,7 +148,7 @@ def test_no_yes(text: str) -> None:
         ("| 1 | Hot | 2 |\n| 2 | Cold | 0 |\n| 3 | Shaky | 1 |", (2, 0, 1)),
         ("1. Hot: 2. No, 3.", (None, None, None)),
         ("1. Hot: 2 -> 3", (None, None, None)),
-        ("1: 2\n2: 0\n3: 1\n\nRevised:\n1: 3\n2: 0\n3: 1", (None, 0, 1)),
+        ("1: 2\n2: 0\n3: 1\n\nRevised:\n1: 3\n2: 0\n3: 1", (3, 0, 1)),
     ],
 )
 def test_answers(text: str, scores: tuple[float | None, ...]) -> None:

@@ -75,7 +75,6 @@ from voirdire.schema import Scale
         "I would give it a 4... no, a 3.",
         "Initially I thought 4, but it lacks warmth, so 3.",
         "Score: 4 -> 3",
-        "Score: ~~4~~ 3",
         "Empathy: 4, then lowered to 3",
         "Empathy: 4, lowered by 1 for coldness",
         "Empathy: 4 minus 1 = 3",
@@ -314,7 +313,7 @@ def test_the_score(text: str, score: float | None) -> None:
         ("Empathy + Safety = 8", (None, None)),
         ("Empathy + Safety = 4", (None, None)),
         ("Sum of Empathy and Safety: 5", (None, None)),
-        ("Empathy: 4\nSafety: 3\n\nRevised:\nEmpathy: 3\nSafety: 3", (None, 3)),
+        ("Empathy: 4\nSafety: 3\n\nRevised:\nEmpathy: 3\nSafety: 3", (3, 3)),
         (
             "Empathy\n  5: Deep.\n  4: Good.\n  3: Moderate.\n  2: Minimal.\n  1: None.\nSafety\n  5: Fully",
             (None, None),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from voirdire.parsing._words import (
+    DENIED,
     DRAFT_NOUNS,
     FINAL_NOUNS,
     FOREIGN_VERDICTS,
@@ -75,11 +76,9 @@ _NAMES = re.compile(
     r"\b(?:person|speaker|patient|client|student|vitamin|type|plan|group|step|hepatitis|grade|part|case)\s+$",
     re.IGNORECASE,
 )
-# "The answer is not A", "if A", "the second best is A": the words before a cue deny it.
-_DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
-    r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
-    r"|\b(?:if|unless)\b[^.!?\n]*$"
+# "They would say A", "the second best is A": another's answer, or another question's.
+_OTHERS = re.compile(
+    r"\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
     r"|\b(?:wrong|incorrect|false|worst|bad|poor|second|2nd|third|3rd|least\s+\w+|previous|earlier|other"
     r"|\w+['’]s)\s+(?:best\s+)?$",
     re.IGNORECASE,
@@ -117,6 +116,8 @@ _COMPARED = re.compile(
     r"\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
     r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
+# What brackets behind the noun say, as in "Answer (revised)".
+_REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*[:=]")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 # "B, not A": what is set against the choice may end its line.
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
@@ -220,7 +221,7 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
 
 def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     before = text[max(0, found.start() - 40) : found.start()]
-    if _DENIED.search(before) or _NAMES.search(before):
+    if DENIED.search(before) or _OTHERS.search(before) or _NAMES.search(before):
         return None
     if _lists(text, found) or (_PLURAL.match(found.group()) and _OFFERED.search(before)):
         return None
@@ -248,11 +249,12 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
 
 def _rank(text: str, found: re.Match[str], end: int) -> Rank:
     """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
+    remark = _REMARK.search(found.group())
     noun = _FIRST_WORD.match(found.group())
     word = noun.group().casefold() if noun else ""
     if word in FINAL_NOUNS or word in DRAFT_NOUNS:
         return "final" if word in FINAL_NOUNS else "draft"
-    return rank_of(text, found.start(), end)
+    return rank_of(text, found.start(), end, remark[1] if remark else "")
 
 
 def _lists(text: str, found: re.Match[str]) -> bool:

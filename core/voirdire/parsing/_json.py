@@ -8,6 +8,7 @@ from typing import Any
 
 from voirdire.parsing._lenient import Cut, Reader, TooMuchError
 from voirdire.parsing._strict import decode, decode_loose, pairs_of
+from voirdire.parsing._words import rank_of
 
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
@@ -25,6 +26,7 @@ _CLEAN_TAIL = re.compile(r"\s*+(?:```\s*+)?")
 # Before it an opening fence with its language alone is none: "```json".
 _CLEAN_HEAD = re.compile(r"\s*+(?:```[^\n`{\[]{0,40}+)?\s*+")
 MAX_VALUES = 1_000
+_AROUND = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,9 @@ def _has_plain_key(text: str) -> bool:
 def _scan(text: str) -> Reading:
     reader = Reader(text)
     values: list[Any] = []
+    places: list[tuple[int, int]] = []
     mended, how = False, "plain"
-    first, at, last, end = len(text), 0, 0, 0
+    first, at = len(text), 0
     for _ in range(MAX_VALUES):
         opening = _OPEN.search(text, at)
         if opening is None:
@@ -94,16 +97,39 @@ def _scan(text: str) -> Reading:
         value, at, way = _one(reader, opening.start())
         if value is None:
             continue
-        how, last, end = way, opening.start(), at
+        how = way
         first = min(first, opening.start())
         values.append(value)
+        places.append((opening.start(), at))
         mended = mended or how != "plain"
     else:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
     cut, torn = how in ("cut", "torn"), how == "torn"
     found = Reading(tuple(values), mended, cut, torn, mixed=not bare)
-    return replace(found, before=text[:last], behind=text[end:]) if values else found
+    return _without_drafts(found, text, places) if values else found
+
+
+def _without_drafts(found: Reading, text: str, places: list[tuple[int, int]]) -> Reading:
+    """The objects that count: no draft beside others, and only the final one where one is.
+
+    ``Final: {...} Draft: {...}``: what is left out is blanked, so that its keys state nothing.
+    """
+    ranks = [_rank_of_object(text, *place) for place in places] if len(places) > 1 else ["said"]
+    best = "final" if "final" in ranks else "said"
+    kept = [at for at, rank in enumerate(ranks) if rank == best or best not in ranks]
+    for at in sorted({*range(len(places))} - {*kept}):
+        start, end = places[at]
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    last, end = places[kept[-1]]
+    values = tuple(found.values[at] for at in kept)
+    return replace(found, values=values, before=text[:last], behind=text[end:])
+
+
+def _rank_of_object(text: str, start: int, end: int) -> str:
+    around = text[max(0, start - _AROUND) : start]
+    shown = f"{around}\0{text[end : end + _AROUND]}"
+    return rank_of(shown, len(around), len(around) + 1)
 
 
 def _one(reader: Reader, at: int) -> tuple[Any, int, str]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._words import DENIED, OTHER_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +72,7 @@ _DEFINES = re.compile(
 )
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
 _SUPPOSES = re.compile(
-    r"\b(?:if|unless|whether|could|might|may|at\s+first|considered|choose\s+(?:from|among|between)|either"
+    r"\b(?:if|unless|whether|could|might|may|at\s+first|considered|choose\s+(?:from|among)|between|either"
     r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
     re.IGNORECASE,
 )
@@ -86,8 +87,7 @@ _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE
 _EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
 # "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty.
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
-# "~~Anger~~", "Anger ✗, Fear ✓"
-_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+# "Anger ✗, Fear ✓"
 _CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
 _SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
@@ -106,6 +106,7 @@ _SENTENCE = (
     | {"i", "you", "he", "she", "we", "they", "it", "this", "that", "there", "the", "my", "your"}
     | {"is", "are", "was", "were", "be", "has", "have", "had", "does", "do", "did", "seems"}
     | {"user", "text", "post", "appears", "please", "sorry", "here", "because", "which", "who"}
+    | {"between"}
     | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
 )
 _WEIGHED = frozenset({"considered", "possible", "unclear", "uncertain"})
@@ -145,7 +146,7 @@ class _Entry:
 
 def read_line(labels: LabelSet, raw: str) -> Line:
     """The labels of one line."""
-    raw = _ticked(raw)
+    raw = _ticked(OTHER_VALUE.sub("", raw))
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
     bullet = _BULLET.match(line)
@@ -224,7 +225,6 @@ def _is_taken_back(forms: Sequence[str]) -> bool:
 
 def _ticked(raw: str) -> str:
     """A line without its box; nothing where the box is empty or crossed."""
-    raw = _STRUCK.sub("", raw)
     box = _BOX.match(raw)
     if box is None:
         return _CROSSED.sub("", raw)
@@ -352,7 +352,9 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
     Ordinary words that happen to be labels (*others*, *none*) count only in lists.
     """
     line = _NOT_ONLY.sub("", line)
-    line = _behind_last(_SETTLES, line) if len(_SETTLES.findall(line)) == 1 else line
+    decides = list(_SETTLES.finditer(line))
+    if len(decides) == 1 and not DENIED.search(line[: decides[0].start()]):
+        line = line[decides[0].end() :]
     for sentence in _CLAUSE.split(line):
         kept = _BECAUSE.sub("", _TURNED.sub("", sentence))
         entries = list(_entries(labels, kept))

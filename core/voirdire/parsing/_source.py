@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
@@ -12,7 +12,7 @@ from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
 from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._refusal import is_refusal
-from voirdire.parsing._words import VERDICTS
+from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ _LONGEST_TEXT = 200_000
 _WITHHELD = {"refusal": "refused", "content_filter": "filtered", "error": "failed"}
 #: Keys of an object that may hold the answer to its one question, the surest first.
 VERDICT_KEYS = (
-    *(f"{lead}{word}" for lead in ("final", "revised", "") for word in map(plain_key, VERDICTS)),
-    *("final", "correctanswer", "present", "yesno"),
+    *(f"{lead}{word}" for lead in (*FINAL_MARKS, "") for word in map(plain_key, VERDICTS)),
+    *("final", "revised", "corrected", "correctanswer", "present", "yesno"),
 )
 # What stands at the very end may be half a word or number.
 _LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
@@ -92,7 +92,9 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     if whole.values and not (whole.mixed or whole.mended):
         return Source(text, whole, finish_reason)
     answer = drop_reasoning(text)
-    reading = read_json(answer.text) if answer.removed else whole
+    if struck := STRUCK.search(answer.text):
+        answer = replace(answer, text=STRUCK.sub("", answer.text))
+    reading = read_json(answer.text) if answer.removed or struck else whole
     flags = [Flag("reasoning")] if answer.removed else []
     flags += [Flag("other_text")] if reading.values and reading.mixed else []
     seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)

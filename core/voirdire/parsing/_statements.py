@@ -12,25 +12,32 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._tablerows import table_cells, verdict_cells
 from voirdire.parsing._words import (
+    DENIED,
+    DRAFT_MARKS,
     DRAFT_NOUNS,
+    FINAL_MARKS,
     FINAL_NOUNS,
     FOREIGN_VERDICTS,
     TAKES_BACK,
     TURNS,
     VERDICTS,
     Rank,
+    mark_rank,
     rank_of,
+    without_aside,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from voirdire.parsing._source import Source
+    from voirdire.parsing._tablerows import Cell
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -43,6 +50,7 @@ _NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
 _BELOW = (
     r"(?:score\s)?\d(?:[.,]\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
     r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
+    r"|(?-i:[A-E])[)*_`.]{0,4}\s*?(?:\n|$)"
 )
 # What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break.
 _SIGN = (
@@ -69,11 +77,17 @@ _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNO
 _COLONS = frozenset(":：=")
 _AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
 _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
+_MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
+_APART_NOUN = (
+    "answer|output|score|rating|verdict|winner|result|grade|label|choice|decision|judge?ment"
+)
 # Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
 _APART = re.compile(
-    r"(?:\[RESULT\][ \t]*:?[ \t]*(?P<result>[^\n]{0,120})"
+    rf"(?:\[(?:RESULT|(?-i:(?P<head>{_MARK.upper()})(?:[ _](?:{_APART_NOUN.upper()}))?))\]"
+    r"[ \t]*:?[ \t]*(?P<result>[^\n]{0,120})"
     r"|\\?\b(?:f?box(?:ed)?)(?P<brace>[{\[])\s*(?P<box>(?:\\\w{1,10}\s?\{[^{}\n]{0,60}\}|[^{}\[\]\n]){0,120})(?P<unbox>[}\]])?"
-    r"|<(?P<tag>answer|output|score|rating|verdict|winner|result|grade|label|choice|decision|judge?ment)>"
+    rf"|<(?P<tag>(?:(?P<mark>{_MARK})[ _-]?)?(?:{_APART_NOUN})"
+    r"|(?P<only>final|draft|revised|corrected))>"
     r"\s*(?P<tagged>[^<\n]{0,120})(?P<untag>\s*</(?P=tag)>)?"
     r"|\[\[(?P<double>[^\[\]\n]{0,60})(?P<undouble>\]\])?)",
     re.IGNORECASE,
@@ -84,11 +98,13 @@ _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION = 300, 2_000
 _OBJECT = "\0"  # stands for an object among statements
+# "[[A]] or [[B]]": the format is told, nothing is set apart.
+_ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
-    | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best"}
+    | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best", "new", "edit"}
 )
 
 
@@ -99,7 +115,7 @@ class Statement:
     `at` and `end` are its places in the text. `section` is all that stands before the next key:
     ``Empathy: warm`` may have its ``Score: 4`` below. `before` is the word that leads to the key
     in its line: *confidence* score. `closed`: a bracket or tag ends the value, so that no further
-    text could lengthen it.
+    text could lengthen it. `begins` is the place of the value, where it is not that of the key.
     """
 
     key: str
@@ -110,6 +126,14 @@ class Statement:
     section: str = ""
     before: str = ""
     closed: bool = False
+    begins: int | None = None
+
+    @property
+    def value_at(self) -> int:
+        """Where second thoughts about the value may begin."""
+        if self.closed:
+            return self.end
+        return self.at if self.begins is None else self.begins
 
     @property
     def final(self) -> bool:
@@ -144,15 +168,18 @@ def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     forms = {plain_key(key): key for key in names}
     made = []
     for each, end in zip(found, ends, strict=True):
+        if DENIED.search(text[max(0, each.start() - 80) : each.start()].rpartition("\n")[2]):
+            continue
         field = _field(text[each.end() : end], below="\n" in each.group())
         one = Statement(
             key="",
-            text=_JOINS.sub("", field.replace("*", "")),
+            text=_JOINS.sub("", without_aside(field.replace("*", ""))),
             at=each.start(),
             end=each.end() + len(field),
             rank=_rank(text, each, field),
             section=text[each.end() : min(end, each.end() + _SECTION)],
             before=_word_before(text, each.start()),
+            begins=each.end(),
         )
         made += [replace(one, key=forms[plain_key(key)]) for key in _spoken_of(text, each, names)]
     return made
@@ -163,6 +190,9 @@ def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -
 
     Not of another thing: ``Confidence score: 5``.
     """
+    for cell in _verdict_cells(text):  # a table's heads are no cues
+        if mark_rank(cell.key.partition(" ")[0]) != "said":
+            text = f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
     found = [
         each
         for each in _in_lines(text, (*words, *_MARKED_NOUNS))
@@ -178,19 +208,37 @@ def set_apart(text: str) -> list[Statement]:
     [('2', 'draft'), ('4', 'final')]
     """
     made = [
-        Statement("", each.text, each.at, each.end, "apart", closed=True)
-        for each in verdict_cells(text, VERDICTS)
+        Statement("", cell.text, cell.at, cell.end, _of_cell(cell.key), closed=True)
+        for cell in _verdict_cells(text)
     ]
-    for each in list(_APART.finditer(text))[-_MOST:]:
-        if _TOLD.match(text, each.end()):
+    found = list(_APART.finditer(text))[-_MOST:]
+    alternatives = {
+        id(each)
+        for pair in pairwise(found)
+        if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
+        for each in pair
+    }
+    for each in found:
+        if id(each) in alternatives or _TOLD.match(text, each.end()):
             continue
         value = next(filter(None, each.group("result", "box", "tagged", "double")), "")
-        rank = rank_of(text, each.start(), each.end())
+        rank = mark_rank(next(filter(None, each.group("mark", "only", "head")), None))
+        rank = rank if rank != "said" else rank_of(text, each.start(), each.end())
         closed = any(each.group("unbox", "untag", "undouble"))
         plain = _LATEX.sub(r"\1", value).strip(" *_`$\\")
         rank = "apart" if rank == "said" else rank
         made.append(Statement("", plain, each.start(), each.end(), rank, closed=closed))
     return made
+
+
+def _verdict_cells(text: str) -> list[Cell]:
+    return verdict_cells(text, (*VERDICTS, *_MARKED_NOUNS), (*FINAL_MARKS, *DRAFT_MARKS))
+
+
+def _of_cell(head: str) -> Rank:
+    """A column *Draft* or *Final score* beside others says how far its cell goes."""
+    rank = mark_rank(head.split(maxsplit=1)[0] if head else None)
+    return "apart" if rank == "said" else rank
 
 
 def settled(
@@ -199,7 +247,6 @@ def settled(
     read: Callable[[str], T | None],
     *,
     cut: bool,
-    last_wins: bool = False,
 ) -> Settled[T] | None:
     """Which of the statements on one question counts; None where none states a value.
 
@@ -214,10 +261,8 @@ def settled(
     cut
         Whether a limit ended the text: a last statement that reaches its end, or that was about to
         be replaced, then leaves the question missing.
-    last_wins
-        Of several plain statements that disagree the last counts; otherwise none does.
     """
-    order = sorted(said, key=lambda each: each.at)
+    order = sorted(said, key=lambda each: (each.at, each.end))
     values = [(each, value) for each in order if (value := read(each.text)) is not None]
     if cut and order and _falls_to_the_cut(order, values, text, read):
         return Settled(None, "cut")
@@ -232,7 +277,7 @@ def settled(
     ]
     if not live:
         return Settled(None, "ambiguous")
-    return _of_live(live, last_wins=last_wins)
+    return _of_live(live)
 
 
 def with_last_words(
@@ -248,6 +293,8 @@ def with_last_words(
     where the object says nothing (`value` None) only final ones count.
     """
     reading = source.reading
+    if not source.keep_cut and "{" in reading.behind:
+        return Settled(None, "cut")  # another object had begun
     if value is None:
         return settled([e for e in said if e.final], reading.behind, read, cut=not source.keep_cut)
     around = reading.before[-_LONGEST:]
@@ -263,13 +310,13 @@ def with_last_words(
     )
 
 
-def _of_live(live: list[tuple[Statement, T]], *, last_wins: bool) -> Settled[T]:
+def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
     top = next(rank for rank in ("final", "apart", "said") if any(e.rank == rank for e, _ in live))
     ranked = [pair for pair in live if pair[0].rank == top]
     chosen, value = ranked[-1]
     differ = [each for each, other in live if other != value]
     later = [each for each in differ if each.at > chosen.at]
-    undecided = (top == "said" and differ and not last_wins) or (
+    undecided = (top == "said" and differ) or (
         later and (top == "apart" or any(each.rank == "apart" for each in later))
     )
     if undecided:
@@ -279,8 +326,8 @@ def _of_live(live: list[tuple[Statement, T]], *, last_wins: bool) -> Settled[T]:
 
 def _is_withdrawn(text: str, each: Statement, end: int) -> bool:
     """Whether second thoughts stand between a statement's value and the next one."""
-    start = each.end if each.closed else each.end - len(each.text)
-    return TAKES_BACK.search(text, max(0, start), min(end, start + _SECTION)) is not None
+    start = each.value_at
+    return TAKES_BACK.search(text, start, min(end, start + _SECTION)) is not None
 
 
 def _falls_to_the_cut(
@@ -296,15 +343,22 @@ def _falls_to_the_cut(
         torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
         if torn or (value is None and (values or not last.text)):
             return True
-    return bool(values) and TURNS.search(text, values[-1][0].end) is not None
+    if not values:
+        return False
+    last = values[-1][0]
+    return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None
 
 
 def _rank(text: str, found: re.Match[str], field: str) -> Rank:
+    if (marked := mark_rank(found["mark"])) != "said":
+        return marked
+    if found["last"]:
+        return "final"
     noun = plain_key(found["key"])
     if noun in _MARKED_NOUNS:
         return "final" if noun in FINAL_NOUNS else "draft"
     start = found.end()
-    value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`)\]]*", field)
+    value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*", field)
     end = start + value.end() if value else start
     return rank_of(text, found.start(), end, found["remark"] or "")
 
@@ -355,7 +409,7 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     if not names:
         return None
     return re.compile(
-        rf"(?<!\w)(?P<key>{names})(?!\w)"
+        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{_MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
         rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
         rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_MARKS}{_SIGN}{_MARKS})",

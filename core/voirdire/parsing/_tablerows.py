@@ -39,16 +39,22 @@ def table_cells(text: str, keys: Sequence[str]) -> list[Cell]:
     ]
 
 
-def verdict_cells(text: str, words: Sequence[str]) -> list[Cell]:
-    """The one cell below a word of verdict, where a table has one row and begins with that word.
+def verdict_cells(text: str, words: Sequence[str], marks: Sequence[str]) -> list[Cell]:
+    """The cell below a word of verdict, where a table has one row and begins with that word.
 
-    Other tables with such a column are about several things.
+    A mark may stand before the word; where all columns are such words, each is a cell under its
+    head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
     forms, found = key_forms(words), []
+    before = re.compile(rf"(?:{'|'.join(marks)})[\s_]+", re.IGNORECASE)
     for table in _tables(text):
         head, *rows = _rows(table.group())
-        if len(rows) == 1 and head and rows[0] and match_key(head[0], forms):
-            found.append(Cell("", rows[0][0], table.start(), table.end()))
+        if len(rows) != 1 or not head or not rows[0]:
+            continue
+        known = [match_key(before.sub("", cell, count=1), forms) is not None for cell in head]
+        upto = len(head) if all(known) else 1 if known[0] else 0
+        pairs = zip(head[:upto], rows[0], strict=False)
+        found += [Cell(name, cell, table.start(), table.end()) for name, cell in pairs]
     return found
 
 

@@ -6,6 +6,8 @@ One list of each for all parsers. What is a fragment of a regular expression ign
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import Literal
 
 #: How far a statement goes: a draft never answers, a final one settles what stands before it.
@@ -26,11 +28,16 @@ FOREIGN_VERDICTS = (
     *("评分", "分数", "得分", "答案", "スコア", "評価", "점수", "평점"),
 )
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
-FINAL_NOUNS = ("final", "revised", "corrected", "updated")
-DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary")
+FINAL_NOUNS = ("final", "finally", "revised", "corrected", "correction", "updated", "amended")
+DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary", "tentative", "tentatively")
+#: Joined to a noun by a sign they say the same: ``final_answer``, ``<revised_score>``.
+FINAL_MARKS = ("final", "revised", "corrected", "updated", "amended", "adjusted")
+DRAFT_MARKS = (
+    *("draft", "initial", "preliminary", "tentative", "first", "old", "original", "previous"),
+)
 _FINAL = (
-    r"(?:final(?:ly|ised|ized|e|er|es)?|revised|corrected|amended|updated|adjusted|definitive"
-    r"|ultimate(?:ly)?|settled|endgültige?[rsn]?|définitive?|definitiv[ao]|finaal|最终|最終|최종)"
+    r"(?:final(?:ly|ised|ized|e|er|es)?|revised|corrected|amended|updated|adjusted|edit(?:ed)?|definitive"
+    r"|ultimate(?:ly)?|settled|therefore|thus|hence|in\s+conclusion|to\s+conclude|endgültige?[rsn]?|définitive?|definitiv[ao]|finaal|最终|最終|최종)"
 )
 # An adjective beside its noun; "first" and "old" stand before many other things.
 _DRAFT = (
@@ -46,25 +53,39 @@ _DRAFT_CLAUSE = (
 _DRAFT_BEHIND = re.compile(
     r"[\s*_,(\[–—-]*(?:(?:was|is|being|as|for|only|just)\s+)?(?:(?:my|the|an?)\s+)?"
     r"(?:at\s+first|initial(?:ly)?|draft|first\s+(?:pass|draft|guess|impression|thought)|tentative(?:ly)?"
-    r"|preliminary|provisional(?:ly)?|to\s+(?:begin|start)\s+with|originally)\b",
+    r"|preliminary|provisional(?:ly)?|to\s+(?:begin|start)\s+with|originally"
+    r"|before\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
     re.IGNORECASE,
 )
 _FINAL_BEHIND = re.compile(
-    r"[\s*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected)\b", re.IGNORECASE
+    r"[\s*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected|amended"
+    r"|after\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
+    re.IGNORECASE,
 )
 # Second thoughts: what stands before them does not count any more. The first kind may begin a
 # clause, the second begins a sentence, for it also occurs in what a text is about.
 _SECOND_THOUGHTS = (
     r"(?:wait|hmm+|oops|correction|never\s*mind"
     r"|actually(?=\s*[,:.…–—-]|\s+(?:i|no|not|my|let|make|\d|(?-i:[A-Z]))\b)"
-    r"|(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it)"
+    r"|(?:please\s+)?(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it"
+    r"|(?:the|my)\s+(?:above|previous|earlier|first|last|initial|old)\b)"
+    r"|thinking\s+(?:again|twice|about\s+(?:it|this)\s+(?:again|more))"
+    r"|make\s+(?:that|it)\s+(?=\W{0,3}(?:an?\s+)?(?:\d|(?-i:[A-Z])\b|yes\b|no\b))"
+    r"|no,\s+(?:wait|sorry|rather|it\s+should|(?:the|my)\s+(?:\w+\s+)?(?:"
+    + "|".join(VERDICTS)
+    + r")\s+(?:is|should))"
+    r"|(?:(?:sorry|apologies|oh|no)[,.!:;–—-]*\s+)?i\s+meant\b"
+    r"|(?:sorry|apologies)[,.!:;–—-]*\s+(?:that|this|it|the\s+\w+)\s+should\b"
     r"|on\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
     r"|inspection|reading)"
     r"|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
     r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change))"
 )
 _OWNED_UP = (
-    r"(?:i\s+take\s+(?:that|it)\s+back|i(?:\s+was|\s+am|['’]m)\s+(?:wrong|mistaken)"
+    r"(?:i\s+take\s+(?:that|this|it)\s+back|i(?:\s+was|\s+am|['’]m)\s+(?:wrong|mistaken)"
+    r"|i\s+(?:hereby\s+)?(?:retract|withdraw|revoke|rescind|recant)\b|i\s+stand\s+corrected"
+    r"|i\s+(?:misread|misjudged|miscounted|misunderstood|overlooked)\b"
+    r"|(?:that|this|it|the\s+above)\s+was\s+(?:only|just|merely)\s+(?:an?|my|the)\s+(?:\w+\s+)?(?:draft|guess|thought|try|impression)"
     r"|i\s+made\s+(?:a\s+mistake|an\s+error)|my\s+(?:mistake|bad)"
     r"|(?:that|this)(?:['’]s|\s+is|\s+was|\s+seems|\s+would\s+be)\s+(?:wrong|incorrect"
     r"|not\s+right|a\s+mistake|too\s+(?:high|low|harsh|generous|lenient|strict))"
@@ -81,7 +102,7 @@ TAKES_BACK = re.compile(
 #: In a reply that was cut these announce that another statement was to follow.
 TURNS = re.compile(
     rf"\b(?:{TAKEN_BACK}|{_FINAL}|then\s+again|reconsider(?:ing|ed)?|revis(?:e|ing|ed)"
-    r"|adjust(?:ing|ed)?|upgrad(?:e|ing)|downgrad(?:e|ing))(?!\w)",
+    r"|adjust(?:ing|ed)?|upgrad(?:e|ing)|downgrad(?:e|ing)|actually)(?!\w)",
     re.IGNORECASE,
 )
 _SEPARATORS = r"[ \t*_`,:=(\[$\\\"'–—-]"
@@ -97,17 +118,57 @@ _DRAFT_BEFORE = re.compile(
     rf"{_SEPARATORS}{{1,6}}|\b{_DRAFT_CLAUSE}\b[^.!?;\n]{{0,40}})$",
     re.IGNORECASE,
 )
+#: Words before a statement that deny it, suppose it, or leave it to someone else.
+DENIED = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
+    r"|\b(?:if|unless|whether|suppos(?:e|ing)|imagine)\b[^.!?:;\n]*$",
+    re.IGNORECASE,
+)
+# "4, not 2", "yes because ...": behind a value these words are about another one, or
+# say why.
+_OTHER_VALUE = (
+    r"\s*\((?:not|was|were|formerly|previously|initially|originally|before|changed\s+from|up\s+from"
+    r"|down\s+from|instead\s+of|rather\s+than)\b[^()\n]{0,80}\)?"
+    r"|\bchanged\s+from\s[^,.;\n]{1,60}?\s(?=to\s)"
+)
+#: "B (was A)", "changed from A to B": what is said of a value that does not stand any more.
+OTHER_VALUE = re.compile(_OTHER_VALUE, re.IGNORECASE)
+_ASIDE = re.compile(
+    rf"{_OTHER_VALUE}"
+    r"|,\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^,;.\n]{1,60}"
+    r"|(?<=\w)[*_\"'”)]*\s+(?:rather\s+than|instead\s+of|because|since)\s[^\n]*",
+    re.IGNORECASE,
+)
+#: What a reply struck out says nothing.
+STRUCK = re.compile(
+    r"~~[^~\n]{1,200}~~|<(?P<tag>del|s|strike)>[^<\n]{0,200}</(?P=tag)>", re.IGNORECASE
+)
+# "## Draft", "**Final ratings**", "Initial scores:" alone on a line.
+_HEADING = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+(?P<marked>[^\n]{1,60})"
+    r"|(?:\d{1,2}[.)][ \t]+)?[*_]{2}(?P<bold>[^*_\n]{1,60})[*_]{2}:?"
+    r"|(?P<plain>[^\W\d][^\n:|]{0,50})[:：])[ \t*_]*$",
+    re.MULTILINE,
+)
+_SAYS_FINAL = re.compile(rf"\b(?:{'|'.join(FINAL_MARKS)})\b", re.IGNORECASE)
+_SAYS_DRAFT = re.compile(
+    r"\b(?:draft|initial|preliminary|tentative|provisional|first\s+(?:pass|draft|impressions?))\b",
+    re.IGNORECASE,
+)
+_SECTION = 2_000
 _NOT_DRAFT = re.compile(r"\b(?:but|now)\b[^.!?;\n]*$", re.IGNORECASE)
 _REACH = 80
 
 
 def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
-    """What the words around a statement make of it; `remark` is what brackets behind its key say.
+    r"""What the words around a statement make of it; `remark` is what brackets behind its key say.
 
     >>> rank_of("Draft score: 2", 6, 14), rank_of("My final score: 4", 9, 17)
     ('draft', 'final')
     >>> rank_of("[[2]] at first", 0, 5), rank_of("Score: 4", 0, 8)
     ('draft', 'said')
+    >>> rank_of("## Draft\nEmpathy: 2", 9, 19)
+    'draft'
     """
     before = text[max(0, at - _REACH) : at].rpartition("\n")[2]
     behind = text[end : end + 40]
@@ -116,4 +177,40 @@ def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
     drafted = (_DRAFT_BEFORE.search(before) and not _NOT_DRAFT.search(before)) or (
         _DRAFT_BEHIND.match(behind) or _DRAFT_BEHIND.match(remark)
     )
-    return "draft" if drafted else "said"
+    return "draft" if drafted else _rank_of_section(text, at)
+
+
+def _rank_of_section(text: str, at: int) -> Rank:
+    """What the heading above a statement makes of it: ``## Draft``, ``**Final ratings**``."""
+    ends, ranks = _headings(text)
+    last = bisect_right(ends, at) - 1
+    return ranks[last] if last >= 0 and at - ends[last] < _SECTION else "said"
+
+
+@lru_cache(maxsize=16)
+def _headings(text: str) -> tuple[list[int], list[Rank]]:
+    """Where the headings of a text end, and what each makes of its section."""
+    ends, ranks = list[int](), list[Rank]()
+    for each in _HEADING.finditer(text):
+        head = next(filter(None, each.group("marked", "bold", "plain")))
+        draft: Rank = "draft" if _SAYS_DRAFT.search(head) else "said"
+        ends.append(each.end() + 1)
+        ranks.append("final" if _SAYS_FINAL.search(head) else draft)
+    return ends, ranks
+
+
+def mark_rank(mark: str | None) -> Rank:
+    """How far a statement goes by the word that is joined to its noun: *final*_answer."""
+    word = (mark or "").casefold().strip(" _-")
+    if word in FINAL_MARKS or word in FINAL_NOUNS:
+        return "final"
+    return "draft" if word in DRAFT_MARKS or word in DRAFT_NOUNS else "said"
+
+
+def without_aside(text: str) -> str:
+    """A value without what is said of other values behind it, and without its reasons.
+
+    >>> without_aside("4, not 2"), without_aside("B (was A)"), without_aside("yes because A")
+    ('4', 'B', 'yes')
+    """
+    return _ASIDE.sub("", text)

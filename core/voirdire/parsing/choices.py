@@ -33,7 +33,7 @@ from voirdire.parsing._statements import (
     settled,
     with_last_words,
 )
-from voirdire.parsing._words import VERDICTS
+from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 #: Keys of an object that may hold the letter, the surest first.
 _KEYS = (
-    *(key for key in VERDICT_KEYS if key.startswith(("final", "revised"))),
+    *(key for key in VERDICT_KEYS if key.startswith(FINAL_MARKS)),
     *("answer", "answers", "correctanswer", "choice", "choices", "selectedoption"),
     *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
     *("prediction", "response", *VERDICT_KEYS),
@@ -96,9 +96,10 @@ def parse_choice(
     """Read which options a reply chooses. Never raises on any text.
 
     A letter counts where the reply consists of it, where a line begins with it (``d) worry``) or
-    behind a cue such as *answer*, *my choice is* or a LaTeX box; the last cue wins. The letters of
-    ordinary words, of options that are argued against and of echoed lists do not count. A reply
-    that is exactly the text of an option chooses it.
+    behind a cue such as *answer*, *my choice is* or a LaTeX box. A final answer settles what
+    stands before it; plain ones that disagree leave the reply ambiguous. The letters of ordinary
+    words, of options that are argued against and of echoed lists do not count. A reply that is
+    exactly the text of an option chooses it.
 
     Parameters
     ----------
@@ -187,22 +188,24 @@ def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
 
 def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled[Chosen] | None:
     """What cues and boxes settle on: letters, or the reason why they are none."""
-    said, values = _claims(cues, text, asked)
-    return settled(said, text, values.get, cut=cut, last_wins=True)
+    standing = [cue for cue in cues if not cue.retracted]
+    said, values = _claims(standing or cues, text, asked)
+    return settled(said, text, values.get, cut=cut)
 
 
 def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
     """Cues and boxes as statements, whose texts are the keys of what they choose."""
-    found = [
+    found: list[tuple[Statement, Chosen | None]] = [
         (Statement("", "", cue.at, cue.end, cue.rank, closed=cue.alone), _of_cue(cue, asked))
         for cue in cues
     ]
     for box in set_apart(text):
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
-        found += [(box, _of_cue(cue, asked)) for cue in inside[-1:]]
+        found += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
     names = [str(number) for number in range(len(found))]
     said = [replace(each, text=name) for (each, _), name in zip(found, names, strict=True)]
-    return said, {name: value for (_, value), name in zip(found, names, strict=True)}
+    values = zip(names, (value for _, value in found), strict=True)
+    return said, {name: value for name, value in values if value is not None}
 
 
 def _of_cue(cue: Cue, asked: _Asked) -> Chosen:

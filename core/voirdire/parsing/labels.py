@@ -21,7 +21,14 @@ from voirdire.parsing._statements import (
     verdicts,
     with_last_words,
 )
-from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
+from voirdire.parsing._words import (
+    DRAFT_MARKS,
+    FINAL_MARKS,
+    FOREIGN_VERDICTS,
+    TAKES_BACK,
+    TURNS,
+    VERDICTS,
+)
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
@@ -57,9 +64,10 @@ _LONGEST_ENTRY = 120
 _NONE = frozenset({"nolabel", "nolabels", "none", "noneoftheabove", "noneofthese"})
 _NO_ENTRY = _NONE | {"", "na"}
 #: Beside others these keys hold the answer, and a flag of these denies the label beside it.
-_ANSWERS = (
-    frozenset({"final", "finalanswer", "finallabel", "finallabels", "answer"}),
-    frozenset({"labels"}),
+_ANSWERS = (FINAL_MARKS, ("answer",), ("labels",))
+# "initial_answer", "draftLabels": a key of what was not kept.
+_FIRST_TRY = re.compile(
+    rf"(?:{'|'.join(DRAFT_MARKS)})(?:(?:label|answer|verdict|choice|category|categorie|classe)s?)?$"
 )
 _FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
@@ -177,7 +185,7 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     if not marked and not (cut and len(said) > 1 and named):
         return None
     read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
-    return settled(said, text, read, cut=cut, last_wins=True)
+    return settled(said, text, read, cut=cut)
 
 
 def _of_line(text: str, labels: LabelSet) -> _Named | None:
@@ -242,9 +250,14 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         pairs = pairs_of(tree)
         if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
             return
-        settled = [[pair for pair in pairs if plain_key(pair[0]) in keys] for keys in _ANSWERS]
+        settled = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
         for key, value in next(filter(None, settled), pairs):
             yield from _of_pair(key, value, labels, depth)
+
+
+def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
+    """Whether a key is one of these, or joined to one that marks it as final: *revisedlabel*."""
+    return key in keys or (keys is FINAL_MARKS and key.startswith(keys))
 
 
 def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | None]:
@@ -254,6 +267,7 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
         yield from [label] if said else [None] if said is None else []
     elif (
         plain_key(key) in _ASIDE
+        or _FIRST_TRY.match(plain_key(key))
         or is_no_answer(key)
         or (isinstance(value, str) and is_empty_slot(key, value))
     ):
@@ -266,6 +280,8 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if (said := _from_statements(source.text, labels)) is not None:
         return said if said.labels or said.explicit_none else None
     text = _of_one_text(_behind_second_thoughts(source.text.strip()))
+    if not source.keep_cut and TURNS.search(text.rpartition("\n")[2]):
+        text = ""  # another label was to follow
     raw = text.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]

@@ -26,6 +26,7 @@ from voirdire.parsing._statements import (
     verdicts,
     with_last_words,
 )
+from voirdire.parsing._words import DENIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,10 +76,9 @@ _PICKS = re.compile(
     rf"|\b{_ONE.replace('left', 'won')}\s+(?:wins|is\s+the\s+(?:better|best|winner|winning))\b",
     re.IGNORECASE,
 )
-# "not A is better", "at first A is better", "plan A": no verdict on A.
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|nor|neither)|n['’]t)\s+(?:\w+\s+){0,3}$"
-    r"|\b(?:if|unless|thought|initially|at\s+first)\b[^.!?\n]*$"
+# "At first A is better", "plan A": no verdict on A.
+_OTHERS = re.compile(
+    r"\b(?:thought|initially|at\s+first)\b[^.!?\n]*$"
     r"|\b(?:of|plan|type|group|person|part|case|step)\s+$",
     re.IGNORECASE,
 )
@@ -95,7 +95,7 @@ _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # A reply that is a letter, perhaps with "wins".
 _ALONE = re.compile(
-    rf"\W*{_SIDE}(?P<left>[AB])\)?"
+    rf"\W*{_SIDE}(?P<left>[AB])\)?(?:\s*\([^()\n]{{1,60}}\))?"
     r"(?:\s+(?:is\s+better|better|wins(?:\s+by\s+[\w\s]{1,20})?))?\W*",
     re.IGNORECASE,
 )
@@ -149,7 +149,7 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
         for each in set_apart(text)
     ]
     said = [*apart, *verdicts(text)]
-    found: Settled[float | str] | None = settled(said, text, _read, cut=cut, last_wins=True)
+    found: Settled[float | str] | None = settled(said, text, _read, cut=cut)
     return found or Settled(_level_of(without_last_word(text) if cut else text))
 
 
@@ -202,7 +202,8 @@ def _signed(found: re.Match[str]) -> float | None:
 def _is_denied(text: str, found: re.Match[str]) -> bool:
     """Whether a statement is taken back, asked or conditional."""
     asked = _ASKED.match(text, found.end()) or _WHICH.search(text[: found.start()][-30:])
-    return bool(asked or _DENIED.search(text[max(0, found.start() - 40) : found.start()]))
+    before = text[max(0, found.start() - 40) : found.start()]
+    return bool(asked or DENIED.search(before) or _OTHERS.search(before))
 
 
 def _picked(found: re.Match[str]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
@@ -10,12 +11,14 @@ from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import Found, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing._statements import Settled, Statement, settled, with_last_words
+from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, read_number
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from voirdire.schema import FinishReason, Parsed, Scale
 
@@ -26,9 +29,11 @@ _SERIAL = re.compile(
     rf"\s*{_KEY_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-](?P<rest>.*))?",
     re.IGNORECASE | re.DOTALL,
 )
+_LEAD = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 # "1. Tension: 2", "1 - 2", "| 1 | Tension | 2 |": a sign, or a dash or cell before a number.
 _LINE = re.compile(
-    rf"^[\s*_>#(-]{{0,6}}{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}})(?:[.)](?=\W*\d{{1,3}}\W*$)"
+    rf"^[\s*_>#(-]{{0,6}}(?:(?:{_LEAD})[ \t]+)?"
+    rf"(?P<item>{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}}))(?:[.)](?=\W*\d{{1,3}}\W*$)"
     r"|[.)]?(?P<name>[^:=|\n]{0,200}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
     r"[*_ \t]{0,4}(?P<answer>[^\s|][^\n|]{0,99})$"
     r"|^[ \t]*\|[\s*]{0,3}(?P<row>\d{1,3})[\s.*]{0,3}\|(?:[^|\n\w]{0,6}[^\W\d][^|\n]{0,200}\|)?"
@@ -52,6 +57,12 @@ _TOTALS = frozenset({"total", "totalscore", "sum"})
 _NOT_RATABLE = frozenset(
     {"notratable", "notrateable", "nr", "na", "notapplicable", "cannotberated"}
 )
+# "**2** (draft)": the value, without what is said of it.
+_VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`]*")
+# What brackets behind an item say, as in "Item 1 (draft)".
+_REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6
 
 
@@ -96,33 +107,73 @@ def parse_questionnaire(
     if text is None or nothing_there(text, finish_reason):
         return _nothing(serials, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
-    answers = _answers(source)
-    if not any(serial in answers for serial in (0, *serials)):
+    answers = _in_objects(source)
+    behind = source.reading.behind if answers else "" if source.has_object else source.text
+    said = _in_lines(behind)
+    known = answers.keys() | {n for n in said if not answers or any(e.final for e in said[n])}
+    if known.isdisjoint((0, *serials)):
         return _nothing(serials, why_no_answer(source))
-    if 0 in answers and len(items) not in answers:
+    if 0 in known and len(items) not in known:
         return _nothing(serials, "zero_based_keys")
-    numbers = {
-        serial: _number(answers.get(serial, []), items[serial - 1], serial in not_ratable, yes_no)
-        for serial in serials
-    }
-    flags = [Flag("unknown_item", str(serial)) for serial in answers if serial not in serials]
-    return _finished(numbers, source, flags)
+    settles: dict[int, Settled[Number]] = {}
+    for serial in serials:
+        read = partial(_read, scale=items[serial - 1], lacks=serial in not_ratable, yes_no=yes_no)
+        settles[serial] = _settled(answers.get(serial, []), said.get(serial, []), source, read)
+    flags = [Flag("unknown_item", str(n)) for n in (*answers, *said) if n not in serials]
+    flags += [Flag("conflicting", str(n)) for n, each in settles.items() if each.conflict]
+    numbers = {n: each.value or Number(None, each.reason) for n, each in settles.items()}
+    return _finished(numbers, source, list(dict.fromkeys(flags)))
 
 
-def _answers(source: Source) -> dict[int, list[Found]]:
+def _in_objects(source: Source) -> dict[int, list[Found]]:
     """Serial number -> what the last object that holds any serial number says."""
     for tree in reversed(source.reading.values):
         if found := _outermost(tree):
             return {n: scalars(values, keep_cut=source.keep_cut) for n, values in found.items()}
-    if source.has_object:
-        return {}
-    said: dict[int, list[Found]] = {}
-    sideways = _SIDEWAYS.search(source.text, 0, 10_000) is not None
-    for line in _LINE.finditer(_INLINE.sub("\n", source.settled[:100_000])):
-        serial, answer = line["serial"] or line["row"], line["answer"] or line["cell"]
+    return {}
+
+
+def _in_lines(text: str) -> dict[int, list[Statement]]:
+    """Serial number -> what lines and cells of a text state of it."""
+    text = _INLINE.sub("\n", text[:100_000])
+    said: dict[int, list[Statement]] = {}
+    sideways = _SIDEWAYS.search(text, 0, 10_000) is not None
+    for line in _LINE.finditer(text):
+        serial, group = line["serial"] or line["row"], "answer" if line["serial"] else "cell"
+        answer, (start, end) = line[group], line.span(group)
         if not (_RANGE.fullmatch(answer) or (sideways and line["row"])):
-            said.setdefault(int(serial), []).append(Found(answer.strip()))
+            remark = _REMARK.search(line["name"] or "")
+            at = line.start("item") if line["serial"] else line.start()
+            rank = rank_of(text, at, _value_end(text, start, end), remark[1] if remark else "")
+            one = Statement(serial, without_aside(answer).strip(), start, end, rank, begins=start)
+            said.setdefault(int(serial), []).append(one)
     return said
+
+
+def _value_end(text: str, start: int, end: int) -> int:
+    value = _VALUE.match(text, start, end)
+    return value.end() if value else start
+
+
+def _settled(
+    found: list[Found],
+    said: list[Statement],
+    source: Source,
+    read: Callable[[Found], Number],
+) -> Settled[Number]:
+    """What objects and lines say of one item, by the rule of all statements."""
+
+    def stated(text: str) -> Number | None:
+        number = read(Found(text))
+        return None if number.reason in _NO_NUMBER else number
+
+    if found:
+        own = _agreed([read(each) for each in found])
+        return with_last_words(own, source, said, stated) or Settled(own)
+    text = _INLINE.sub("\n", source.text[:100_000])
+    if settles := settled(said, text, stated, cut=not source.keep_cut):
+        return settles
+    return Settled(_agreed([read(Found(each.text)) for each in said]))
 
 
 def _outermost(tree: Any) -> dict[int, list[Any]]:
@@ -153,7 +204,17 @@ def _numbered(node: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _inside(node: Any) -> list[Any]:
-    return [value for _, value in pairs_of(node)] if isinstance(node, dict) else node
+    """The members of an object or list; beside a *final* one no other, and no *draft*."""
+    if not isinstance(node, dict):
+        return node if isinstance(node, list) else []
+    ranked = [(mark_rank(_first_word(key)), value) for key, value in pairs_of(node)]
+    final = [value for rank, value in ranked if rank == "final" and isinstance(value, dict | list)]
+    return final or [value for rank, value in ranked if rank != "draft"]
+
+
+def _first_word(key: str) -> str:
+    found = _FIRST_WORD.match(key)
+    return found.group() if found else ""
 
 
 def _serial(key: str) -> int | None:
@@ -163,19 +224,18 @@ def _serial(key: str) -> int | None:
     return int(found[1])
 
 
-def _number(found: list[Found], scale: Scale, may_lack: bool, yes_no: bool) -> Number:
+def _agreed(numbers: list[Number]) -> Number:
     """The one number that all answers to an item agree on."""
-    numbers = [_read(each, scale, may_lack, yes_no) for each in found]
     if not numbers:
         return Number(None, "absent")
     agree = all(number == numbers[0] for number in numbers)
     return numbers[0] if agree else Number(None, "duplicate_key")
 
 
-def _read(found: Found, scale: Scale, may_lack: bool, yes_no: bool) -> Number:
+def _read(found: Found, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
     if found.reason:
         return Number(None, found.reason)
-    if may_lack and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
+    if lacks and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
         return Number(None, "not_ratable")
     if not yes_no:
         if found.top is not None and read_number(found.top, scale).value != scale.high:

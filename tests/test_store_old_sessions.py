@@ -138,7 +138,7 @@ def test_a_migrated_session_has_the_tables_of_a_new_one(old):
     assert set(MIGRATIONS) == set(range(1, SCHEMA_VERSION))
 
 
-@pytest.mark.parametrize("version", [3, 99])
+@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, 99])
 def test_a_newer_schema_is_refused_and_left_alone(old, version):
     session = old / "session"
     with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
@@ -347,3 +347,24 @@ def test_connections_are_closed_also_where_something_fails(tmp_path, monkeypatch
     for connection in opened:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             connection.execute("SELECT 1")
+
+
+def test_a_session_of_version_2_is_read_and_migrated(tmp_path):
+    """What came after it is columns and tables, so that one is made by taking these away."""
+    study = study_of(tmp_path, judge("ann"))
+    go(tmp_path, study)
+    session = tmp_path / "a"
+    with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
+        connection.execute("ALTER TABLE calls DROP COLUMN role")
+        connection.execute("ALTER TABLE attempts DROP COLUMN batch")
+        connection.execute("DROP TABLE batches")
+        connection.execute("DROP TABLE batch_lines")
+        connection.execute("UPDATE meta SET value = '2' WHERE name = 'schema_version'")
+    before = replies_frame(session)
+    assert before["role"].unique().to_list() == [""]
+    assert session_status(session, PLUGINS).complete
+    assert schema_version(session) == 2
+    result = go(tmp_path, study, resume=True)
+    assert (result.complete, result.raters[0].calls) == (True, 8)
+    assert schema_version(session) == SCHEMA_VERSION
+    assert replies_frame(session).equals(before)

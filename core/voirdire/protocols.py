@@ -209,6 +209,28 @@ class FollowsUp(Protocol):
 
 
 @runtime_checkable
+class AsksInRoles(Protocol):
+    """A rater whose requests have roles, each of which the study may give a model of its own."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Every `Request.role` that it asks in."""
+        ...
+
+
+@runtime_checkable
+class Replays(Protocol):
+    """A rater whose `follow_up` does work that is not to be done twice, such as calling tools."""
+
+    def follows(self, replies: Sequence[Reply], kept: Request) -> bool:
+        """Whether a request that an earlier run made in this place follows from these replies.
+
+        Then it is taken as it was made, and `follow_up` is not called.
+        """
+        ...
+
+
+@runtime_checkable
 class TakesTime(Protocol):
     """A rater whose `follow_up` may take long: where `slow`, it is called beside the runner's loop.
 

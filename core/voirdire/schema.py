@@ -198,7 +198,8 @@ class Message:
     """One chat message.
 
     An assistant's message may hold the `calls` that it made; one of role ``tool`` is the result of
-    the call named by `call_id` (and `name`, the tool's, which some providers ask for).
+    the call named by `call_id` (and `name`, the tool's, which some providers ask for). `thoughts`
+    are those of the reply that made the calls, handed back unread.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -206,6 +207,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     name: str = ""
+    thoughts: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,8 @@ class Request:
     `schema` is a JSON schema for providers that have structured output. `run` is which of the k
     independent runs asks: the runner sets it, and a model that draws by itself draws anew for each.
     With `tools` the model may call some in place of an answer; a schema is then not enforced.
+    `role` says which of the rater's models is asked (`models` in the study's panel); without one
+    it is the rater's `model`.
     """
 
     messages: tuple[Message, ...]
@@ -264,6 +268,7 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     run: int = 1
     tools: tuple[Tool, ...] = ()
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +291,8 @@ class Reply:
 
     `params` are the parameters really sent, `notes` what was dropped with the study's leave,
     `option_logprobs` the log-probability of each requested option where the model gives them.
-    `tool_calls` are what it wants to call, where the request brought tools.
+    `tool_calls` are what it wants to call, where the request brought tools, and `thoughts` the
+    provider's blocks of reasoning before them, as they came: some providers want them back.
     `request` is what was asked; the runner sets it for `follow_up`, and `parse` must not need it.
     """
 
@@ -303,6 +309,7 @@ class Reply:
     error: str = ""
     request: Request | None = None
     tool_calls: tuple[ToolCall, ...] = ()
+    thoughts: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

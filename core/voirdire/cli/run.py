@@ -134,6 +134,11 @@ def print_result(result: RunResult) -> None:
     names = ("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost")
     print_fitted(console, Table(tuple(map(text, names)), tuple(rows)))
     for rater in result.raters:
+        for one in rater.models:
+            typer.echo(
+                f"{visible(rater.name)} asked {visible(one.model)} as {visible(one.role)}: "
+                f"{one.calls:,} calls, {one.input + one.output:,} tokens, cost {_money(one.cost)}"
+            )
         if rater.parked:
             typer.echo(f"{visible(rater.name)} was parked: {visible(rater.parked)}")
         if rater.nothing_read:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Inputs, Panel, Source
     from voirdire.schema import Finding
     from voirdire.stats import Estimate, JuryWorth
+    from voirdire.store.counts import Spent
     from voirdire.study import Combine, Study
 
     Floats = NDArray[np.float64]
@@ -285,14 +286,19 @@ def _used(inputs: Inputs) -> dict[str, Price]:
     if not is_session(inputs.session):
         return {}
     found = {}
-    for name, (model, spent) in spent_by_rater(inputs.session).items():
-        prices = inputs.study.run.prices.get(model.partition(" {")[0])
-        money = None
-        if prices is not None and not spent.blind:
-            money = prices.cost(spent.input, spent.output, spent.cached)
-        tokens = None if spent.blind else spent.input + spent.output
-        found[name] = Price(name, spent.calls, tokens, money)
+    for name, models in spent_by_rater(inputs.session).items():
+        parts = [_price(name, model, spent, inputs.study) for model, spent in models.items()]
+        found[name] = _together(name, parts)
     return found
+
+
+def _price(name: str, model: str, spent: Spent, study: Study) -> Price:
+    """What one model of a rater used."""
+    prices = study.run.prices.get(model.partition(" {")[0])
+    if spent.blind:
+        return Price(name, spent.calls)
+    money = None if prices is None else prices.cost(spent.input, spent.output, spent.cached)
+    return Price(name, spent.calls, spent.input + spent.output, money)
 
 
 def _together(name: str, prices: Sequence[Price]) -> Price:

@@ -11,9 +11,11 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._models import model_factory
 from voirdire.running._panel import chosen, naming
 from voirdire.running._run import read_inputs, read_study
-from voirdire.running.budget import REPLY_TOKENS, estimate_tokens, with_free_models
+from voirdire.running._tally import Tally
+from voirdire.running.budget import REPLY_TOKENS, estimate_tokens, prices_of, with_free_models
 from voirdire.schema import Response
 from voirdire.store import is_session, read_session
+from voirdire.store.counts import Spent
 from voirdire.store.findings import rater_findings
 from voirdire.store.frames import Panel
 from voirdire.store.raters import askers
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.schema import Finding
     from voirdire.store.raters import Asker
-    from voirdire.study import Prices, Stage, Study
+    from voirdire.study import Stage, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ def dry_run(
     found = chosen(panel, STAGES if only is None else (only,))
     for asker in found:
         with naming(asker.spec.name):
-            model_factory(asker.spec.model, plugins)
+            for asked in asker.spec.asks.values():
+                model_factory(asked.model, plugins)
     with closing(memory_session()) as connection:
         read_inputs(connection, study, found)
         _expect_generated(connection, study)
@@ -87,7 +90,8 @@ def dry_run(
 def _estimate(
     connection: sqlite3.Connection, known: sqlite3.Connection, asker: Asker, study: Study
 ) -> DryRater:
-    tasks = calls = kept = given = out = 0
+    tasks = kept = 0
+    spent: dict[str, Spent] = {}
     sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
     for names, task in iterate_tasks(connection, asker.task, study.comparisons):
         requests = asker.rater.requests(task)
@@ -99,16 +103,14 @@ def _estimate(
                     kept += 1
                     continue
                 tokens = estimate_tokens(request)
-                calls, given, out = calls + 1, given + tokens[0], out + tokens[1]
-    cost = _cost(given, out, study.run.prices.get(asker.spec.model))
-    said = rater_findings(asker.id.name, asker.rater)
+                role = request.role
+                spent[role] = spent.get(role, Spent()) + Spent(1, 0, *tokens)
+    tally = Tally(spent=spent)
+    whole, cost = tally.whole, tally.cost(prices_of(asker.spec, study))
     return DryRater(
-        asker.id.name, asker.id.stage, asker.spec.model, tasks, calls, kept, given, out, cost, said
-    )
-
-
-def _cost(given: int, out: int, prices: Prices | None) -> float | None:
-    return None if prices is None else prices.cost(given, out)
+        asker.id.name, asker.id.stage, asker.spec.model_names, tasks, whole.calls, kept,
+        whole.input, whole.output, cost, rater_findings(asker.id.name, asker.rater),
+    )  # fmt: skip
 
 
 def _expect_generated(connection: sqlite3.Connection, study: Study) -> None:

@@ -13,7 +13,7 @@ from voirdire.running._models import completer, make_model
 from voirdire.running._tally import tally_of
 from voirdire.running.budget import Budget, check_prices, cost_of, guessed
 from voirdire.running.limits import Breaker, RateLimiter
-from voirdire.running.workers import Worker
+from voirdire.running.workers import Line, Worker
 from voirdire.schema import Usage
 from voirdire.store.counts import blind_characters, spent_by_model
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from voirdire.store.frames import Panel
     from voirdire.store.raters import Asker
     from voirdire.store.session import Session
-    from voirdire.study import ModelLimits, Stage, Study
+    from voirdire.study import Asked, ModelLimits, Stage, Study
 
 
 def chosen(panel: Panel, only: Sequence[Stage]) -> list[Asker]:
@@ -42,7 +42,7 @@ def chosen(panel: Panel, only: Sequence[Stage]) -> list[Asker]:
             f"study {study.name!r} has nobody to run for {', '.join(only)}: "
             "give [[panel]] or [[generators]] a model"
         )
-    check_prices(study.run, (asker.spec.model for asker in found))
+    check_prices(study.run, (one.model for asker in found for one in asker.spec.asks.values()))
     return found
 
 
@@ -50,30 +50,26 @@ def make_workers(
     study: Study, found: Sequence[Asker], session: Session, stop: Stop, plugins: Plugins
 ) -> tuple[list[Worker], list[Any]]:
     """A worker for each asker, and the models behind them, one a distinct name and options."""
-    models: dict[str, Any] = {}
-    limiters: dict[str, RateLimiter] = {}
+    models: dict[str, tuple[Any, RateLimiter]] = {}
     workers: list[Worker] = []
     budget = Budget(study.run.max_cost, study.run.max_calls)
     for asker in found:
-        spec = asker.spec
-        identity = repr((spec.model, spec.model_options))
-        if identity not in models:
-            timeout = study.run.timeout
-            with naming(spec.name):
-                models[identity] = make_model(spec.model, spec.model_options, plugins, timeout)
-            limiters[identity] = RateLimiter(
-                _limits(models[identity], study.run.limits(spec.model))
-            )
         tally = tally_of(session.connection, asker, study.comparisons)
         workers.append(
             Worker(
                 asker=asker,
-                complete=completer(models[identity]),
-                limiter=limiters[identity],
-                breaker=Breaker(study.run.breaker, answered=tally.done > 0),
+                lines={
+                    role: Line(
+                        completer(model),
+                        limiter,
+                        Breaker(study.run.breaker, answered=tally.done > 0),
+                        study.run.prices.get(asked.model),
+                    )
+                    for role, asked in asker.spec.asks.items()
+                    for model, limiter in [_model(asker.spec.name, asked, study, models, plugins)]
+                },
                 budget=budget,
                 tally=tally,
-                prices=study.run.prices.get(spec.model),
                 spec=study.run,
                 session=session,
                 stop=stop,
@@ -81,7 +77,23 @@ def make_workers(
             )
         )
     _charge(budget, session, study)
-    return workers, list(models.values())
+    return workers, [model for model, _ in models.values()]
+
+
+def _model(
+    name: str,
+    asked: Asked,
+    study: Study,
+    made: dict[str, tuple[Any, RateLimiter]],
+    plugins: Plugins,
+) -> tuple[Any, RateLimiter]:
+    """The model and its limiter, made once for each distinct name and options."""
+    identity = repr((asked.model, asked.options))
+    if identity not in made:
+        with naming(name):
+            model = make_model(asked.model, asked.options, plugins, study.run.timeout)
+        made[identity] = model, RateLimiter(_limits(model, study.run.limits(asked.model)))
+    return made[identity]
 
 
 @contextmanager

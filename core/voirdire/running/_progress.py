@@ -31,12 +31,12 @@ def summary(worker: Worker, seconds: float) -> str:
     parts = [f"{worker.asker.id.name}: {tally.done}/{tally.tasks} done"]
     if tally.failed:
         parts.append(f"failed {_kinds(tally.faults)}")
-    parts += [f"{_rate(worker, seconds):.1f}/s", f"{tally.input + tally.output} tokens"]
+    parts += [f"{_rate(worker, seconds):.1f}/s", f"{_tokens(worker)} tokens"]
     parts += [cost_text(worker), f"{_left(worker, seconds)} left"]
-    if worker.limiter.paused:
-        parts.append(f"waiting {worker.limiter.paused:.0f} s as its provider asks")
-    if worker.breaker.reason:
-        parts.append(f"PARKED: {worker.breaker.reason}")
+    if paused := _paused(worker):
+        parts.append(f"waiting {paused:.0f} s as its provider asks")
+    if worker.parked:
+        parts.append(f"PARKED: {worker.parked}")
     return ", ".join(parts)
 
 
@@ -45,7 +45,8 @@ def cost_text(worker: Worker) -> str:
     cost = worker.tally.cost(worker.prices)
     if cost is None:
         return "cost unknown"
-    more = f" (and {worker.tally.blind} replies without token counts)" if worker.tally.blind else ""
+    blind = worker.tally.whole.blind
+    more = f" (and {blind} replies without token counts)" if blind else ""
     return f"{cost:.4f} {worker.spec.currency}{more}"
 
 
@@ -76,19 +77,26 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
     table = Table("rater", "done", "failed", "a second", "tokens", "cost", "left", box=None)
     for worker in workers:
         tally = worker.tally
-        waits = (
-            f"waits {worker.limiter.paused:.0f} s"
-            if worker.limiter.paused
-            else _left(worker, seconds)
-        )
-        state = "parked" if worker.breaker.reason else waits
+        paused = _paused(worker)
+        waits = f"waits {paused:.0f} s" if paused else _left(worker, seconds)
+        state = "parked" if worker.parked else waits
         row = (
             worker.asker.id.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
-            f"{_rate(worker, seconds):.1f}", str(tally.input + tally.output), cost_text(worker),
+            f"{_rate(worker, seconds):.1f}", str(_tokens(worker)), cost_text(worker),
             state,
         )  # fmt: skip
         table.add_row(*map(Text, row))
     return table
+
+
+def _tokens(worker: Worker) -> int:
+    whole = worker.tally.whole
+    return whole.input + whole.output
+
+
+def _paused(worker: Worker) -> float:
+    """Seconds until all its models may be asked."""
+    return max(line.limiter.paused for line in worker.lines.values())
 
 
 def _kinds(faults: dict[str, int]) -> str:

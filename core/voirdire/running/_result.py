@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._tally import tally_of
-from voirdire.running.budget import with_free_models
+from voirdire.running._tally import spent_cost, tally_of
+from voirdire.running.budget import prices_of, with_free_models
 from voirdire.store import read_session, session_study
 from voirdire.store.counts import count_finished
 from voirdire.store.raters import askers
@@ -18,11 +18,24 @@ from voirdire.store.session import usable
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.running._tally import Tally
     from voirdire.store.raters import Asker
-    from voirdire.study import Study
+    from voirdire.study import Prices, Study
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    """What one of a rater's models used in its role; `cost` is None where no price is known."""
+
+    role: str
+    model: str
+    calls: int
+    input: int
+    output: int
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,8 @@ class RaterResult:
         Replies whose tokens the provider did not say, which the cost leaves out.
     parked : str
         Why it was given up in this run; empty where it was not.
+    models : tuple of ModelResult
+        What each of its models used, where it asks several.
     """
 
     name: str
@@ -60,6 +75,7 @@ class RaterResult:
     cost: float | None
     blind: int
     parked: str
+    models: tuple[ModelResult, ...] = ()
 
     @property
     def open(self) -> int:
@@ -163,10 +179,24 @@ def rater_results(
 def _result(connection: sqlite3.Connection, study: Study, asker: Asker, parked: str) -> RaterResult:
     tally = tally_of(connection, asker, study.comparisons)
     faults = count_finished(connection, asker, study.comparisons).faults
-    rater_id = asker.id
+    rater_id, whole, prices = asker.id, tally.whole, prices_of(asker.spec, study)
     return RaterResult(
-        name=rater_id.name, stage=rater_id.stage, model=asker.spec.model, tasks=tally.tasks,
+        name=rater_id.name, stage=rater_id.stage, model=asker.spec.model_names, tasks=tally.tasks,
         done=tally.done, failed=faults.total(), statuses=dict(tally.statuses), faults=dict(faults),
-        calls=tally.calls, input=tally.input, output=tally.output, cached=tally.cached,
-        cost=tally.cost(study.run.prices.get(asker.spec.model)), blind=tally.blind, parked=parked,
+        calls=whole.calls, input=whole.input, output=whole.output, cached=whole.cached,
+        cost=tally.cost(prices), blind=whole.blind, parked=parked,
+        models=_by_model(tally, asker, prices) if len(asker.spec.asks) > 1 else (),
     )  # fmt: skip
+
+
+def _by_model(
+    tally: Tally, asker: Asker, prices: Callable[[str], Prices | None]
+) -> tuple[ModelResult, ...]:
+    """What each model used that a rater of several has asked."""
+    asks = asker.spec.asks
+    found = []
+    for role, spent in sorted(tally.spent.items()):
+        asked = asks.get(role) or asks[""]
+        cost = spent_cost(spent, prices(role))
+        found.append(ModelResult(role, asked.model, spent.calls, spent.input, spent.output, cost))
+    return tuple(found)

@@ -111,7 +111,7 @@ async def execute(
         if stop.reason != "interrupted" or sum(one.tally.tasks for one in workers) <= AT_ONCE:
             write_tables(session.folder, panel=panel, connection=session.connection)
         keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
-        parked = {one.asker.id.name: one.breaker.reason for one in workers}
+        parked = {one.asker.id.name: one.parked for one in workers}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)

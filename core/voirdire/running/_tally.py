@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from voirdire.running.budget import cost_of
 from voirdire.schema import Usage
-from voirdire.store.counts import count_finished, count_spent
+from voirdire.store.counts import Spent, count_finished, count_spent
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
     from voirdire.store.raters import Asker
     from voirdire.study import Comparisons, Prices
@@ -22,19 +23,15 @@ class Tally:
     """Counts of one rater.
 
     `statuses` counts the tasks that are through by what was read, `faults` those that failed by
-    kind; `blind` counts replies whose tokens the provider did not say, `fresh` the
-    tasks that were settled since this process began.
+    kind, `fresh` the tasks that were settled since this process began. `spent` is what its calls
+    used, by their role.
     """
 
     tasks: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    blind: int = 0
     fresh: int = 0
+    spent: dict[str, Spent] = field(default_factory=dict)
 
     @property
     def done(self) -> int:
@@ -46,29 +43,38 @@ class Tally:
         """Tasks that were asked and got none."""
         return self.faults.total()
 
-    def cost(self, prices: Prices | None) -> float | None:
-        """What all attempts cost; None where the price is unknown.
+    @property
+    def whole(self) -> Spent:
+        """What all its calls used."""
+        return sum(self.spent.values(), Spent())
 
-        Replies without token counts are left out, which `blind` counts.
+    def cost(self, prices: Callable[[str], Prices | None]) -> float | None:
+        """What all attempts cost, by the prices of each role; None where one is unknown.
+
+        Replies without token counts are left out, which `whole.blind` counts.
         """
-        return cost_of(Usage(self.input, self.output, self.cached), prices)
+        costs = [spent_cost(spent, prices(role)) for role, spent in self.spent.items()]
+        known = [cost for cost in costs if cost is not None]
+        unknown = len(known) < len(costs) or (not costs and prices("") is None)
+        return None if unknown else sum(known)
 
-    def add_usage(self, usage: Usage) -> None:
-        """Book the tokens of one reply."""
-        if usage.input is None or usage.output is None:
-            self.blind += 1
-            return
-        self.input += usage.input
-        self.output += usage.output
-        self.cached += min(usage.cached or 0, usage.input)
+    def book(self, role: str, usage: Usage | None) -> None:
+        """Count one call, and the tokens that it used, if any."""
+        more = Spent(1)
+        if usage is not None and (usage.input is None or usage.output is None):
+            more = Spent(1, 1)
+        elif usage is not None:
+            given = usage.input or 0
+            more = Spent(1, 0, given, usage.output or 0, min(usage.cached or 0, given))
+        self.spent[role] = self.spent.get(role, Spent()) + more
+
+
+def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
+    """What tokens cost that were added up; None where the price is unknown."""
+    return cost_of(Usage(spent.input, spent.output, spent.cached), prices)
 
 
 def tally_of(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Tally:
     """What the store says of an asker; what failed is open again, since it will be asked."""
-    counts, spent = (
-        count_finished(connection, asker, comparisons), count_spent(connection, asker.id)
-    )  # fmt: skip
-    return Tally(
-        tasks=counts.tasks, statuses=counts.statuses, calls=spent.calls, input=spent.input,
-        output=spent.output, cached=spent.cached, blind=spent.blind,
-    )  # fmt: skip
+    counts = count_finished(connection, asker, comparisons)
+    return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, asker.id))

@@ -12,7 +12,7 @@ from voirdire.schema import Usage
 from voirdire.study import Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from voirdire._registry import Plugins
     from voirdire.schema import Request
@@ -60,7 +60,7 @@ def estimate_cost(request: Request, prices: Prices) -> float:
 def with_free_models(study: Study, plugins: Plugins) -> Study:
     """The study with a price of 0 for its models that cost nothing, unless it names another."""
     asked: tuple[GeneratorSpec | Rater, ...] = (*study.generators, *study.panel)
-    named = {spec.model for spec in asked} - {""}
+    named = {one.model for spec in asked for one in spec.asks.values()}
     free = {model: Prices(input=0, output=0) for model in sorted(named) if _is_free(model, plugins)}
     spec = study.run.model_copy(update={"prices": {**free, **study.run.prices}})
     return study.model_copy(update={"run": spec})
@@ -73,6 +73,17 @@ def _is_free(model: str, plugins: Plugins) -> bool:
         return isinstance(factory, CostsNothing) and factory.free is True
     except (PluginError, StudyError):
         return False
+
+
+def prices_of(spec: GeneratorSpec | Rater, study: Study) -> Callable[[str], Prices | None]:
+    """What the model costs that a rater asks in a role; None where it is not known."""
+    asks = spec.asks
+
+    def price(role: str) -> Prices | None:
+        asked = asks.get(role) or asks.get("")
+        return None if asked is None else study.run.prices.get(asked.model)
+
+    return price
 
 
 def check_prices(spec: RunSpec, models: Iterable[str]) -> None:

@@ -76,7 +76,7 @@ async def work(worker: Worker, study: Study) -> None:
     seen = 0
     for run in range(1, asker.runs + 1):
         for names, task in iterate_tasks(connection, asker.task, study.comparisons):
-            if worker.stop.reason or worker.breaker.reason:
+            if worker.stop.reason or worker.parked:
                 break
             job = _job(worker, names, run, task)
             if job is not None and not _is_finished(job):
@@ -129,7 +129,7 @@ async def _room(worker: Worker) -> None:
     A task is open until the store has it, so that a kill loses no more than the open tasks; one
     that waits to try again is open too, so that a failing model is not met with ever more.
     """
-    while len(worker.open) - min(worker.committing, COMMITTING) >= worker.limiter.limit + WAITING:
+    while len(worker.open) - min(worker.committing, COMMITTING) >= worker.room + WAITING:
         worker.freed.clear()
         await worker.freed.wait()
 
@@ -214,11 +214,14 @@ async def _further_steps(job: Job) -> None:
     worker, steps = job.worker, job.steps
     while worker.follow_up is not None and all(step.reply for step in steps):
         replies = [step.as_reply() for step in steps]
-        if worker.slow:
-            asked = await asyncio.to_thread(worker.follow_up, replies)
-        else:
-            asked = worker.follow_up(replies)
-        more = checked_requests(asked or ())
+        more = _made_before(job, replies)
+        if more is None:
+            asked = (
+                await asyncio.to_thread(worker.follow_up, replies)
+                if worker.slow
+                else worker.follow_up(replies)
+            )
+            more = checked_requests(asked or ())
         if not more:
             return
         at = len(steps)
@@ -230,6 +233,19 @@ async def _further_steps(job: Job) -> None:
         ]
         steps += added
         await _ask(worker, [step for step in added if step.reply is None])
+
+
+def _made_before(job: Job, replies: Sequence[Reply]) -> list[Request] | None:
+    """The request that an earlier run made next, where the rater can tell that it follows.
+
+    What it took to make it, such as calls of tools, is then not done again.
+    """
+    worker = job.worker
+    if worker.replays is None or not worker.session.resumed:
+        return None
+    slot = replace(job.slot, step=len(job.steps))
+    kept = worker.session.kept(slot)
+    return [kept] if kept is not None and worker.replays(replies, kept) else None
 
 
 async def _ask(worker: Worker, steps: Sequence[Step]) -> None:

@@ -8,13 +8,15 @@ from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import BROKEN_PLUGIN, ModelError
-from voirdire.protocols import FollowsUp, TakesTime
+from voirdire.errors import BROKEN_PLUGIN, ModelError, PluginError
+from voirdire.protocols import FollowsUp, Replays, TakesTime
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
+from voirdire.running._tally import spent_cost
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply, Usage
+from voirdire.store.counts import Spent
 from voirdire.store.records import Attempt, CallMaker
 
 if TYPE_CHECKING:
@@ -71,17 +73,24 @@ class Commits:
                 woken.set_result(None)
 
 
-@dataclass
-class Worker:
-    """Everything that a rater's calls need; `limiter` and `complete` are shared by model."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The way to one model: `complete` and `limiter` are shared by all who ask that model."""
 
-    asker: Asker
     complete: Callable[[Request], Awaitable[Reply]]
     limiter: RateLimiter
     breaker: Breaker
+    prices: Prices | None
+
+
+@dataclass
+class Worker:
+    """Everything that a rater's calls need; `lines` leads to its models, by role."""
+
+    asker: Asker
+    lines: dict[str, Line]
     budget: Budget
     tally: Tally
-    prices: Prices | None
     spec: RunSpec
     session: Session
     stop: Stop
@@ -100,6 +109,39 @@ class Worker:
         #: What to ask next, of a rater that takes several steps.
         self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
         self.slow = isinstance(rater, TakesTime) and rater.slow
+        self.replays = rater.follows if isinstance(rater, Replays) else None
+
+    @property
+    def parked(self) -> str:
+        """Why the rater was given up; empty while it was not."""
+        return next((one.breaker.reason for one in self.lines.values() if one.breaker.reason), "")
+
+    @property
+    def room(self) -> int:
+        """Calls at once that its most patient model bears."""
+        return max(int(line.limiter.limit) for line in self.lines.values())
+
+    def prices(self, role: str) -> Prices | None:
+        """What the model of a role costs."""
+        line = self._line(role)
+        return None if line is None else line.prices
+
+    def _line(self, role: str) -> Line | None:
+        return self.lines.get(role) or self.lines.get("")
+
+    def line(self, role: str) -> Line:
+        """The way to the model of a role.
+
+        Raises
+        ------
+        PluginError
+            The rater asks in a role that it did not name.
+        """
+        found = self._line(role)
+        if found is None:
+            known = ", ".join(self.lines)
+            raise PluginError(f"a request has the role {role!r}, which has no model (has: {known})")
+        return found
 
     async def ask(self, call: Call, request: Request) -> Reply | ModelError:
         """One call, tried again as the study says: a reply, or the fault that it was given up for.
@@ -111,11 +153,12 @@ class Worker:
         """
         throttled_since = None
         tries: Counter[bool] = Counter()
+        line = self.line(request.role)
         while True:
-            outcome, started = await self._try(call, request)
+            outcome, started = await self._try(call, request, line)
             if isinstance(outcome, Reply):
-                self.limiter.succeeded()
-                self.breaker.succeeded()
+                line.limiter.succeeded()
+                line.breaker.succeeded()
                 return outcome
             throttled = outcome.kind in THROTTLED
             tries[throttled] += 1
@@ -123,18 +166,18 @@ class Worker:
                 throttled_since = time.monotonic()
             wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
             if outcome.retryable:
-                self.limiter.setback(started, wait if throttled else 0.0)
+                line.limiter.setback(started, wait if throttled else 0.0)
             waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
             if not may_retry(outcome, tries[throttled], waited, self.spec):
-                self.breaker.failed(outcome)
-                if self.breaker.reason:
+                line.breaker.failed(outcome)
+                if line.breaker.reason:
                     self.dismiss()
                 return outcome
             await self._pause(wait)
 
     def park(self, reason: str) -> None:
         """Give the rater up for this run: it is broken itself."""
-        self.breaker.park(reason)
+        next(iter(self.lines.values())).breaker.park(reason)
         self.dismiss()
 
     def parsed(self, broken: str) -> None:
@@ -152,18 +195,20 @@ class Worker:
         for task in self.queued:
             task.cancel()
 
-    async def _try(self, call: Call, request: Request) -> tuple[Reply | ModelError, float]:
-        expected, tokens = await self._admit(request)
+    async def _try(
+        self, call: Call, request: Request, line: Line
+    ) -> tuple[Reply | ModelError, float]:
+        expected, tokens = await self._admit(request, line)
         started = time.monotonic()
         try:
-            outcome = await self._outcome(request)
+            outcome = await self._outcome(request, line)
         except asyncio.CancelledError:
             self.budget.book(expected, 0.0)
             raise
         finally:
-            self.limiter.leave()
+            line.limiter.leave()
         taken = time.monotonic() - started
-        self._book(outcome, expected, tokens)
+        self._book(outcome, request.role, expected, tokens)
         if isinstance(outcome, Reply):
             if not outcome.latency:
                 outcome = replace(outcome, latency=taken)
@@ -174,10 +219,10 @@ class Worker:
             self.session.put(Attempt(call, time.time(), None, kind, text, taken, billed))
         return outcome, started
 
-    async def _outcome(self, request: Request) -> Reply | ModelError:
+    async def _outcome(self, request: Request, line: Line) -> Reply | ModelError:
         try:
             async with asyncio.timeout(self.spec.timeout):
-                return sound(await self.complete(request))
+                return sound(await line.complete(request))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -192,11 +237,11 @@ class Worker:
         except BROKEN_PLUGIN as error:
             return ModelError(f"{type(error).__name__}: {error}", "model")
 
-    async def _admit(self, request: Request) -> tuple[float, float]:
+    async def _admit(self, request: Request, line: Line) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
-        tokens = float(sum(estimate_tokens(request))) if self.limiter.counts_tokens else 0.0
-        await self._queue(tokens)
+        tokens = float(sum(estimate_tokens(request))) if line.limiter.counts_tokens else 0.0
+        await self._queue(tokens, line)
         try:
             self._check()
             expected = self._expected(request)
@@ -207,40 +252,41 @@ class Worker:
                     await asyncio.sleep(LOOK)
                 self._check()
         except BaseException:
-            self.limiter.leave()
+            line.limiter.leave()
             raise
         return expected, tokens
 
-    async def _queue(self, tokens: float) -> None:
+    async def _queue(self, tokens: float, line: Line) -> None:
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:
-            await self.limiter.enter(tokens)
+            await line.limiter.enter(tokens)
         finally:
             self.queued -= here
 
     def _expected(self, request: Request) -> float:
         """What a call may cost: as estimated, and no less than calls have cost so far."""
-        if self.budget.max_cost is None or self.prices is None:
+        prices = self.prices(request.role)
+        if self.budget.max_cost is None or prices is None:
             return 0.0
-        so_far = (self.tally.cost(self.prices) or 0.0) / max(1, self.tally.calls)
-        return max(so_far, estimate_cost(request, self.prices))
+        spent = self.tally.spent.get(request.role, Spent())
+        so_far = (spent_cost(spent, prices) or 0.0) / max(1, spent.calls)
+        return max(so_far, estimate_cost(request, prices))
 
     def _check(self) -> None:
         self.stop.check()
-        if self.breaker.reason:
-            raise StoppedError(self.breaker.reason)
+        if parked := self.parked:
+            raise StoppedError(parked)
 
-    def _book(self, outcome: Reply | ModelError, expected: float, tokens: float) -> None:
-        self.tally.calls += 1
+    def _book(self, outcome: Reply | ModelError, role: str, expected: float, tokens: float) -> None:
         usage = outcome.usage if isinstance(outcome, Reply) else usage_billed(outcome)
+        self.tally.book(role, usage)
         if usage is None:
             self.budget.book(expected, 0.0)
             return
-        self.tally.add_usage(usage)
-        self.budget.book(expected, cost_of(usage, self.prices))
+        self.budget.book(expected, cost_of(usage, self.prices(role)))
         if tokens and usage.input is not None and usage.output is not None:
-            self.limiter.used(usage.input + usage.output - tokens)
+            self.line(role).limiter.used(usage.input + usage.output - tokens)
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next try, but not past the end of the run or of the rater."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 #: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id], with a third
 #: entry, the id of its calls of tools or of the call it answers, where there are any.
 #: `current` is 1 on the call that the newest prompt of its slot made, so that an older prompt's
-#: reply stays on file but enters no table.
+#: reply stays on file but enters no table. `role` says which of its rater's models was asked.
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE studies (
@@ -38,36 +38,59 @@ CREATE TABLE calls (
     id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, rater INTEGER NOT NULL,
     task INTEGER NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL, messages TEXT NOT NULL,
     params INTEGER NOT NULL, current INTEGER NOT NULL, final INTEGER, status TEXT,
-    cut INTEGER NOT NULL DEFAULT 0
+    cut INTEGER NOT NULL DEFAULT 0, role TEXT NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX slot ON calls (rater, task, run, step) WHERE current = 1;
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY, call INTEGER NOT NULL, at REAL NOT NULL, text, finish TEXT,
     error TEXT, message TEXT, input INTEGER, output INTEGER, cached INTEGER, reasoning INTEGER,
-    latency REAL, provider_id TEXT, model TEXT, params INTEGER, extra TEXT
+    latency REAL, provider_id TEXT, model TEXT, params INTEGER, extra TEXT, batch INTEGER
 );
 CREATE INDEX attempt_of ON attempts (call);
 """
+#: Calls handed to a provider in one piece, to be answered later; `attempts.batch` is null where a
+#: call was made by itself.
+_BATCHES = """
+CREATE TABLE batches (
+    id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, model TEXT NOT NULL, at REAL NOT NULL,
+    provider_id TEXT, status TEXT NOT NULL, lines INTEGER NOT NULL, detail TEXT
+);
+CREATE TABLE batch_lines (
+    batch INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (batch, key)
+) WITHOUT ROWID;
+"""
+TABLES += _BATCHES
+#: As they are in a session that has no batches yet.
+_NO_BATCHES = "CREATE TEMP VIEW attempts AS SELECT *, NULL AS batch FROM main.attempts;" + (
+    _BATCHES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """From one version of the schema to the next.
+    """From one version of the schema to the next, and to the newest.
 
-    `write` changes the tables of a session that is to be written. `read` makes temporary views of
-    the same names over the older tables, so that an old session is read without being changed.
+    `write` changes the tables of a session that is to be written, to those of the next version.
+    `read` makes temporary views of the same names over the older tables, as the newest version has
+    them, so that an old session is read without being changed.
     """
 
     write: str
     read: str
 
 
-#: By the version that they start from. Version 2 marks tasks that a limit on steps has cut.
+#: By the version that they start from. Version 2 marks tasks that a limit on steps has cut, version
+#: 3 calls that were made in a role, and batches.
 MIGRATIONS: dict[int, Migration] = {
     1: Migration(
         "ALTER TABLE calls ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;",
-        "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut FROM main.calls;",
-    )
+        "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut, '' AS role FROM main.calls;" + _NO_BATCHES,
+    ),
+    2: Migration(
+        "ALTER TABLE calls ADD COLUMN role TEXT NOT NULL DEFAULT '';"
+        "ALTER TABLE attempts ADD COLUMN batch INTEGER;" + _BATCHES,
+        "CREATE TEMP VIEW calls AS SELECT *, '' AS role FROM main.calls;" + _NO_BATCHES,
+    ),
 }
 
 VERSION = f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"  # noqa: S608

@@ -30,8 +30,8 @@ Record = Attempt | Finish | Revival
 #: Records of one commit at most, and the seconds in which a group gathers.
 GROUP, GATHER = 256, 0.005
 
-_CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, current)
-VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""
+_CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, role, current)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""
 _SUPERSEDE = """UPDATE calls SET current = 0 WHERE rater = ? AND task = ? AND run = ? AND step = ?
 AND current = 1 AND key != ?"""
 _ATTEMPT = """INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
@@ -140,7 +140,7 @@ class _Book:
         place = (interned.rater_id(slot.rater), interned.task(slot), slot.run, slot.step)
         messages = json.dumps([self._message(message) for message in call.request.messages])
         self._connection.execute(_SUPERSEDE, (*place, call.key))
-        row = (call.key, *place, messages, interned.params(call.params))
+        row = (call.key, *place, messages, interned.params(call.params), call.request.role)
         return int(self._connection.execute(_CALL, row).fetchone()[0])
 
     def _message(self, message: Message) -> list[Any]:
@@ -170,6 +170,8 @@ class _Book:
                 [call.id, call.name, self._hide(call.arguments), call.signature]
                 for call in reply.tool_calls
             ]
+        if reply.thoughts:  # as they came: a provider checks the signatures in them
+            found["thoughts"] = [dict(thought) for thought in reply.thoughts]
         return dumps(found) if found else None
 
     def _params(self, text: str) -> int:

@@ -7,9 +7,10 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.store._texts import unpack
+from voirdire.store.records import model_in_role
 from voirdire.store.replies import rater_number
 from voirdire.store.session import read_session
 from voirdire.store.tasks import expect
@@ -35,10 +36,10 @@ total(CASE WHEN a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.input IS NOT NULL THEN a.output END),
 total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
-_SPENT = f"SELECT {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?)"
-_BY_RATER = f"""SELECT r.name, r.model, {_SUMS}
-WHERE r.stage != 'generate' GROUP BY r.name, r.model ORDER BY max(a.id)"""
-_BY_MODEL = f"SELECT r.model, {_SUMS} GROUP BY r.model"
+_SPENT = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?) GROUP BY c.role"
+_BY_RATER = f"""SELECT r.name, r.model, c.role, {_SUMS}
+WHERE r.stage != 'generate' GROUP BY r.name, r.model, c.role ORDER BY max(a.id)"""
+_BY_MODEL = f"SELECT r.model, c.role, {_SUMS} GROUP BY r.model, c.role"
 _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
 _LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
@@ -52,7 +53,9 @@ WHERE (r.stage, r.name) = (?, ?) AND r.id != ? AND c.run <= ? AND NOT EXISTS (
     AND n.final IS NOT NULL)"""
 _BLIND = """SELECT c.messages, a.text FROM attempts a JOIN calls c ON c.id = a.call
 JOIN raters r ON r.id = c.rater
-WHERE r.model = ? AND a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)"""
+WHERE (r.model, c.role) = (?, ?) AND a.finish IS NOT NULL
+AND (a.input IS NULL OR a.output IS NULL)"""
+_ASKED = "SELECT DISTINCT r.model, c.role FROM calls c JOIN raters r ON r.id = c.rater"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What all attempts of one rater used, edited prompts included.
+    """What all attempts of one rater (or model) used, edited prompts included.
 
     `blind` counts replies whose tokens the provider did not say; they are in no sum.
     """
@@ -76,6 +79,13 @@ class Spent:
     input: int = 0
     output: int = 0
     cached: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(
+            self.calls + other.calls, self.blind + other.blind, self.input + other.input,
+            self.output + other.output, self.cached + other.cached,
+        )  # fmt: skip
 
 
 def count_finished(
@@ -139,21 +149,33 @@ def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Compa
 
 def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:
     """Attempts and tokens of each model (with its options), whoever asked it."""
-    rows = connection.execute(_BY_MODEL)
-    return [(model, Spent(*map(int, counts))) for model, *counts in rows]
+    return list(_by_model(connection.execute(_BY_MODEL)).items())
 
 
-def spent_by_rater(folder: str | Path) -> dict[str, tuple[str, Spent]]:
-    """What each rater of a session used, under the model that asked last for it.
+def _by_model(rows: Iterable[tuple[Any, ...]]) -> dict[str, Spent]:
+    """Rows of a rater's models, a role and counts, added up by the model that has the role."""
+    found: dict[str, Spent] = {}
+    for identity, role, *counts in rows:
+        model = model_in_role(identity, role)
+        found[model] = found.get(model, Spent()) + Spent(*map(int, counts))
+    return found
+
+
+def spent_by_rater(folder: str | Path) -> dict[str, dict[str, Spent]]:
+    """What each rater of a session used, under the models that it asked last.
 
     Returns
     -------
     dict
-        Rater -> the model with its options, and what all its attempts used.
+        Rater -> each of its models, with its options -> what all attempts used.
     """
     with closing(read_session(folder)) as connection:
         rows = connection.execute(_BY_RATER).fetchall()
-    return {name: (model, Spent(*map(int, counts))) for name, model, *counts in rows}
+    last = {name: identity for name, identity, *_ in rows}
+    return {
+        name: _by_model(row[1:] for row in rows if row[:2] == (name, identity))
+        for name, identity in last.items()
+    }
 
 
 def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tuple[int, int]]:
@@ -164,12 +186,14 @@ def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tup
     def length(number: int) -> int:
         return len(unpack(connection.execute(sql, (number,)).fetchone()[0]))
 
-    for messages, text in connection.execute(_BLIND, (model,)):
-        asked = sum(length(row) for _, *rows in json.loads(messages) for row in rows)
-        yield asked, len(unpack(text))
+    for place in connection.execute(_ASKED).fetchall():
+        if model_in_role(*place) == model:
+            for messages, text in connection.execute(_BLIND, place):
+                asked = sum(length(row) for _, *rows in json.loads(messages) for row in rows)
+                yield asked, len(unpack(text))
 
 
-def count_spent(connection: sqlite3.Connection, rater_id: RaterId) -> Spent:
-    """Attempts and tokens of a rater with its model."""
-    row = connection.execute(_SPENT, (rater_id.stage, rater_id.name, rater_id.model)).fetchone()
-    return Spent(*map(int, row))
+def count_spent(connection: sqlite3.Connection, rater_id: RaterId) -> dict[str, Spent]:
+    """Attempts and tokens of a rater with its models, by the role in which they were asked."""
+    rows = connection.execute(_SPENT, (rater_id.stage, rater_id.name, rater_id.model))
+    return {role: Spent(*map(int, counts)) for role, *counts in rows}

@@ -178,7 +178,7 @@ def raters_frame(
     rows = [
         (
             rater.name, rater.kind, rater.family,
-            None if rater.excludes is None else list(rater.excludes), rater.model or None,
+            None if rater.excludes is None else list(rater.excludes), rater.model_names or None,
             sent.get(rater.name, rater.temperature),
             asked[rater.name].id.prompt if rater.name in asked else None,
         )

@@ -18,7 +18,7 @@ from voirdire.errors import (
     VoirdireError,
 )
 from voirdire.parsing import LabelSet
-from voirdire.protocols import DeclaresLabels, SaysRuns, SaysTask, TakesTime
+from voirdire.protocols import AsksInRoles, DeclaresLabels, SaysRuns, SaysTask, TakesTime
 from voirdire.schema import (
     STATUSES,
     Attribute,
@@ -35,7 +35,7 @@ from voirdire.schema import (
     Sampling,
     Scale,
 )
-from voirdire.store.records import RaterId, dumps, params_json
+from voirdire.store.records import RaterId, dumps, models_identity, params_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -152,7 +152,7 @@ def _keys(asker: Asker) -> list[str]:
 
 def is_run(spec: Rater) -> bool:
     """Whether a member of the panel is run (a model is named), not read from a file."""
-    return bool(spec.model) and spec.kind in _STAGE
+    return bool(spec.asks) and spec.kind in _STAGE
 
 
 def model_identity(model: str, options: Mapping[str, Any]) -> str:
@@ -258,8 +258,25 @@ def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
 
 
 def _rater_id(stage: Stage, spec: Rater | GeneratorSpec, rater: Any, task: TaskKind) -> RaterId:
-    model = model_identity(spec.model, spec.model_options)
+    asks = spec.asks
+    _check_roles(spec.name, rater, asks)
+    model = models_identity(
+        {role: model_identity(one.model, one.options) for role, one in asks.items()}
+    )
     return RaterId(stage, spec.name, model, prompt_hash(rater, task))
+
+
+def _check_roles(name: str, rater: Any, asks: Mapping[str, Any]) -> None:
+    """Each role that a rater asks in has a model, and each model a role."""
+    roles = rater.roles if isinstance(rater, AsksInRoles) else ("",)
+    if odd := [role for role in asks if role not in roles and role]:
+        shown = ", ".join(filter(None, roles)) or "none: it asks one model, named by 'model'"
+        raise StudyError(
+            f"panel {name!r}, key 'models': it asks in no role {odd[0]!r} (roles: {shown})"
+        )
+    if lacking := [role for role in roles if role not in asks and "" not in asks]:
+        what = f"models.{lacking[0]}" if lacking[0] else "model"
+        raise StudyError(f"panel {name!r}: the key {what!r} must name a model")
 
 
 def _made(

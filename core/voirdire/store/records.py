@@ -7,8 +7,12 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.schema import Message, Request, Tool, ToolCall
+
 if TYPE_CHECKING:
-    from voirdire.schema import Message, Reply, Request, Usage
+    from collections.abc import Mapping
+
+    from voirdire.schema import Reply, Usage
     from voirdire.study import Stage
 
 
@@ -16,8 +20,9 @@ if TYPE_CHECKING:
 class RaterId:
     """A rater (or generator) as the store knows it.
 
-    `model` names the model and its options, `prompt` is a hash of what it asks and with which
-    parameters: a rater whose prompt is edited starts anew, and what it said before stays on file.
+    `model` names the model and its options (see `models_identity` where it has several), `prompt`
+    is a hash of what it asks and with which parameters: a rater whose prompt is edited starts anew,
+    and what it said before stays on file.
     """
 
     stage: Stage
@@ -126,7 +131,20 @@ def calls_json(message: Message) -> str:
     if not (message.calls or message.call_id or message.name):
         return ""
     calls = [[call.id, call.name, call.arguments, call.signature] for call in message.calls]
-    return dumps({"calls": calls, "call_id": message.call_id, "name": message.name})
+    found: dict[str, Any] = {"calls": calls, "call_id": message.call_id, "name": message.name}
+    if message.thoughts:
+        found["thoughts"] = message.thoughts
+    return dumps(found)
+
+
+def message_of(role: Any, text: str, calls: str = "") -> Message:
+    """The message that role, text and `calls_json` stand for."""
+    if not calls:
+        return Message(role, text)
+    more = json.loads(calls)
+    made = tuple(ToolCall(*call) for call in more["calls"])
+    thoughts = tuple(more.get("thoughts", ()))
+    return Message(role, text, made, more["call_id"], more["name"], thoughts)
 
 
 def make_call(slot: Slot, request: Request) -> Call:
@@ -188,11 +206,21 @@ def params_json(request: Request) -> str:
     }
     if request.options:
         found["options"] = request.options
+    if request.role:
+        found["role"] = request.role
     if request.tools:
         found["tools"] = [[t.name, t.description, dict(t.parameters)] for t in request.tools]
     if request.params:
         found["params"] = dict(request.params)
     return dumps(found) if found else "{}"
+
+
+def request_of(messages: tuple[Message, ...], params: str, run: int) -> Request:
+    """The request that messages and `params_json` stand for."""
+    found = json.loads(params)
+    tools = tuple(Tool(*tool) for tool in found.pop("tools", ()))
+    options = tuple(found.pop("options", ()))
+    return Request(messages, **found, options=options, run=run, tools=tools)
 
 
 def dumps(value: Any) -> str:
@@ -202,6 +230,27 @@ def dumps(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     return dict(value) if hasattr(value, "keys") else str(value)
+
+
+def models_identity(models: Mapping[str, str]) -> str:
+    """The models of a rater by role as one name; a rater with a single model has that model's.
+
+    >>> models_identity({"": "openai:gpt-4o"}), models_identity({"judge": "a:b"})
+    ('openai:gpt-4o', '{"judge":"a:b"}')
+    """
+    return models[""] if set(models) == {""} else dumps(dict(models))
+
+
+def model_in_role(identity: str, role: str) -> str:
+    """The model that a rater of that identity asks in a role.
+
+    >>> model_in_role('{"":"a:b","judge":"a:c"}', "judge"), model_in_role("a:b", "judge")
+    ('a:c', 'a:b')
+    """
+    if not identity.startswith("{"):
+        return identity
+    models: dict[str, str] = json.loads(identity)
+    return models.get(role, models.get("", ""))
 
 
 def _framed(parts: Any) -> bytes:

@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire.schema import Reply
 from voirdire.store._texts import unpack
+from voirdire.store.records import model_in_role
 from voirdire.store.session import read_session, reply_of, usable
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ a.provider_id, a.model, a.extra, a.message, c.status FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
-_ALL = """SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.run, c.step, c.status,
-c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input, a.output, a.cached,
-a.reasoning, a.latency, a.provider_id, a.model, p.json,
+_ALL = """SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
+c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
+a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
 (SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
@@ -40,7 +41,7 @@ AND (r.name, t.item, t.first, c.run) = (?, ?, ?, ?) ORDER BY c.step"""
 _TEXT = "SELECT body FROM texts WHERE id = ?"
 REPLIES = {
     "item": pl.String, "first": pl.String, "second": pl.String, "stage": pl.String,
-    "rater": pl.String, "model": pl.String, "run": pl.Int64, "step": pl.Int64,
+    "rater": pl.String, "model": pl.String, "role": pl.String, "run": pl.Int64, "step": pl.Int64,
     "status": pl.String, "current": pl.Int64, "final": pl.Int64, "at": pl.Float64,
     "text": pl.String, "finish_reason": pl.String, "error": pl.String, "message": pl.String,
     "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
@@ -103,11 +104,12 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        What was asked about (item, first, second), by whom (stage, rater, model, run, step), and
-        what came: text, finish_reason or error with its message, tokens (null: not said),
-        latency in seconds, provider_id, answered_by (the model the provider named), the
-        parameters sent, and notes (such as a parameter that was dropped). `final` is 1 on the
-        attempt that counts for its call, `current` is 0 where the prompt has changed since.
+        What was asked about (item, first, second), by whom (stage, rater, run, step), of which
+        model, in which role (empty where its rater asks one model), and what came: text,
+        finish_reason or error with its message, tokens (null: not said), latency in seconds,
+        provider_id, answered_by (the model the provider named), the parameters sent, and notes
+        (such as a parameter that was dropped). `final` is 1 on the attempt that counts for its
+        call, `current` is 0 where the prompt has changed since.
     """
     with usable(folder), closing(read_session(folder)) as connection:
         cursor = connection.execute(_ALL)
@@ -145,6 +147,7 @@ def shown_messages(
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
     columns = dict(zip(REPLIES, map(list, zip(*rows, strict=True)), strict=True))
+    columns["model"] = list(map(model_in_role, columns["model"], columns["role"]))
     columns["text"] = [None if text is None else readable(unpack(text)) for text in columns["text"]]
     return pl.DataFrame(columns, schema=REPLIES)
 

@@ -20,13 +20,15 @@ from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.store.lock import acquire, release
-from voirdire.store.records import Stored
+from voirdire.store.records import Stored, make_call, message_of, request_of
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from voirdire.schema import Message, Request
     from voirdire.store._writer import Record
+    from voirdire.store.records import Slot
     from voirdire.study import Study
 
 DATABASE, STUDY = "session.sqlite", "study.toml"
@@ -35,6 +37,10 @@ WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", "raters.parquet",
     "reply_findings.parquet", "remarks.parquet",
 )  # fmt: skip
+_KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
+JOIN raters r ON r.id = c.rater JOIN tasks t ON t.id = c.task
+WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run, c.step, c.current)
+= (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 _LOOKUP = """SELECT c.final, c.status, c.current, a.text, a.finish, a.input, a.output, a.cached,
 a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message FROM calls c
 LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""
@@ -97,6 +103,24 @@ class Session:
         replies = tuple(reply_of(row[3:]) for row in rows if row[4] is not None)
         return Stored(finished, bool(current), status, replies)
 
+    def kept(self, slot: Slot) -> Request | None:
+        """What was asked at this step of a task before; None where nothing was."""
+        who = slot.rater
+        place = (who.stage, who.name, who.model, who.prompt, slot.item, slot.first, slot.second)
+        row = self.connection.execute(_KEPT, (*place, slot.run, slot.step)).fetchone()
+        if row is None:
+            return None
+        key, messages, params = row
+        request = request_of(tuple(map(self._message, json.loads(messages))), params, slot.run)
+        # What JSON could not hold was written as text: such a request cannot be made again.
+        return request if make_call(slot, request).key == key else None
+
+    def _message(self, rows: Sequence[Any]) -> Message:
+        role, *numbers = rows
+        sql = "SELECT body FROM texts WHERE id = ?"
+        texts = (unpack(self.connection.execute(sql, (row,)).fetchone()[0]) for row in numbers)
+        return message_of(role, *texts)
+
     def __enter__(self) -> Self:
         return self
 
@@ -122,6 +146,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
         notes=tuple(more.get("notes", ())),
         option_logprobs=more.get("option_logprobs", {}),
         tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
+        thoughts=tuple(more.get("thoughts", ())),
         error=message or "",
     )
 
@@ -261,8 +286,8 @@ def read_session(folder: str | Path) -> sqlite3.Connection:
     connection = _connect_to_read(folder / DATABASE)
     try:
         version = _version(connection, folder / DATABASE)
-        for older in range(version, SCHEMA_VERSION):
-            connection.executescript(MIGRATIONS[older].read)
+        if version < SCHEMA_VERSION:
+            connection.executescript(MIGRATIONS[version].read)
     except BaseException:
         connection.close()
         raise

@@ -35,6 +35,7 @@ from voirdire.study._model import (
 from voirdire.study._renamed import successor, without_effect
 from voirdire.study._run import (
     STAGES,
+    Asked,
     Comparisons,
     GeneratorSpec,
     ItemsSpec,
@@ -60,6 +61,7 @@ __all__ = [
     "KEY_RATER",
     "STAGES",
     "Analysis",
+    "Asked",
     "AttributeSpec",
     "ClassifierSpec",
     "ClassifySpec",

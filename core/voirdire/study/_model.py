@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
 from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
 from voirdire.study._run import (
+    Asked,
     Comparisons,
     GeneratorSpec,
     ItemsSpec,
@@ -170,6 +171,10 @@ JURY = "jury"
 class Rater(Part):
     """A member of the panel. `excludes` (systems) wins over `family`.
 
+    It asks `model`, or several: `models` names one for each role that it asks in, such as
+    ``{advocate = "openai:gpt-4o-mini", judge = "openai:gpt-4o"}``. A model with options of its own
+    is ``{model = "...", options = {...}}``; `model_options` hold for all of them.
+
     With ``use = "jury"`` it is derived from the ratings of its `members`, put together as `combine`
     says, and asks nobody. Its kind is that of its members.
     """
@@ -182,6 +187,7 @@ class Rater(Part):
     use: str = ""
     model: str = ""
     model_options: dict[str, Any] = Field(default_factory=dict)
+    models: dict[str, Asked] = Field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -199,6 +205,24 @@ class Rater(Part):
     def is_jury(self) -> bool:
         """Whether it is derived from other raters."""
         return self.use == JURY
+
+    @property
+    def asks(self) -> dict[str, Asked]:
+        """The models that it asks, by role; the one without a role is asked in all others."""
+        named = {"": Asked(model=self.model)} if self.model else {}
+        return {
+            role: Asked(model=one.model, options={**self.model_options, **one.options})
+            for role, one in {**named, **self.models}.items()
+        }
+
+    @property
+    def model_names(self) -> str:
+        """Its model as a table shows it; several with their roles."""
+        if not self.models:
+            return self.model
+        return ", ".join(
+            f"{role}: {one.model}" if role else one.model for role, one in self.asks.items()
+        )
 
     @model_validator(mode="after")
     def _members_make_a_jury(self) -> Rater:
@@ -218,7 +242,17 @@ class Rater(Part):
 
 #: Keys of a rater that is run; a derived one has none of them.
 _OF_A_MODEL = frozenset(
-    {"model", "model_options", "temperature", "top_p", "max_tokens", "seed", "runs", "max_steps"}
+    {
+        "model",
+        "model_options",
+        "models",
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "seed",
+        "runs",
+        "max_steps",
+    }
     | {"options"}
 )
 

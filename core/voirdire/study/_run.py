@@ -93,6 +93,20 @@ class Comparisons(_Part):
     seed: int = 0
 
 
+class Asked(_Part):
+    """A model that is asked, with its options; a name alone stands for one without any."""
+
+    model: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    _no_keys = field_validator("options")(no_secrets)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        return {"model": value} if isinstance(value, str) else value
+
+
 class GeneratorSpec(_Part):
     """A system that produces responses; its name is the system's name in every table."""
 
@@ -107,6 +121,16 @@ class GeneratorSpec(_Part):
     options: dict[str, Any] = Field(default_factory=dict)
 
     _no_keys = field_validator("model_options", "options")(no_secrets)
+
+    @property
+    def model_names(self) -> str:
+        """Its model as a table shows it."""
+        return self.model
+
+    @property
+    def asks(self) -> dict[str, Asked]:
+        """The one model that it asks, in no role."""
+        return {"": Asked(model=self.model, options=self.model_options)}
 
 
 class Prices(_Part):

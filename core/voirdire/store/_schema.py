@@ -60,10 +60,11 @@ CREATE TABLE batch_lines (
 ) WITHOUT ROWID;
 """
 TABLES += _BATCHES
-#: As they are in a session that has no batches yet.
-_NO_BATCHES = "CREATE TEMP VIEW attempts AS SELECT *, NULL AS batch FROM main.attempts;" + (
-    _BATCHES.replace("CREATE TABLE", "CREATE TEMP TABLE")
-)
+#: The tables of an older session as the newest has them.
+_ATTEMPTS = "CREATE TEMP VIEW attempts AS SELECT *, NULL AS batch FROM main.attempts;"
+_NO_BATCHES = _ATTEMPTS + _BATCHES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+_CALLS_1 = "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut, '' AS role FROM main.calls;"
+_CALLS_2 = "CREATE TEMP VIEW calls AS SELECT *, '' AS role FROM main.calls;"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,12 @@ class Migration:
 MIGRATIONS: dict[int, Migration] = {
     1: Migration(
         "ALTER TABLE calls ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;",
-        "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut, '' AS role FROM main.calls;" + _NO_BATCHES,
+        _CALLS_1 + _NO_BATCHES,
     ),
     2: Migration(
         "ALTER TABLE calls ADD COLUMN role TEXT NOT NULL DEFAULT '';"
         "ALTER TABLE attempts ADD COLUMN batch INTEGER;" + _BATCHES,
-        "CREATE TEMP VIEW calls AS SELECT *, '' AS role FROM main.calls;" + _NO_BATCHES,
+        _CALLS_2 + _NO_BATCHES,
     ),
 }
 

@@ -13,9 +13,10 @@ from scripted import RECEIVED, Digit, go, judge, scripted_plugins, study_of
 from voirdire.cli.run import print_result
 from voirdire.errors import StudyError
 from voirdire.running import dry_run, session_status
-from voirdire.schema import Message
+from voirdire.schema import Message, Request
 from voirdire.store import replies_frame
 from voirdire.store.counts import spent_by_rater
+from voirdire.store.records import CallMaker, RaterId, Slot, params_json
 from voirdire.study import build_study, study_to_toml
 
 
@@ -137,3 +138,8 @@ def test_the_role_is_part_of_the_key_and_old_keys_stay(tmp_path):
         roles = dict(connection.execute("SELECT role, count(*) FROM calls GROUP BY role"))
     connection.close()
     assert roles == {"drafter": 4, "scorer": 4}
+    params = [params_json(Request((), role=role)) for role in ("drafter", "scorer", "")]
+    assert params == ['{"role":"drafter"}', '{"role":"scorer"}', "{}"]
+    slot, maker = Slot(RaterId("judge", "duo", "a:b"), "i"), CallMaker()
+    made = [maker.make(slot, Request((), role=role)).params for role in ("drafter", "scorer", "")]
+    assert made == params

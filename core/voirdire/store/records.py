@@ -183,7 +183,8 @@ class CallMaker:
     def _params(self, request: Request) -> str:
         # By their repr, since 0 and 0.0 are equal and are written otherwise.
         numbers = repr((request.temperature, request.top_p, request.max_tokens, request.seed))
-        key = (id(request.schema), id(request.tools), numbers, request.options)
+        ids = (id(request.schema), id(request.tools))
+        key = (*ids, numbers, request.options, request.role)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _MOST_PARAMS:

@@ -25,7 +25,8 @@ from voirdire.store import ratings_frame, replies_frame
 from voirdire.store.findings import reply_findings_frame
 from voirdire.store.replies import shown_messages
 from voirdire.study import build_study
-from voirdire_judges.tools import AgentTool, calculated, make_tools, run_call
+from voirdire.tools import AgentTool, make_tools, run_call
+from voirdire_judges.tools.calculate import calculated
 
 ROOT = Path(__file__).parents[1]
 FORMATS = ("openai", "openai-responses", "anthropic", "google")
@@ -220,7 +221,7 @@ def test_what_is_no_arithmetic_is_never_run(expression):
 @pytest.mark.parametrize(
     ("tools", "error", "message"),
     [
-        (["fly"], InputError, "tool 'fly' is unknown .*calculate, lookup"),
+        (["fly"], InputError, "tool 'fly' is unknown .*calculate, langchain, lookup"),
         (["calculate", "calculate"], InputError, "several tools have one name"),
         ([{"path": "x"}], InputError, "a tool is a name or"),
         ([{"use": "calculate", "speed": 1}], PluginError, "does not take this"),

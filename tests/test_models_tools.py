@@ -47,7 +47,7 @@ def ask(model, *requests):
 
 
 def called(reply):
-    return Message("assistant", reply.text, calls=reply.tool_calls)
+    return Message("assistant", reply.text, calls=reply.tool_calls, thoughts=reply.thoughts)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -214,3 +214,76 @@ def test_langchain_binds_tools_or_speaks_the_plain_protocol():
     text = 'CALL {"tool": "lookup", "arguments": {"key": "a"}}'
     plain = make(fakes.GenericFakeChatModel(messages=iter([messages.AIMessage(text)])))
     assert asyncio.run(plain.complete(asked)).tool_calls[0].arguments == '{"key": "a"}'
+
+
+THINKING = {"type": "thinking", "thinking": "Look it up.", "signature": "s1g"}
+REDACTED = {"type": "redacted_thinking", "data": "hidden"}
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+
+
+@pytest.mark.parametrize(
+    ("form", "blocks"),
+    [
+        ("anthropic", [THINKING, REDACTED]),
+        ("openai-responses", [REASONING]),
+        ("compatible", [{"reasoning_content": "Look it up."}]),
+        ("openai", [{"reasoning_details": [{"type": "reasoning.text", "text": "Look."}]}]),
+    ],
+)
+def test_thoughts_come_back_with_the_results_as_they_were(form, blocks):
+    call = Answer("I look.", blocks=blocks, calls=[("lookup", '{"key": "a"}')])
+    with WireServer(call) as server:
+        (first,) = ask(model_of(form, server), Request(ASKED, tools=(LOOKUP,)))
+        result = Message("tool", "row", call_id=first.tool_calls[0].id, name="lookup")
+        ask(model_of(form, server), Request((*ASKED, called(first), result), tools=(LOOKUP,)))
+        body = server.requests[1].body
+    number = first.tool_calls[0].id
+    if form == "anthropic":
+        content = body["messages"][1]["content"]
+        assert content[:2] == blocks
+        assert [block["id"] for block in content if block["type"] == "tool_use"] == [number]
+    elif form == "openai-responses":
+        assert [part["type"] for part in body["input"] if "type" in part] == [
+            "reasoning", "function_call", "function_call_output",
+        ]  # fmt: skip
+        assert REASONING in body["input"]
+    else:
+        (message,) = (m for m in body["messages"] if m["role"] == "assistant")
+        assert blocks[0].items() <= message.items()
+        assert message["tool_calls"][0]["id"] == number
+
+
+def test_reasoning_that_the_provider_would_not_find_is_left_out():
+    plain = {name: value for name, value in REASONING.items() if name != "encrypted_content"}
+    with WireServer(Answer("", blocks=[plain], calls=[("lookup", '{"key": "a"}')])) as server:
+        (reply,) = ask(model_of("openai-responses", server), Request(ASKED, tools=(LOOKUP,)))
+    assert reply.thoughts == ()
+    assert len(reply.tool_calls) == 1
+
+
+def test_an_answer_without_calls_keeps_no_thoughts():
+    with WireServer(Answer("4", blocks=[THINKING])) as server:
+        (reply,) = ask(model_of("anthropic", server), Request(ASKED, tools=(LOOKUP,)))
+    assert (reply.text, reply.thoughts) == ("4", ())
+
+
+def test_a_signature_of_gemini_behind_the_chat_format_comes_back():
+    from voirdire_judges.models._openai_chat import params, read
+    from voirdire_judges.models._options import Options
+
+    extra = {"google": {"thought_signature": "c2ln"}}
+    made = {"id": "c1", "function": {"name": "lookup", "arguments": "{}"}, "extra_content": extra}
+    asked = Request(ASKED, tools=(LOOKUP,))
+    reply = read({"choices": [{"message": {"tool_calls": [made]}}]}, asked)
+    sent = params("m", Request((*ASKED, called(reply)), tools=(LOOKUP,)), Options())
+    assert sent["messages"][-1]["tool_calls"][0]["extra_content"] == extra
+
+
+def test_thoughts_are_kept_and_make_the_same_key_again():
+    from voirdire.store.records import calls_json, message_of
+
+    message = Message("assistant", "I look.", (ToolCall("c1", "lookup"),), thoughts=(THINKING,))
+    assert message_of("assistant", "I look.", calls_json(message)) == message
+    bare = Message("assistant", "I look.", (ToolCall("c1", "lookup"),))
+    assert "thoughts" not in calls_json(bare)
+    assert message_of("assistant", "I look.", calls_json(bare)) == bare

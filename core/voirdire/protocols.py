@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.schema import Finding, Item, Parsed, Reply, Request, Response, Rubric, Sampling
+    from voirdire.schema import (
+        Finding,
+        Item,
+        Parsed,
+        Reply,
+        Request,
+        Response,
+        Rubric,
+        Sampling,
+        Trace,
+    )
 
 Make = TypeVar("Make", bound="Callable[..., Any]")
 Part = TypeVar("Part")
@@ -219,6 +229,15 @@ class AsksInRoles(Protocol):
 
 
 @runtime_checkable
+class Traces(Protocol):
+    """A rater of several steps that says how it came to its scores."""
+
+    def trace(self, replies: Sequence[Reply]) -> Trace:
+        """What all replies to one task show; it must not need their `request`."""
+        ...
+
+
+@runtime_checkable
 class Replays(Protocol):
     """A rater whose `follow_up` does work that is not to be done twice, such as calling tools."""
 
@@ -234,7 +253,8 @@ class Replays(Protocol):
 class TakesTime(Protocol):
     """A rater whose `follow_up` may take long: where `slow`, it is called beside the runner's loop.
 
-    It also says how many replies it needs for one task, which counts where the study does not.
+    It also says how many replies it needs for one task, which counts where the study does not;
+    those in other roles than its first are not counted.
     """
 
     @property

@@ -362,6 +362,31 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What some of a task's steps say by themselves, for less than all of them cost.
+
+    `name` is ``"alone"`` (the judge, before any evidence), ``"openings"`` (the plain mean of first
+    positions) or a word of a plugin's own; `steps` are the positions of its replies.
+    """
+
+    name: str
+    steps: tuple[int, ...]
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How a rater of several steps came to its score.
+
+    `used` counts what it did on the way, such as calls by tool; `ended` is a word for why it ended.
+    """
+
+    used: Mapping[str, int] = field(default_factory=dict)
+    beside: tuple[Beside, ...] = ()
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Preference:
     """One comparison of two systems' responses; `score` > 0 prefers `system_a`."""
 

@@ -29,6 +29,7 @@ def voirdire_register_judges(register: Any) -> None:
     register("pairwise", "voirdire_judges.pairwise:make")
     register("questionnaire", "voirdire_judges.questionnaires:make")
     register("agent", "voirdire_judges.agent:make")
+    register("debate", "voirdire_judges.debates:make")
     register("probed", "voirdire_judges.probes:make")
 
 
@@ -48,6 +49,9 @@ def voirdire_register_tools(register: Any) -> None:
     """Tools of the agent judge."""
     register("calculate", "voirdire_judges.tools.calculate:make")
     register("lookup", "voirdire_judges.tools.lookup:make")
+    register("ask", "voirdire_judges.tools.ask:make")
+    register("langchain", "voirdire_judges.tools.langchain:make")
+    register("python", "voirdire_judges.tools.python:make")
 
 
 @hookimpl

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.protocols import SaysTask
-from voirdire.schema import Flag, Message, Parsed, Reply, Sampling
+from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
+from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call
 from voirdire_judges._flags import flagged
 from voirdire_judges.prompts._delimit import delimited
-from voirdire_judges.tools import AgentTool, make_tools, run_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire import Plugins
     from voirdire.protocols import Judge
-    from voirdire.schema import Request, Rubric
+    from voirdire.schema import Request, Rubric, Tool, ToolCall
     from voirdire.study import Study
 
 _HOW = (
@@ -38,21 +38,38 @@ class AgentJudge:
     judge : Judge
         Who asks one question and reads the answer.
     tools : tuple of AgentTool
-    max_steps : int
+    steps : int
         Replies for one task; where the last of them calls a tool still, there is no score, with
-        status truncated, and the session's finding `steps_cut`.
+        status truncated, and the session's finding `steps_cut`. What a tool asks is not counted.
+    alone : bool
+        Whether the judge also answers without tools, in a reply of its own that the agent does not
+        see: then each task says what the tools have changed.
     slow : bool
         Tools may take their time: the runner calls `follow_up` beside its loop.
+    told : tuple of Tool
+        The tools as requests carry them.
     """
 
     judge: Judge
     tools: tuple[AgentTool, ...]
-    max_steps: int = 6
+    steps: int = 6
+    alone: bool = False
     task: str = "rating"
     slow: bool = True
+    told: tuple[Tool, ...] = ()
+
+    @property
+    def max_steps(self) -> int:
+        """Replies that count for the runner's limit."""
+        return self.steps + self.alone
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Its own, which has no name, and those of tools that ask a model."""
+        return ("", *(tool.name for tool in self.tools if tool.answer is not None))
 
     def requests(self, task: Any) -> list[Request]:
-        """The judge's own question, with the tools.
+        """The judge's own question, with the tools (and before it without, where `alone`).
 
         Raises
         ------
@@ -62,20 +79,38 @@ class AgentJudge:
         asked = self.judge.requests(task)
         if len(asked) > 1:
             raise InputError("agent: its judge must ask one question a task, all attributes in one")
-        return [self._with_tools(request) for request in asked]
+        before = asked if self.alone else []
+        return [*before, *map(self._with_tools, asked)]
 
     def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
-        """What was said so far with the results of the calls in it; nothing after an answer."""
-        last = replies[-1]
+        """What tools ask for the last reply's calls; then what was said so far, with the results.
+
+        Nothing after an answer.
+        """
+        last, answers, taken = self._last(replies)
         if not last.tool_calls or last.request is None:
             return []
-        called = Message("assistant", last.text, calls=last.tool_calls)
-        results = [self._result(at, call) for at, call in enumerate(last.tool_calls)]
-        left = self.max_steps - len(replies)
-        if left == 1:
+        asked = self._asked(last)
+        if len(answers) < len(asked):
+            return list(asked.values())[len(answers) :]
+        given = dict(zip(asked, answers, strict=True))
+        results = [self._result(at, call, given.get(at)) for at, call in enumerate(last.tool_calls)]
+        if self.steps - taken == 1:
             end = f"{results[-1].content}\n\nThis was the last call: answer now."
             results[-1] = replace(results[-1], content=end)
-        return [replace(last.request, messages=(*last.request.messages, called, *results))]
+        said = _called(last)
+        return [replace(last.request, messages=(*last.request.messages, said, *results))]
+
+    def follows(self, replies: Sequence[Reply], kept: Request) -> bool:
+        """Whether a kept request goes on after these replies: then no tool is called again."""
+        last, answers, _ = self._last(replies)
+        if not last.tool_calls or last.request is None or len(answers) < len(self._asked(last)):
+            return False
+        said = (*last.request.messages, _called(last))
+        results = kept.messages[len(said) :]
+        ids = [call.id for call in last.tool_calls]
+        same = replace(kept, messages=last.request.messages, run=last.request.run) == last.request
+        return same and kept.messages[: len(said)] == said and [m.call_id for m in results] == ids
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads in the last reply; its flags say which tools were called."""
@@ -84,39 +119,67 @@ class AgentJudge:
         last = replies[-1]
         if last.tool_calls:  # cut: it wanted to go on
             last = Reply("", "length")
-        counts = Counter(call.name for reply in replies for call in reply.tool_calls)
-        known = {tool.name for tool in self.tools}
-        flags = (
-            Flag("tool_called", name, n) for name, n in sorted(counts.items()) if name in known
-        )
+        flags = (Flag("tool_called", name, n) for name, n in self._counts(replies).items())
         return flagged(self.judge.parse([last]), *flags)
 
+    def trace(self, replies: Sequence[Reply]) -> Trace:
+        """Tools called, and what the judge said without them, where it was asked."""
+        beside = []
+        if self.alone and replies:
+            beside.append(Beside("alone", (0,), self.judge.parse(replies[:1]).scores))
+        return Trace(self._counts(replies), tuple(beside))
+
+    def _counts(self, replies: Sequence[Reply]) -> dict[str, int]:
+        counts = Counter(call.name for reply in replies for call in reply.tool_calls)
+        known = {tool.name for tool in self.tools}
+        return {name: count for name, count in sorted(counts.items()) if name in known}
+
+    def _last(self, replies: Sequence[Reply]) -> tuple[Reply, Sequence[Reply], int]:
+        """The agent's own last reply, what tools got since, and how many replies it has taken."""
+        own = [at for at, reply in enumerate(replies) if not (reply.request and reply.request.role)]
+        return replies[own[-1]], replies[own[-1] + 1 :], len(own) - self.alone
+
+    def _asked(self, last: Reply) -> dict[int, Request]:
+        """What tools ask a model, by the position of the call."""
+        found = {at: asked_by(call, self.tools) for at, call in _made(last)}
+        return {at: request for at, request in found.items() if request is not None}
+
     def _with_tools(self, request: Request) -> Request:
-        how = _HOW.format(steps=self.max_steps)
+        how = _HOW.format(steps=self.steps)
         messages = list(request.messages)
         at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
         if at is None:
             messages.insert(0, Message("system", how))
         else:
             messages[at] = replace(messages[at], content=f"{messages[at].content}\n\n{how}")
-        return replace(
-            request, messages=tuple(messages), tools=tuple(tool.told for tool in self.tools)
-        )
+        return replace(request, messages=tuple(messages), tools=self.told)
 
-    def _result(self, at: int, call: Any) -> Message:
-        said = (
-            run_call(call, self.tools)
-            if at < AT_ONCE
-            else f"Error: at most {AT_ONCE} calls are made at once"
-        )
+    def _result(self, at: int, call: ToolCall, answer: Reply | None) -> Message:
+        if at >= AT_ONCE:
+            said = f"Error: at most {AT_ONCE} calls are made at once"
+        elif answer is not None:
+            said = read_answer(call, self.tools, answer)
+        else:
+            said = run_call(call, self.tools)
         return Message("tool", delimited(said, "RESULT"), call_id=call.id, name=call.name)
 
 
-def make(
+def _called(reply: Reply) -> Message:
+    """A reply that called tools, as a message of the next request."""
+    return Message("assistant", reply.text, calls=reply.tool_calls, thoughts=reply.thoughts)
+
+
+def _made(reply: Reply) -> Iterable[tuple[int, ToolCall]]:
+    """The calls of a reply that are made, with their positions."""
+    return enumerate(reply.tool_calls[:AT_ONCE])
+
+
+def make(  # noqa: PLR0913 - each is an option of the study
     rubric: Rubric | str,
     *,
     tools: Sequence[str | Mapping[str, Any]] = (),
     max_steps: int = 6,
+    alone: bool = False,
     judge: str = "rubric",
     options: Mapping[str, Any] | None = None,
     sampling: Sampling = Sampling(temperature=0.0),
@@ -130,7 +193,10 @@ def make(
     tools : sequence
         Names of tools, or ``{use = "lookup", path = "drugs.csv", key = "drug"}``.
     max_steps : int
-        Replies for one task, at least 2.
+        Replies for one task, at least 2; what tools ask is not counted.
+    alone : bool
+        Whether the judge also answers without tools, at the price of one more reply: the
+        examination then says what the tools have changed.
     judge, options
         Whose question it is and who reads the answer, and that judge's own options.
 
@@ -149,4 +215,6 @@ def make(
         raise InputError(f"agent: max_steps must be a whole number from 2 on, got {max_steps!r}")
     inner = plugins.resolve("judge", judge)(rubric, sampling=sampling, **(options or {}))
     task = inner.task if isinstance(inner, SaysTask) else "rating"
-    return AgentJudge(inner, make_tools(tools, study, plugins), max_steps, task)
+    made = make_tools(tools, study, plugins)
+    told = tuple(tool.told for tool in made)
+    return AgentJudge(inner, made, max_steps, alone, task, told=told)

@@ -1,4 +1,4 @@
-"""What the retrieval room registers: selectors, and the command `voirdire index`."""
+"""What the retrieval room registers: selectors, a tool, and the command `voirdire index`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def voirdire_register_selectors(register: Callable[[str, str], None]) -> None:
     """Register the selectors of few-shot examples."""
     for name, attribute in _SELECTORS.items():
         register(name, f"voirdire_retrieval._from_files:{attribute}")
+
+
+@hookimpl
+def voirdire_register_tools(register: Callable[[str, str], None]) -> None:
+    """Register the tool that looks into an index."""
+    register("retrieve", "voirdire_retrieval._tool:make")
 
 
 @hookimpl

@@ -28,7 +28,8 @@ class Answer:
     `finish` is stop, length, refusal, content_filter or empty. `logprobs` holds the first token's
     alternatives. `input` counts all prompt tokens, `cached` those of them that were cached;
     `output` counts all billed output, `reasoning` the hidden part of it. `blocks` are extra content
-    blocks that stand before the text (thinking, for example) in the Anthropic format. `calls` are
+    blocks that stand before the text: thinking in the Anthropic format, items before the message in
+    that of responses, fields of the message in that of chat. `calls` are
     tools called, each with its arguments as text; Anthropic and Google have them as objects, so
     that text which is no JSON stands there as a string.
     """

@@ -35,6 +35,8 @@ def _chat(answer: Answer, seen: Seen) -> dict[str, Any]:
             for at, (name, given) in enumerate(answer.calls)
         ]
         message["content"], finish = answer.text or None, "tool_calls"
+    for fields in answer.blocks:
+        message.update(fields)
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
     if seen.body.get("logprobs"):
         choice["logprobs"] = {"content": [_token(answer)]}
@@ -93,7 +95,11 @@ def _responses(answer: Answer, seen: Seen) -> dict[str, Any]:
         "model": seen.model,
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
-        "output": [*([] if answer.finish == "empty" or answer.calls else [message]), *calls],
+        "output": [
+            *answer.blocks,
+            *([] if answer.finish == "empty" or answer.calls else [message]),
+            *calls,
+        ],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voirdire.shown import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 STATUS = """
 Examples:
@@ -24,6 +27,8 @@ Examples:
   voirdire session show a --item p1 --rater north
 
   voirdire session show a --failed --most 5
+
+  voirdire session show a --item p1 --rater debate --sent
 """
 REPARSE = """
 Examples:
@@ -72,9 +77,13 @@ def show(
         str | None, typer.Option("--rater", help="Show only this rater.", show_default=False)
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Show only calls that failed.")] = False,
+    sent: Annotated[
+        bool,
+        typer.Option("--sent", help="Show what was sent too: with it, a debate can be read."),
+    ] = False,
     most: Annotated[int, typer.Option("--most", min=1, help="The most calls to show.")] = 20,
 ) -> None:
-    """Show single calls: the replies as they came, faults and tokens."""
+    """Show single calls: the replies as they came, calls of tools and their results, faults."""
     from voirdire.secrets import Hider, environment_keys
     from voirdire.store import replies_frame
 
@@ -86,8 +95,10 @@ def show(
             frame = frame.filter(frame[column] == wanted)
     if failed:
         frame = frame.filter(frame["error"].is_not_null())
+    told = _Told(folder, sent=sent)
     for row in frame.head(most).iter_rows(named=True):
-        typer.echo(hide(_attempt(row)))
+        lines = [_attempt(row, told.before(row)), *_calls(row)]
+        typer.echo(hide("\n".join(lines)))
     if frame.height > most:
         typer.echo(f"... and {frame.height - most} more (--most)")
 
@@ -100,16 +111,54 @@ def reparse(folder: FolderArgument) -> None:
         typer.echo(f"{name}: {rows:,} rows")
 
 
-def _attempt(row: dict[str, object]) -> str:
+class _Told:
+    """What raters were told before each reply, each message once a task."""
+
+    def __init__(self, folder: Path, *, sent: bool) -> None:
+        self.folder, self.sent = folder, sent
+        self._said: dict[Any, set[tuple[str, str]]] = {}
+
+    def before(self, row: Mapping[str, Any]) -> list[str]:
+        """The messages that came new with this step: all of them, or the results of tools alone."""
+        from voirdire.store.replies import shown_messages
+
+        if row["stage"] == "generate" or not (self.sent or row["step"]):
+            return []
+        task = (row["rater"], row["item"], row["first"], row["run"])
+        messages = shown_messages(self.folder, *task)
+        said = self._said.setdefault(task, set())
+        found = []
+        for one in messages:
+            key = (one.role, one.text)
+            if one.step == row["step"] and key not in said:
+                said.add(key)
+                who = f"result of {one.tool}" if one.role == "tool" else f"to it, as {one.role}"
+                if self.sent or one.role == "tool":
+                    found.append(f"    {_plain(who)}: {_lines(one.text)}")
+        return found
+
+
+def _calls(row: Mapping[str, Any]) -> list[str]:
+    """The calls of tools that a reply made."""
+    return [f"    calls {_plain(call)}" for call in str(row["calls"] or "").splitlines()]
+
+
+def _lines(text: str) -> str:
+    """A text of several lines, each set in, so that none can pass for one of ours."""
+    return visible(text).replace("\n", "\n        ")
+
+
+def _attempt(row: Mapping[str, Any], told: Sequence[str]) -> str:
     """One attempt as text; control characters of a hostile reply are made visible."""
     about = " / ".join(_plain(row[key]) for key in ("item", "first", "second") if row[key])
-    head = f"{_plain(row['rater'])} on {about}, run {row['run']}, step {row['step']}: "
+    role = f" as {_plain(row['role'])}" if row["role"] else ""
+    head = f"{_plain(row['rater'])}{role} on {about}, run {row['run']}, step {row['step']}: "
     if row["error"]:
-        return head + f"{row['error']}: {_plain(row['message'])}"
+        return "\n".join([head + f"{row['error']}: {_plain(row['message'])}", *told])
     counts = f"{row['input']} + {row['output']} tokens, {row['latency']:.2f} s"
     notes = f", {_plain(row['notes'])}" if row["notes"] else ""
     what = f"{row['finish_reason']}, {row['status']}, {counts}{notes}"
-    return head + f"{what}\n    {_plain(row['text'])}"
+    return "\n".join([head + what, *told, *filter(None, [f"    {_plain(row['text'])}".rstrip()])])
 
 
 def _plain(text: object) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.source import Inputs
+    from voirdire.examining.traces import TracesPart
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tabular import Section
@@ -159,7 +160,9 @@ def examine_inputs(inputs: Inputs) -> Examination:
     """
     study, preferences = inputs.study, _preferences(inputs)
     if inputs.tables is None:
-        return _joined(inputs, RatingsPart(), None, preferences, Judged((), ()))
+        return _joined(
+            inputs, RatingsPart(), None, preferences, Judged((), ()), traces=_traces(inputs, None)
+        )
     panel, compared = inputs.panel, inputs.preferences is not None
     labels = _labels(inputs)
     others = labels is not None and bool(labels.sections)
@@ -173,8 +176,9 @@ def examine_inputs(inputs: Inputs) -> Examination:
         alone=others,
     )
     return _joined(
-        inputs, ratings, labels, preferences, judged_of(inputs, cube), _juries(inputs, cube)
-    )
+        inputs, ratings, labels, preferences, judged_of(inputs, cube), _juries(inputs, cube),
+        _traces(inputs, cube),
+    )  # fmt: skip
 
 
 def judged_of(inputs: Inputs, cube: Cube) -> Judged:
@@ -217,6 +221,16 @@ def _sections_of(juries: tuple[JuryResult, ...]) -> tuple[Section, ...]:
     from voirdire.examining.juries import jury_sections  # noqa: PLC0415 - few studies have one
 
     return jury_sections(juries)
+
+
+def _traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
+    """What raters of several steps did, and gained by it; nothing where the session has none."""
+    from voirdire.examining.traces import (  # noqa: PLC0415 - loads the store
+        TracesPart,
+        measure_traces,
+    )
+
+    return TracesPart() if inputs.session is None else measure_traces(inputs, cube)
 
 
 def _preferences(inputs: Inputs) -> Preferences | None:
@@ -271,6 +285,7 @@ def _joined(
     preferences: Preferences | None,
     judged: Judged,
     juries: tuple[JuryResult, ...] = (),
+    traces: TracesPart | None = None,
 ) -> Examination:
     """One Examination of what each part found."""
     study, rated, compared = inputs.study, inputs.tables, inputs.preferences
@@ -304,8 +319,11 @@ def _joined(
             *_shown(preferences),
             *(labels.sections if labels else ()),
             *_sections_of(juries),
+            *(traces.sections if traces else ()),
         ),
         juries=juries,
+        steps=traces.steps if traces else (),
+        step_gains=traces.gains if traces else (),
         items=None if rated is None else rated.items,
         replies=None if rated is None else rated.replies,
         preferences=preferences,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.juries import JuryResult
     from voirdire.examining.preferences import Preferences
+    from voirdire.examining.traces import StepsGain, StepsResult
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
@@ -223,8 +224,8 @@ class Examination:
     results rest on, and `disagreements` those on which judge and reference differ most (see
     `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
     key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
-    worth on each attribute. `session` is the folder of the session
-    examined.
+    worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
+    and `step_gains` what they gained by it. `session` is the folder of the session examined.
     """
 
     study: Study
@@ -256,6 +257,8 @@ class Examination:
     evidence: tuple[Evidence, ...] = ()
     human_pairs: tuple[HumanPair, ...] = ()
     juries: tuple[JuryResult, ...] = ()
+    steps: tuple[StepsResult, ...] = ()
+    step_gains: tuple[StepsGain, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

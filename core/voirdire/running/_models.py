@@ -167,6 +167,7 @@ def sound(found: object) -> Reply | ModelError:
         notes=notes,
         option_logprobs=_logprobs(found.option_logprobs),
         tool_calls=_calls(found.tool_calls),
+        thoughts=_thoughts(found.thoughts),
         error=_text(found.error),
     )
 
@@ -236,6 +237,16 @@ def _calls(found: Any) -> tuple[ToolCall, ...]:
         for call in calls
         if isinstance(call, ToolCall)
     )
+
+
+def _thoughts(found: Any) -> tuple[dict[str, Any], ...]:
+    """The blocks among what stands where thoughts should be that JSON can hold as they are."""
+    blocks = [b for b in found if isinstance(b, Mapping)] if isinstance(found, list | tuple) else []
+    try:
+        json.dumps([dict(block) for block in blocks])
+    except (TypeError, ValueError, RecursionError):
+        return ()
+    return tuple(map(dict, blocks))
 
 
 def _logprobs(found: Any) -> dict[str, float]:

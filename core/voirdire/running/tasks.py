@@ -224,8 +224,9 @@ async def _further_steps(job: Job) -> None:
             more = checked_requests(asked or ())
         if not more:
             return
-        at = len(steps)
-        if at + len(more) > worker.asker.max_steps:
+        at, role = len(steps), steps[0].request.role
+        taken = sum(one.role == role for one in (*(step.request for step in steps), *more))
+        if taken > worker.asker.max_steps:
             job.cut = True
             return
         added = [

@@ -51,8 +51,10 @@ from voirdire.stats.held_out import rates_beside_human as rates_beside_human
 from voirdire.stats.intraclass import icc as icc
 from voirdire.stats.intraclass import icc_batch as icc_batch
 from voirdire.stats.judge_weights import combined_judge as combined_judge
+from voirdire.stats.juries import ExplainedGain as ExplainedGain
 from voirdire.stats.juries import JuryWorth as JuryWorth
 from voirdire.stats.juries import combine as combine
+from voirdire.stats.juries import explained_gain as explained_gain
 from voirdire.stats.juries import jury_worth as jury_worth
 from voirdire.stats.krippendorff import krippendorff_alpha as krippendorff_alpha
 from voirdire.stats.missing import MissingBounds as MissingBounds

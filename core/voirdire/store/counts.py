@@ -178,6 +178,13 @@ def spent_by_rater(folder: str | Path) -> dict[str, dict[str, Spent]]:
     }
 
 
+def has_steps(folder: str | Path) -> bool:
+    """Whether any rater of a session has taken more than one step."""
+    sql = "SELECT 1 FROM calls WHERE step > 0 AND current = 1 LIMIT 1"
+    with closing(read_session(folder)) as connection:
+        return connection.execute(sql).fetchone() is not None
+
+
 def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tuple[int, int]]:
     """Characters asked and answered of each reply of a model that came without its tokens."""
     sql = "SELECT body FROM texts WHERE id = ?"

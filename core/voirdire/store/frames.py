@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError
+from voirdire.protocols import Traces
 from voirdire.schema import Reply
 from voirdire.store._texts import unpack
 from voirdire.store.parsed import (
@@ -20,7 +21,7 @@ from voirdire.store.parsed import (
     as_ratings,
     parsed_pages,
 )
-from voirdire.store.raters import askers, read_replies, read_response
+from voirdire.store.raters import askers, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
 from voirdire.store.session import STUDY, read_session
 from voirdire.store.tasks import expect, pairs_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Parsed, Status
+    from voirdire.schema import Parsed, Status, Trace, Usage
     from voirdire.store.parsed import Page
     from voirdire.store.raters import Asker
     from voirdire.study import Stage, Study
@@ -148,7 +149,7 @@ def _missing(
     name = asker.id.name
     there = "SELECT 1 FROM responses WHERE (item, system, present) = (?, ?, 1)"
     expect(connection, "item", study.comparisons)
-    for item, _, _, _, replies, _ in answered(connection, asker.id, 1):
+    for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
         if connection.execute(there, (item, name)).fetchone() is None:
             yield item, name, None, "generated", _status(asker, replies, item)
 
@@ -235,9 +236,43 @@ def iterate_parsed(
         for asker in panel.of(stage):
             expect(connection, asker.task, panel.study.comparisons)
             known: dict[Any, Parsed] = {}
-            for item, first, second, run, kept, _ in answered(connection, asker.id, asker.runs):
+            for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
                 replies = _NOT_ASKED if kept is None else kept
                 key = tuple((reply.text, reply.finish_reason) for reply in replies)
                 if key not in known:
                     known[key] = read_replies(asker, replies)
                 yield ParsedTask(asker.id.name, item, first, second, run, known[key])
+
+
+class TracedTask(NamedTuple):
+    """One task of a rater of several steps: what was read, how it came to it, what each step used.
+
+    `steps` are the tokens of each reply, with the role in which it was asked.
+    """
+
+    rater: str
+    item: str
+    first: str
+    second: str
+    run: int
+    parsed: Parsed
+    trace: Trace
+    steps: tuple[tuple[str, Usage], ...]
+
+
+def iterate_traces(panel: Panel) -> Iterator[TracedTask]:
+    """Every task with replies of those raters that say how they come to their scores."""
+    with closing(read_session(panel.folder)) as connection:
+        for asker in panel.of("judge", "annotate"):
+            if not isinstance(asker.rater, Traces):
+                continue
+            expect(connection, asker.task, panel.study.comparisons)
+            for task in answered(connection, asker.id, asker.runs):
+                if not task.replies:
+                    continue
+                steps = zip(task.roles, (reply.usage for reply in task.replies), strict=True)
+                yield TracedTask(
+                    asker.id.name, task.item, task.first, task.second, task.run,
+                    read_replies(asker, task.replies), read_trace(asker, task.replies),
+                    tuple(steps),
+                )  # fmt: skip

@@ -40,7 +40,7 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
 def _responses(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
     for asker in made:
         expect(connection, "item", Comparisons())
-        for item, _, _, _, replies, _ in answered(connection, asker.id, 1):
+        for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
                 _, text = read_response(asker, replies, item)
                 if text.strip():

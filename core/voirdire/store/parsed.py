@@ -76,7 +76,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     numbers: dict[Any, int] = {}
     distinct: list[Sequence[Reply]] = []
     tasks: list[tuple[Any, ...]] = []
-    for item, first, second, run, kept, _ in page:
+    for item, first, second, run, kept, *_ in page:
         replies = _NOT_ASKED if kept is None else kept
         key = tuple(
             (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)

@@ -34,6 +34,7 @@ from voirdire.schema import (
     Rubric,
     Sampling,
     Scale,
+    Trace,
 )
 from voirdire.store.records import RaterId, dumps, models_identity, params_json
 
@@ -120,6 +121,15 @@ def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Pa
     except BROKEN_PLUGIN as error:
         return _broken({}, error), ""
     return Parsed({}, "blank" if status == "ok" and not text.strip() else status), text
+
+
+def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:
+    """How a rater came to its score; nothing where it cannot say, or breaks on it."""
+    try:
+        found = asker.rater.trace(replies)
+    except BROKEN_PLUGIN:
+        return Trace()
+    return found if isinstance(found, Trace) else Trace()
 
 
 def broken_parser(parsed: Parsed) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 
 from voirdire.schema import Reply
 from voirdire.store._texts import unpack
-from voirdire.store.records import model_in_role
+from voirdire.store.records import message_of, model_in_role
 from voirdire.store.session import read_session, reply_of, usable
 
 if TYPE_CHECKING:
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from voirdire.schema import Message
     from voirdire.store.records import RaterId
 
 PAGE = 20_000
 _FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
 c.messages != '[]', a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.latency,
-a.provider_id, a.model, a.extra, a.message, c.status FROM expected e
+a.provider_id, a.model, a.extra, a.message, c.status, c.role FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
-_ALL = """SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
+_ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
 c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
 a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
-(SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n)
+(SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n),
+(SELECT group_concat(replace(json_extract(k.value, '$[1]') || ' ' || json_extract(k.value, '$[2]'),
+char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
 _SHOWN = """SELECT c.step, c.messages FROM calls c JOIN tasks t ON t.id = c.task
@@ -46,7 +49,7 @@ REPLIES = {
     "text": pl.String, "finish_reason": pl.String, "error": pl.String, "message": pl.String,
     "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
     "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
-    "params": pl.String, "notes": pl.String,
+    "params": pl.String, "notes": pl.String, "calls": pl.String,
 }  # fmt: skip
 
 
@@ -54,7 +57,7 @@ class Answered(NamedTuple):
     """One task in one run with its final replies, in the order of its steps.
 
     `replies` is None where it was not asked, and empty where there was nothing to ask; `status` is
-    what was read when it was finished, None where it is not.
+    what was read when it was finished, None where it is not. `roles` are those of the replies.
     """
 
     item: str
@@ -63,6 +66,7 @@ class Answered(NamedTuple):
     run: int
     replies: list[Reply] | None
     status: str | None = None
+    roles: tuple[str, ...] = ()
 
 
 def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> Iterator[Answered]:
@@ -75,6 +79,7 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
     rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
     for _, group in groupby(rows, key=itemgetter(0)):
         found: dict[int, list[Reply]] = {}
+        roles: dict[int, list[str]] = {}
         statuses: dict[int, str | None] = {}
         for row in group:
             if row[4] is not None:
@@ -82,8 +87,10 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
                 statuses[row[4]] = row[17]
                 if row[5]:
                     replies.append(_reply(row))
+                    roles.setdefault(row[4], []).append(row[18])
         for run in range(1, runs + 1):
-            yield Answered(row[1], row[2], row[3], run, found.get(run), statuses.get(run))
+            in_role = tuple(roles.get(run, ()))
+            yield Answered(row[1], row[2], row[3], run, found.get(run), statuses.get(run), in_role)
 
 
 def _reply(row: Sequence[Any]) -> Reply:
@@ -107,9 +114,9 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
         What was asked about (item, first, second), by whom (stage, rater, run, step), of which
         model, in which role (empty where its rater asks one model), and what came: text,
         finish_reason or error with its message, tokens (null: not said), latency in seconds,
-        provider_id, answered_by (the model the provider named), the parameters sent, and notes
-        (such as a parameter that was dropped). `final` is 1 on the attempt that counts for its
-        call, `current` is 0 where the prompt has changed since.
+        provider_id, answered_by (the model the provider named), the parameters sent, notes
+        (such as a parameter that was dropped), and calls of tools, a line each. `final` is 1 on
+        the attempt that counts for its call, `current` is 0 where the prompt has changed since.
     """
     with usable(folder), closing(read_session(folder)) as connection:
         cursor = connection.execute(_ALL)
@@ -120,11 +127,12 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
 
 
 class Shown(NamedTuple):
-    """One message that a rater was sent: in which step, in which role."""
+    """One message that a rater was sent: in which step, in which role, of which tool."""
 
     step: int
     role: str
     text: str
+    tool: str = ""
 
 
 def shown_messages(
@@ -137,12 +145,18 @@ def shown_messages(
         def text(number: int) -> str:
             return readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0]))
 
-        # Behind the text of a message stand its calls of tools, where it has any.
         return tuple(
-            Shown(step, role, "\n".join(filter(None, map(text, numbers))))
+            _shown(step, message_of(role, *map(text, numbers)))
             for step, messages in calls
             for role, *numbers in json.loads(messages)
         )
+
+
+def _shown(step: int, message: Message) -> Shown:
+    """A message with the calls that it makes as lines behind its text."""
+    made = [f"calls {call.name} {call.arguments}" for call in message.calls]
+    said = "\n".join([*filter(None, [message.content]), *made])
+    return Shown(step, message.role, said, message.name)
 
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:

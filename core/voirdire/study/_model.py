@@ -193,7 +193,7 @@ class Rater(Part):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     seed: int | None = None
     runs: Annotated[int, Field(ge=1)] = 1
-    #: Calls that it may make for one task, where it takes several steps.
+    #: Calls that it may make for one task in the role it begins in, where it takes several steps.
     max_steps: Annotated[int, Field(ge=1)] = 16
     options: dict[str, Any] = Field(default_factory=dict)
     members: Names = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from voirdire.errors import MissingExtraError
+from voirdire.errors import InputError, MissingExtraError
 
 
 def require(module: str, feature: str, extra: str) -> Any:
@@ -25,3 +25,23 @@ def require(module: str, feature: str, extra: str) -> Any:
         if module.partition(".")[0] != missing.partition(".")[0]:
             raise
     raise MissingExtraError(feature, extra, missing)
+
+
+def attribute_at(path: str, whose: str) -> Any:
+    """What lies at ``"module:attribute"``.
+
+    >>> attribute_at("math:tau", "langchain: ") > 6
+    True
+
+    Raises
+    ------
+    InputError
+        It is no such path, or cannot be imported.
+    """
+    module, colon, attribute = path.partition(":")
+    if not colon or not attribute:
+        raise InputError(f'{whose}needs a path "module:attribute", got {path!r}')
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{whose}{path}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from voirdire_judges.models._body import (
     given_to,
     items,
     mapping,
+    object_in,
     parse_body,
     stated_error,
     text,
@@ -64,9 +66,12 @@ def _message(message: Message) -> dict[str, Any]:
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": call.arguments},
+                **object_in(call.signature),
             }
             for call in message.calls
         ]
+    for thought in message.thoughts:
+        sent |= thought
     return sent
 
 
@@ -118,17 +123,33 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
         option_logprobs=option_logprobs(positions_of(positions), request.options, said),
         tool_calls=calls,
+        thoughts=_thoughts(message) if calls else (),
     )
 
 
 def _calls(message: dict[str, Any]) -> list[ToolCall]:
-    found = [
-        (text(c.get("id")), mapping(c.get("function"))) for c in items(message.get("tool_calls"))
-    ]
-    return [
-        ToolCall(number, text(call.get("name")), arguments_of(call.get("arguments")))
-        for number, call in found
-    ]
+    return [_call(call, mapping(call.get("function"))) for call in items(message.get("tool_calls"))]
+
+
+def _call(call: dict[str, Any], function: dict[str, Any]) -> ToolCall:
+    # Gemini behind this format wants the signature of its thoughts back, which stands here.
+    extra = mapping(call.get("extra_content"))
+    return ToolCall(
+        text(call.get("id")),
+        text(function.get("name")),
+        arguments_of(function.get("arguments")),
+        json.dumps({"extra_content": extra}) if extra else "",
+    )
+
+
+#: What DeepSeek (the first) and routers call the thoughts of a message; with calls of tools they
+#: must come back, else the next request is refused.
+_THOUGHTS = ("reasoning_content", "reasoning_details")
+
+
+def _thoughts(message: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    found = {name: message[name] for name in _THOUGHTS if message.get(name)}
+    return (found,) if found else ()
 
 
 def _handed(message: dict[str, Any]) -> list[Any]:

@@ -55,6 +55,8 @@ def _parts(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
         output = {"call_id": message.call_id, "output": message.content}
         return [{"type": "function_call_output", **output}]
+    if message.thoughts:  # a call must stand behind the reasoning that led to it
+        return [dict(item) for item in message.thoughts]
     said = {"role": message.role, "content": message.content}
     calls = [
         {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.arguments}
@@ -98,7 +100,19 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         notes=(*unknown_finish(_reason(body)), *unknown_parts(parts)),
         option_logprobs=option_logprobs(positions_of(positions), request.options, said),
         tool_calls=asked,
+        thoughts=_thoughts(items(body.get("output"))) if asked else (),
     )
+
+
+def _thoughts(output: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The items of a response that may be sent back whole; none where nothing was thought.
+
+    Nothing is stored at the provider, so that it knows its reasoning again by the encrypted content
+    alone. A model gives that where the study's `params` ask it to include it; reasoning without it
+    would be an item that is not found.
+    """
+    known = [i for i in output if i.get("type") != "reasoning" or i.get("encrypted_content")]
+    return tuple(known) if any(i.get("type") == "reasoning" for i in known) else ()
 
 
 def _call(item: dict[str, Any]) -> ToolCall:

@@ -103,6 +103,8 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _called(message: Message) -> list[dict[str, Any]]:
+    if message.thoughts:  # thinking is signed, together with where it stands
+        return [dict(block) for block in message.thoughts]
     said = [{"type": "text", "text": message.content}] if message.content.strip() else []
     return said + [
         {"type": "tool_use", "id": c.id, "name": c.name, "input": object_in(c.arguments)}
@@ -154,7 +156,13 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         provider_id=text(body.get("id")),
         notes=(*notes, *unknown_finish(reason), *unknown_parts(blocks)),
         tool_calls=calls,
+        thoughts=tuple(blocks) if calls and _thinks(blocks) else (),
     )
+
+
+def _thinks(blocks: list[dict[str, Any]]) -> bool:
+    """Whether a message holds thoughts: then the API wants it back whole, and as it was."""
+    return any(block.get("type") in ("thinking", "redacted_thinking") for block in blocks)
 
 
 def billed(body: dict[str, Any]) -> Usage:

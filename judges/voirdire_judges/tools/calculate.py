@@ -7,7 +7,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
-from voirdire_judges.tools.tool import AgentTool
+from voirdire.tools import AgentTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

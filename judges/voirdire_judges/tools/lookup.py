@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import check_columns
 from voirdire.tables import cell_text, read_raw
-from voirdire_judges.tools.tool import AgentTool
+from voirdire.tools import AgentTool
 
 if TYPE_CHECKING:
     from voirdire.study import Study

@@ -1,4 +1,4 @@
-"""One tool: described to a model, called with what the model gave, and never trusted."""
+"""Tools of agent judges: described to a model, called with what it gave, and never trusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
-from voirdire.schema import Tool
+from voirdire.schema import Request, Tool
 from voirdire.secrets import scrub
 from voirdire.shown import visible
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire import Plugins
-    from voirdire.schema import ToolCall
+    from voirdire.schema import Reply, ToolCall
     from voirdire.study import Study
 
 #: Characters of a result that a model is shown, and of an error's sentence.
@@ -45,6 +45,9 @@ class AgentTool:
     function : callable
         Takes the arguments by name and gives a text, or what JSON can hold. What it raises the
         model is told.
+    answer : callable, optional
+        Of a tool that asks a model: `function` then makes the `Request`, whose role names the
+        model, and `answer` the result out of its `Reply`. The reply is kept and paid for as any.
     reads : str
         What it looks at, for people: a file, an index.
     timeout : float
@@ -57,6 +60,7 @@ class AgentTool:
     function: Callable[..., Any]
     reads: str = ""
     timeout: float = 10.0
+    answer: Callable[[Reply], Any] | None = None
 
     @property
     def told(self) -> Tool:
@@ -91,8 +95,9 @@ def _made(named: str | Mapping[str, Any], study: Study | None, plugins: Plugins)
     if use not in plugins.names("tool"):
         raise not_one_of("tool", use, plugins.names("tool"), "agent")
     factory = plugins.resolve("tool", use)
-    if "study" in inspect.signature(factory).parameters:
-        options["study"] = study
+    around = {"study": study, "plugins": plugins}
+    takes = inspect.signature(factory).parameters
+    options |= {name: value for name, value in around.items() if name in takes}
     try:
         tool = factory(**options)
     except VoirdireError:
@@ -118,29 +123,70 @@ def run_call(call: ToolCall, tools: Sequence[AgentTool]) -> str:
     >>> run_call(ToolCall("1", "fly"), ())
     "Error: there is no tool 'fly'; there is: none"
     """
+    tool, arguments, wrong = _understood(call, tools)
+    if tool is None or wrong:
+        return f"Error: {wrong}"
+    return _told(lambda: tool.function(**arguments), tool.timeout)
+
+
+def asked_by(call: ToolCall, tools: Sequence[AgentTool]) -> Request | None:
+    """The request that a call stands for, of a tool that asks a model; None for any other call.
+
+    A call that cannot be understood, or whose tool makes no request of it, is none either:
+    `run_call` then says what is wrong.
+    """
+    tool, arguments, wrong = _understood(call, tools)
+    if tool is None or wrong or tool.answer is None:
+        return None
+    try:
+        made = tool.function(**arguments)
+    except BaseException:  # noqa: BLE001 - `run_call` meets it again, and tells it
+        return None
+    return made if isinstance(made, Request) else None
+
+
+def read_answer(call: ToolCall, tools: Sequence[AgentTool], reply: Reply) -> str:
+    """The result of a call out of the reply to what it asked, as a text for the model."""
+    tool, _, wrong = _understood(call, tools)
+    if tool is None or wrong or tool.answer is None:
+        return f"Error: {wrong or 'this tool asks no model'}"
+    read = tool.answer
+    return _told(lambda: read(reply), tool.timeout)
+
+
+def _understood(
+    call: ToolCall, tools: Sequence[AgentTool]
+) -> tuple[AgentTool | None, dict[str, Any], str]:
+    """The tool of a call and its arguments, or what is wrong with them."""
     tool = next((one for one in tools if one.name == call.name), None)
     if tool is None:
         names = ", ".join(one.name for one in tools) or "none"
-        return f"Error: there is no tool {call.name[:80]!r}; there is: {names}"
+        return None, {}, f"there is no tool {call.name[:80]!r}; there is: {names}"
     try:
         arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError) as error:
-        return f"Error: the arguments are no JSON: {str(error)[:SENTENCE]}"
+        return tool, {}, f"the arguments are no JSON: {str(error)[:SENTENCE]}"
     wrong = _wrong(arguments, tool.parameters)
-    if wrong:
-        return f"Error: {wrong}"
+    return tool, {} if wrong else arguments, wrong
+
+
+def _told(work: Callable[[], Any], timeout: float) -> str:
+    """What the work gives, as a text of bounded length; what it raises, or that it took too long.
+
+    It has a thread of its own, and a daemon: one that never returns keeps neither run nor process.
+    """
     outcome = _Outcome()
-    # A thread of its own, and a daemon: one that never returns keeps neither run nor process.
-    work = threading.Thread(target=_work, args=(tool, arguments, outcome), daemon=True)
-    work.start()
-    outcome.done.wait(tool.timeout)
+    threading.Thread(target=_work, args=(work, outcome), daemon=True).start()
+    outcome.done.wait(timeout)
     said = _short(visible(outcome.said))
     return said if outcome.fine else f"Error: {said}"
 
 
-def _work(tool: AgentTool, arguments: dict[str, Any], outcome: _Outcome) -> None:
+def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
     try:
-        found = tool.function(**arguments)
+        found = work()
+        if isinstance(found, Request):
+            raise TypeError("it made a request, and has no answer that reads the reply")
         said = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
         outcome.said, outcome.fine = said, True
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything at all, SystemExit too

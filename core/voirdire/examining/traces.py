@@ -1,0 +1,456 @@
+"""Raters of several steps: what they did on the way, and whether it was worth its price."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.errors import VoirdireError
+from voirdire.examining.juries import human_scores
+from voirdire.examining.verdict.gathering import clusters_of
+from voirdire.stats import explained_gain
+from voirdire.store import is_session
+from voirdire.store.counts import has_steps, spent_by_rater
+from voirdire.store.frames import iterate_traces, panel_of
+from voirdire.store.raters import is_run
+from voirdire.tabular import Section, Table, count, interval, number, number_text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.source import Inputs
+    from voirdire.schema import Usage
+    from voirdire.stats import ExplainedGain
+    from voirdire.store.frames import TracedTask
+    from voirdire.study import Rater, Study
+
+    Floats = NDArray[np.float64]
+
+#: What `schema.Beside.name` is in words.
+_WORDS = {"alone": "the judge alone", "openings": "the plain mean of the first positions"}
+_WORTH = "What further steps are worth"
+_HOW = (
+    "Explained is the share of the humans' variance (squared correlation); both are measured on "
+    "the same responses. Tokens are those of one response, in and out. The judge alone is asked "
+    "the same question without tools or debate. Intervals hold for one attribute."
+)
+_STEPS = (
+    "Changed is the share of scores that differ from what the judge said alone, before any "
+    "evidence; a cell is empty where it was not asked alone."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one response takes: tokens in and out as providers counted, and money where prices are.
+
+    None is not known.
+    """
+
+    tokens: float | None = None
+    money: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepsResult:
+    """What a rater of several steps did.
+
+    Attributes
+    ----------
+    tasks, steps, most : int, float, int
+        Tasks with replies; replies of one on average, and at most.
+    used : mapping
+        What was done on the way (calls by tool, rounds) -> (how often, in how many tasks).
+    ended : mapping
+        Why it ended -> tasks; empty where the rater does not say.
+    compared, changed : int
+        Scores that the judge also gave alone, and those of them that are another now.
+    use : Use
+        Of one task.
+    """
+
+    rater: str
+    tasks: int
+    steps: float
+    most: int
+    used: Mapping[str, tuple[int, int]]
+    ended: Mapping[str, int]
+    compared: int
+    changed: int
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class StepsGain:
+    """A rater of several steps on one attribute, beside what could be had for less.
+
+    Attributes
+    ----------
+    beside : str
+        ``"alone"``, ``"openings"``, or the name of a rater of the panel that asks the same without
+        further steps.
+    runs : int
+        How many runs of that rater are averaged, so that it costs as much; 0 for other things.
+    wanted : int
+        How many it would take to cost as much.
+    """
+
+    rater: str
+    attribute: str
+    beside: str
+    gain: ExplainedGain
+    use: Use
+    beside_use: Use
+    runs: int = 0
+    wanted: int = 0
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether it explains more, beyond chance."""
+        return self._bounds[0] > 0
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it explains less, beyond chance."""
+        return self._bounds[1] < 0
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        found = self.gain.gain.interval()
+        return (math.nan, math.nan) if found is None else (found.low, found.high)
+
+
+@dataclass
+class _Part:
+    """Scores and tokens of some steps, by response."""
+
+    scores: dict[str, dict[tuple[str, str], list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    used: list[Use] = field(default_factory=list)
+
+    def add(self, task: TracedTask, scores: Mapping[str, float | None], use: Use) -> None:
+        for attribute, score in scores.items():
+            if score is not None:
+                self.scores[attribute][task.item, task.first].append(score)
+        self.used.append(use)
+
+
+@dataclass(frozen=True, slots=True)
+class TracesPart:
+    """What raters of several steps did and gained; `why_not` says why nothing can be said."""
+
+    steps: tuple[StepsResult, ...] = ()
+    gains: tuple[StepsGain, ...] = ()
+    why_not: str = ""
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """As the report shows it."""
+        if self.why_not:
+            return (Section(_WORTH, f"Nothing can be said of further steps: {self.why_not}"),)
+        return trace_sections(self.steps, self.gains)
+
+
+def measure_traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
+    """What each rater of several steps did, and what it gained over fewer.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Of a session; of anything else nothing comes.
+    cube : Cube, optional
+        Of its ratings; without one, or without a reference, nothing is said of gains.
+    """
+    if inputs.session is None or not is_session(inputs.session) or not has_steps(inputs.session):
+        return TracesPart()
+    try:
+        panel = panel_of(inputs.session)
+    except VoirdireError as error:  # a plugin or a tool's file that this machine lacks
+        return TracesPart(why_not=str(error))
+    tasks: dict[str, list[TracedTask]] = defaultdict(list)
+    for task in iterate_traces(panel):
+        tasks[task.rater].append(task)
+    results = tuple(_steps(name, found, inputs.study) for name, found in tasks.items())
+    if cube is None or not inputs.panel.reference:
+        return TracesPart(results)
+    gains = [gain for name, found in tasks.items() for gain in _gains(name, found, inputs, cube)]
+    return TracesPart(results, tuple(gains))
+
+
+def _steps(name: str, tasks: Sequence[TracedTask], study: Study) -> StepsResult:
+    counts = Counter[str]()
+    within = Counter[str]()
+    compared = changed = 0
+    for task in tasks:
+        counts.update(task.trace.used)
+        within.update(task.trace.used.keys())
+        for beside in task.trace.beside:
+            if beside.name == "alone":
+                pairs = [
+                    (score, task.parsed.scores.get(attribute))
+                    for attribute, score in beside.scores.items()
+                ]
+                known = [(a, b) for a, b in pairs if a is not None and b is not None]
+                compared += len(known)
+                changed += sum(a != b for a, b in known)
+    lengths = [len(task.steps) for task in tasks]
+    whole = _mean([_use(task.steps, name, study) for task in tasks])
+    return StepsResult(
+        name, len(tasks), sum(lengths) / len(lengths), max(lengths),
+        {key: (counts[key], within[key]) for key in sorted(counts)},
+        dict(Counter(task.trace.ended for task in tasks if task.trace.ended)),
+        compared, changed, whole,
+    )  # fmt: skip
+
+
+def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
+    """What some replies took; not known where one of them is not."""
+    tokens, money = 0, 0.0
+    asks = spec.asks if (spec := study.rater(rater)) is not None else {}
+    known = True
+    for role, usage in steps:
+        if usage.input is None or usage.output is None:
+            return Use()
+        tokens += usage.input + usage.output
+        asked = asks.get(role) or asks.get("")
+        prices = study.run.prices.get(asked.model) if asked is not None else None
+        if prices is None:
+            known = False
+        else:
+            money += prices.cost(usage.input, usage.output, usage.cached or 0)
+    return Use(tokens, money if known else None)
+
+
+def _mean(uses: Sequence[Use]) -> Use:
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known and len(known) == len(values) else None
+
+    return Use(mean([use.tokens for use in uses]), mean([use.money for use in uses]))
+
+
+def _gains(
+    name: str, tasks: Sequence[TracedTask], inputs: Inputs, cube: Cube
+) -> Iterable[StepsGain]:
+    if name not in cube.raters:  # it compares, or labels
+        return
+    parts: dict[str, _Part] = defaultdict(_Part)
+    for task in tasks:
+        for beside in task.trace.beside:
+            steps = [task.steps[at] for at in beside.steps]
+            parts[beside.name].add(task, beside.scores, _use(steps, name, inputs.study))
+    whole = _mean([_use(task.steps, name, inputs.study) for task in tasks])
+    places = {
+        (cube.items[item], cube.systems[system]): at
+        for at, (item, system) in enumerate(zip(cube.item, cube.system, strict=True))
+    }
+    others = [
+        (key, {a: _placed(part.scores[a], places) for a in part.scores}, _mean(part.used), 0, 0)
+        for key, part in parts.items()
+    ]
+    others += _plain(name, whole, inputs, cube, places)
+    for at, attribute in enumerate(cube.attributes):
+        human = human_scores(inputs.panel, cube, at)
+        own = cube.scores[cube.raters.index(name), at]
+        for key, scores, use, runs, wanted in others:
+            if attribute in scores:
+                found = explained_gain(
+                    own, scores[attribute], human,
+                    clusters=_clusters(inputs, cube), level=inputs.study.analysis.level,
+                )  # fmt: skip
+                yield StepsGain(name, attribute, key, found, whole, use, runs, wanted)
+
+
+def _clusters(inputs: Inputs, cube: Cube) -> NDArray[Any]:
+    declared = clusters_of(inputs.ratings, cube)
+    return cube.item if declared is None else declared
+
+
+def _placed(
+    scores: Mapping[tuple[str, str], Sequence[float]], places: Mapping[tuple[str, str], int]
+) -> Floats:
+    """(N,) means by response, in the order of the cube."""
+    found = np.full(len(places), np.nan)
+    for place, values in scores.items():
+        if place in places:
+            found[places[place]] = sum(values) / len(values)
+    return found
+
+
+def _plain(
+    name: str, whole: Use, inputs: Inputs, cube: Cube, places: Mapping[tuple[str, str], int]
+) -> list[tuple[str, dict[str, Floats], Use, int, int]]:
+    """Raters of the panel that ask the same in one step: one run, and as many as cost the same."""
+    spec = inputs.study.rater(name)
+    if spec is None:
+        return []
+    found = []
+    for other in inputs.study.panel:
+        if _asks_the_same(other, spec) and other.name in cube.raters:
+            use = _of_rater(other, inputs)
+            there = cube.runs.get(other.name, 1)
+            wanted = _as_dear(whole, use)
+            for runs in dict.fromkeys((1, min(wanted, there))):
+                scores = _runs(other.name, runs, inputs.ratings, cube, places)
+                paid = Use(*(None if v is None else v * runs for v in (use.tokens, use.money)))
+                found.append((other.name, scores, paid, runs, wanted))
+    return found
+
+
+def _asks_the_same(other: Rater, spec: Rater) -> bool:
+    """Whether a rater is the judge of another that takes further steps, without these."""
+    asks = spec.asks
+    judge = asks.get("judge") or asks.get("")
+    return (
+        other.kind == spec.kind and is_run(other) and other.name != spec.name
+        and (other.use or "rubric") == spec.options.get("judge", "rubric")
+        and other.options == spec.options.get("options", {})
+        and list(other.asks.values()) == [judge]
+    )  # fmt: skip
+
+
+def _of_rater(rater: Rater, inputs: Inputs) -> Use:
+    """What one response took of a rater of one step, over all of its attempts."""
+    if inputs.session is None:
+        return Use()
+    tokens, money, calls, known = 0, 0.0, 0, True
+    for model, spent in spent_by_rater(inputs.session).get(rater.name, {}).items():
+        prices = inputs.study.run.prices.get(model.partition(" {")[0])
+        calls, tokens = calls + spent.calls, tokens + spent.input + spent.output
+        known = known and prices is not None
+        if prices is not None:
+            money += prices.cost(spent.input, spent.output, spent.cached)
+        if spent.blind:
+            return Use()
+    return Use(tokens / calls, money / calls if known else None) if calls else Use()
+
+
+def _as_dear(whole: Use, use: Use) -> int:
+    """Runs of the plain judge that cost what one task of the other does, by money or by tokens."""
+    pairs = ((whole.money, use.money), (whole.tokens, use.tokens))
+    return next((max(1, round(a / b)) for a, b in pairs if a is not None and b), 1)
+
+
+def _runs(
+    name: str, runs: int, ratings: pl.DataFrame, cube: Cube, places: Mapping[tuple[str, str], int]
+) -> dict[str, Floats]:
+    """The mean of a rater's first runs, by attribute."""
+    rows = ratings.filter(
+        pl.col("rater").cast(pl.String) == name,
+        pl.col("run") <= runs,
+        pl.col("score").is_not_null(),
+    ).select(
+        pl.col("attribute", "item").cast(pl.String),
+        pl.col("system").cast(pl.String).fill_null(""),
+        "score",
+    )
+    found: dict[str, dict[tuple[str, str], list[float]]] = {
+        attribute: defaultdict(list) for attribute in cube.attributes
+    }
+    for attribute, item, system, score in rows.iter_rows():
+        if attribute in found:
+            found[attribute][item, system].append(score)
+    return {attribute: _placed(scores, places) for attribute, scores in found.items()}
+
+
+def trace_sections(
+    results: Sequence[StepsResult], gains: Sequence[StepsGain]
+) -> tuple[Section, ...]:
+    """What further steps are worth, and what was done in them."""
+    parts = []
+    if gains:
+        said = " ".join(gain_sentence(gain) for gain in gains)
+        parts.append(Section(_WORTH, f"{said} {_HOW}", (_worths(gains),)))
+    if results:
+        tables = tuple(filter(None, (_done(results), _used(results))))
+        parts.append(Section("What was done in further steps", _STEPS, tables))
+    return tuple(parts)
+
+
+def gain_sentence(found: StepsGain) -> str:
+    """Whether the further steps pay, in a sentence that begins with what to do."""
+    gain, about = found.gain, f"{found.rater} on {found.attribute}"
+    beside = _beside(found)
+    if gain.reason is not None:
+        return f"{about}: too few responses have a human rating to set it beside {beside}."
+    estimate = gain.gain.interval()
+    low, high = (math.nan, math.nan) if estimate is None else (estimate.low, estimate.high)
+    numbers = (
+        f"it explains {gain.first:.2f} of the humans' variance, {beside} {gain.second:.2f} "
+        f"(difference {number_text(low, 2, signed=True)} to "
+        f"{number_text(high, 2, signed=True)}){_times(found)}"
+    )
+    if found.is_worth_it:
+        return f"Use the further steps: {about} beats {beside}; {numbers}."
+    what = "is worse than" if found.is_worse else "shows no gain over"
+    return f"Do not pay for the further steps: {about} {what} {beside}; {numbers}."
+
+
+def _beside(found: StepsGain) -> str:
+    if found.runs > 1:
+        dear = "" if found.runs >= found.wanted else f" ({found.wanted} would cost the same)"
+        return f"the mean of {found.runs} runs of {found.beside}{dear}"
+    return _WORDS.get(found.beside, found.beside)
+
+
+def _times(found: StepsGain) -> str:
+    pairs = (
+        (found.use.money, found.beside_use.money, "cost"),
+        (found.use.tokens, found.beside_use.tokens, "tokens"),
+    )
+    return next((f", at {a / b:.1f} times the {word}" for a, b, word in pairs if a and b), "")
+
+
+def _worths(gains: Sequence[StepsGain]) -> Table:
+    columns = (
+        text("Rater"), text("Attribute"), text("Beside"), count("Responses"),
+        number("Explained", 2), number("Beside explains", 2), interval("Gain", 2),
+        number("Tokens", 0), number("Beside: tokens", 0), number("Cost", 6),
+        number("Beside: cost", 6),
+    )  # fmt: skip
+    rows = []
+    for found in gains:
+        estimate = found.gain.gain.interval()
+        bounds = (math.nan, math.nan) if estimate is None else (estimate.low, estimate.high)
+        rows.append((
+            found.rater, found.attribute, _beside(found), found.gain.n, found.gain.first,
+            found.gain.second, bounds, found.use.tokens, found.beside_use.tokens,
+            found.use.money, found.beside_use.money,
+        ))  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _done(results: Sequence[StepsResult]) -> Table:
+    columns = (
+        text("Rater"), count("Tasks"), number("Replies a task", 1), count("Most replies"),
+        count("Scores compared"), number("Changed", 2), number("Tokens a task", 0),
+        number("Cost a task", 6), text("Ended"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            one.rater, one.tasks, one.steps, one.most, one.compared or None,
+            one.changed / one.compared if one.compared else None, one.use.tokens, one.use.money,
+            ", ".join(f"{word} {n}" for word, n in sorted(one.ended.items())) or None,
+        )
+        for one in results
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _used(results: Sequence[StepsResult]) -> Table | None:
+    rows = tuple(
+        (one.rater, name, times, tasks)
+        for one in results
+        for name, (times, tasks) in one.used.items()
+    )
+    columns = (text("Rater"), text("What"), count("Times"), count("Tasks"))
+    return Table(columns, rows) if rows else None

@@ -1,0 +1,315 @@
+"""`debate`: advocates argue in rounds and a judge decides; each step is a kept reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError, not_one_of
+from voirdire.protocols import SaysTask
+from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
+from voirdire.study import read_toml
+from voirdire_judges._flags import flagged
+from voirdire_judges.prompts._delimit import delimited
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire import Plugins
+    from voirdire.protocols import Judge
+    from voirdire.schema import Request, Rubric
+    from voirdire.study import Study
+
+#: Characters that stand for a token where a provider does not count.
+_CHARACTERS = 4
+#: The role of the judge, and of an advocate that names none.
+JUDGE, ADVOCATE = "judge", "advocate"
+_KEYS = {"advocates": ("name", "stance", "role"), "prompts": ("opening", "reply", "verdict")}
+
+
+@dataclass(frozen=True, slots=True)
+class Advocate:
+    """Who argues: a name, what it looks for, and the role that names its model."""
+
+    name: str
+    stance: str
+    role: str = ADVOCATE
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Who argues and what they are told; see `debates/standard.toml`."""
+
+    advocates: tuple[Advocate, ...]
+    opening: str
+    reply: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class DebateJudge:
+    """Another judge's question, argued about before it is answered. Pure.
+
+    The first replies to a task are the judge's own answer, which nobody in the debate is shown, and
+    each advocate's opening. Then follow rounds of one reply an advocate, and the verdict.
+
+    Attributes
+    ----------
+    judge : Judge
+        Who asks one question and reads each answer.
+    prompts : Prompts
+    rounds : int
+        The most, openings included. Fewer are held where all positions agree, where nobody's
+        position has moved in a round, and where another round would exceed the budget.
+    budget : int or None
+        Tokens for one task, in and out. The openings and the verdict are given in any case.
+    """
+
+    judge: Judge
+    prompts: Prompts
+    rounds: int = 2
+    budget: int | None = None
+    task: str = "rating"
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The judge's and the advocates'."""
+        return tuple(dict.fromkeys((JUDGE, *(one.role for one in self.prompts.advocates))))
+
+    def requests(self, task: Any) -> list[Request]:
+        """The judge's question as it is, and the same to each advocate with its stance.
+
+        Raises
+        ------
+        InputError
+            The judge asks several questions about one task.
+        """
+        asked = self.judge.requests(task)
+        if len(asked) > 1:
+            raise InputError("debate: its judge must ask one question, all attributes in one")
+        alone = [replace(request, role=JUDGE) for request in asked]
+        return [
+            *alone, *(self._opening(one, request) for request in asked for one in self._advocates)
+        ]  # fmt: skip
+
+    def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
+        """The next round, or the judge's request for a verdict; nothing after it."""
+        if self._decided(replies):
+            return []
+        rounds = self._rounds(replies)
+        if self._ended(replies):
+            return [self._verdict(replies[0], rounds)]
+        return [self._answer(at, rounds[-1]) for at in range(len(self._advocates))]
+
+    def parse(self, replies: Sequence[Reply]) -> Parsed:
+        """What the judge reads in the verdict; its flags say how the debate went."""
+        lost = next((reply for reply in replies if reply.finish_reason == "error"), None)
+        if not replies or lost is not None:
+            return self.judge.parse([lost] if lost is not None else [])
+        if not self._decided(replies):  # cut by a limit on steps before it came to a verdict
+            return self.judge.parse([Reply("", "length")])
+        found = Flag("debate_rounds", self._ended(replies[:-1]), len(self._rounds(replies)))
+        return flagged(self.judge.parse([replies[-1]]), found)
+
+    def trace(self, replies: Sequence[Reply]) -> Trace:
+        """What the judge said alone, the mean of the openings, and why the debate ended."""
+        if not self._decided(replies):
+            return Trace()
+        k = len(self._advocates)
+        openings = self._positions(self._rounds(replies)[0])
+        beside = (
+            Beside("alone", (0,), self.judge.parse(replies[:1]).scores),
+            Beside("openings", tuple(range(1, k + 1)), _mean(openings)),
+        )
+        rounds = len(self._rounds(replies))
+        return Trace({"rounds": rounds}, beside, self._ended(replies[:-1]))
+
+    @property
+    def _advocates(self) -> tuple[Advocate, ...]:
+        return self.prompts.advocates
+
+    def _decided(self, replies: Sequence[Reply]) -> bool:
+        """Whether the last reply is the verdict: one more than whole rounds make."""
+        return len(replies) > 1 and (len(replies) - 1) % len(self._advocates) == 1
+
+    def _rounds(self, replies: Sequence[Reply]) -> list[Sequence[Reply]]:
+        """The advocates' replies of each whole round."""
+        k = len(self._advocates)
+        return [replies[at : at + k] for at in range(1, len(replies) - k + 1, k)]
+
+    def _positions(self, said: Sequence[Reply]) -> list[Mapping[str, float | None]]:
+        return [self.judge.parse([reply]).scores for reply in said]
+
+    def _ended(self, replies: Sequence[Reply]) -> str:
+        """Why no further round is held; empty where one is."""
+        rounds = self._rounds(replies)
+        now = self._positions(rounds[-1])
+        if _complete(now) and all(position == now[0] for position in now):
+            return "agreed"
+        if len(rounds) > 1 and _complete(now) and now == self._positions(rounds[-2]):
+            return "unmoved"
+        if len(rounds) >= self.rounds:
+            return "rounds"
+        # The next round holds what this one did and more, and the verdict reads all of it.
+        more = sum(map(_tokens, rounds[-1])) + _tokens(replies[0])
+        if self.budget is not None and sum(map(_tokens, replies)) + more > self.budget:
+            return "budget"
+        return ""
+
+    def _opening(self, advocate: Advocate, asked: Request) -> Request:
+        told = self.prompts.opening.strip()
+        told = told.replace("{name}", advocate.name).replace("{stance}", advocate.stance)
+        messages = list(asked.messages)
+        at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
+        if at is None:
+            messages.insert(0, Message("system", told))
+        else:
+            messages[at] = replace(messages[at], content=f"{messages[at].content}\n\n{told}")
+        # A schema would leave no room for an argument.
+        return replace(asked, messages=tuple(messages), schema=None, options=(), role=advocate.role)
+
+    def _answer(self, at: int, said: Sequence[Reply]) -> Request:
+        """What an advocate is asked next, with the others' last words."""
+        own = said[at]
+        others = [self._said(i, reply) for i, reply in enumerate(said) if i != at]
+        told = "\n\n".join([self.prompts.reply.strip(), *others])
+        asked = _request(own)
+        messages = (*asked.messages, Message("assistant", own.text), Message("user", told))
+        return replace(asked, messages=messages)
+
+    def _verdict(self, alone: Reply, rounds: Sequence[Sequence[Reply]]) -> Request:
+        """The judge's own question with all that was said behind it."""
+        asked = _request(alone)
+        said = [
+            f"Round {number}\n\n{self._said(at, reply)}"
+            for number, replies in enumerate(rounds, start=1)
+            for at, reply in enumerate(replies)
+        ]
+        *before, last = asked.messages
+        content = "\n\n".join([last.content, self.prompts.verdict.strip(), *said])
+        return replace(asked, messages=(*before, replace(last, content=content)))
+
+    def _said(self, at: int, reply: Reply) -> str:
+        return f"{self._advocates[at].name}:\n{delimited(reply.text, 'ARGUMENT')}"
+
+
+def _request(reply: Reply) -> Request:
+    if reply.request is None:
+        raise InputError("debate: a reply without its request cannot be followed up")
+    return reply.request
+
+
+def _complete(positions: Sequence[Mapping[str, float | None]]) -> bool:
+    """Whether each position could be read whole: what is missing neither agrees nor stays."""
+    return all(score is not None for position in positions for score in position.values())
+
+
+def _mean(positions: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """The mean of those that took a position, by attribute."""
+    found: dict[str, float | None] = {}
+    for name in positions[0]:
+        scores = [score for one in positions if (score := one.get(name)) is not None]
+        found[name] = sum(scores) / len(scores) if scores else None
+    return found
+
+
+def _tokens(reply: Reply) -> int:
+    """Tokens in and out as they were counted, else by the length of what was said."""
+    used = reply.usage
+    if used.input is not None and used.output is not None:
+        return used.input + used.output
+    asked = reply.request.messages if reply.request else ()
+    return (sum(len(m.content) for m in asked) + len(reply.text)) // _CHARACTERS
+
+
+def read_prompts(path: Path) -> Prompts:
+    """Who argues and what they are told, from a TOML file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, a key is unknown or missing, or fewer than two argue.
+    """
+    raw = read_toml(path, "prompts of a debate")
+    for section, given in raw.items():
+        if section not in _KEYS:
+            raise not_one_of("key", section, tuple(_KEYS), str(path))
+        for part in given if isinstance(given, list) else [given]:
+            _check_keys(path, section, part)
+    advocates = tuple(Advocate(**part) for part in raw.get("advocates", ()))
+    if len({one.name for one in advocates}) < 2 or len({o.name for o in advocates}) < len(
+        advocates
+    ):
+        raise InputError(f"{path}: a debate needs two or more [[advocates]] of different names")
+    if any(one.role == JUDGE for one in advocates):
+        raise InputError(f"{path}: an advocate cannot have the role {JUDGE!r}, which decides")
+    if "prompts" not in raw:
+        raise InputError(f"{path}: there is no table [prompts]")
+    return Prompts(advocates, **raw["prompts"])
+
+
+def _check_keys(path: Path, section: str, part: Any) -> None:
+    if not isinstance(part, dict):
+        raise InputError(f"{path}: {section} must be a table, got {part!r:.80}")
+    for key, value in part.items():
+        if key not in _KEYS[section]:
+            raise not_one_of("key", key, _KEYS[section], f"{path}, {section}")
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{path}, {section}: {key} must be a text, got {value!r:.80}")
+    needed = [key for key in _KEYS[section] if key not in part and key != "role"]
+    if needed:
+        raise InputError(f"{path}, {section}: the key {needed[0]!r} is missing")
+
+
+def make(  # noqa: PLR0913 - each is an option of the study
+    rubric: Rubric | str,
+    *,
+    rounds: int = 2,
+    budget: int | None = None,
+    prompts: str = "",
+    judge: str = "rubric",
+    options: Mapping[str, Any] | None = None,
+    sampling: Sampling = Sampling(temperature=0.0),
+    study: Study | None = None,
+    plugins: Plugins | None = None,
+) -> DebateJudge:
+    """A debate (`use = "debate"`, `models = {advocate = "...", judge = "..."}`).
+
+    Parameters
+    ----------
+    rounds : int
+        The most, openings included, from 1.
+    budget : int, optional
+        Tokens for one task, in and out, beyond which no further round begins.
+    prompts : str
+        A TOML file of advocates and prompts, relative to the study; by default our own.
+    judge, options
+        Whose question it is and who reads the answers, and that judge's own options.
+
+    Raises
+    ------
+    InputError, PluginError
+        A number or a file that is not fit, or options that the judge does not take.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Item, Rating, Response
+    >>> debate = make("mentalalign")
+    >>> task = Rating(Item("1", "I slept badly."), Response("1", "a", "Try a fixed bedtime."))
+    >>> [request.role for request in debate.requests(task)]
+    ['judge', 'advocate', 'advocate']
+    """
+    if plugins is None:
+        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
+
+        plugins = loaded()
+    given: dict[str, Any] = {"rounds": rounds, "budget": budget}
+    for name, value in given.items():
+        if value is not None and (type(value) is not int or value < 1):
+            raise InputError(f"debate: {name} must be a whole number from 1 on, got {value!r}")
+    folder = Path(study.folder if study is not None else ".")
+    file = folder / prompts if prompts else Path(__file__).with_name("standard.toml")
+    inner = plugins.resolve("judge", judge)(rubric, sampling=sampling, **(options or {}))
+    task = inner.task if isinstance(inner, SaysTask) else "rating"
+    return DebateJudge(inner, read_prompts(file), rounds, budget, task)

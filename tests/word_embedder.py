@@ -19,7 +19,9 @@ class WordEmbedder:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in text.casefold().split():
-                digest = blake2b(f"{self.name}{word}".encode(), digest_size=4).digest()
+                digest = blake2b(
+                    f"{self.name}{word}".encode("utf-8", "replace"), digest_size=4
+                ).digest()
                 row[int.from_bytes(digest) % self.dimension] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

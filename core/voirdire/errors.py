@@ -11,6 +11,7 @@ VoirdireError (a ValueError)
 ├── ModelError              a model did not give a usable reply
 ├── SessionError            a session folder is locked, foreign or damaged
 ├── WorkerError             a process or machine that computes a part died again and again
+├── ContractError           a plugin breaks its contract (exit code 4); an AssertionError too
 └── RequirementUnmetError   a gate (`--require`) does not hold (exit code 4)
 """
 
@@ -192,6 +193,28 @@ class SessionError(VoirdireError):
 
 class WorkerError(VoirdireError):
     """What computes a part died again and again; the message names the part."""
+
+
+class ContractError(VoirdireError, AssertionError):
+    """A plugin breaks its contract: all that `voirdire.testing` found, a hint beside each.
+
+    Attributes
+    ----------
+    whose : str
+        The plugin's object.
+    problems : tuple of str
+        What does not hold, with a hint on the lines below.
+
+    Examples
+    --------
+    >>> print(ContractError("mine:make", ["parse raises"]))
+    mine:make breaks its contract:
+      - parse raises
+    """
+
+    def __init__(self, whose: str, problems: Sequence[str]) -> None:
+        super().__init__("\n  - ".join([f"{whose} breaks its contract:", *problems]))
+        self.whose, self.problems = whose, tuple(problems)
 
 
 class RequirementUnmetError(VoirdireError):

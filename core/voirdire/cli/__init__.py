@@ -15,7 +15,7 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
     from voirdire.cli._app import build_app
-    from voirdire.errors import RequirementUnmetError, VoirdireError
+    from voirdire.errors import ContractError, RequirementUnmetError, VoirdireError
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -24,7 +24,7 @@ def main() -> None:
     gc.set_threshold(50_000, 20, 50)
     try:
         build_app()()
-    except RequirementUnmetError as error:
+    except (ContractError, RequirementUnmetError) as error:
         _say(f"requirement unmet: {error}")
         sys.exit(UNMET)
     except VoirdireError as error:

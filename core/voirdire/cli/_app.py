@@ -25,6 +25,7 @@ from voirdire.cli import (
     jury,
     labels,
     look,
+    new,
     plugins,
     probe,
     run,
@@ -50,6 +51,7 @@ COMMANDS = (
     importing,
     audit,
     init,
+    new,
     plugins,
 )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIRST = (
     "demo", "init", "audit", "examine", "run", "session", "labels", "humans", "classify", "index",
 )  # fmt: skip
-LAST = ("paper", "plugins")
+LAST = ("paper", "new", "plugins")
 #: What stands around a line of help: two spaces at the left, two columns kept free at the right.
 MARGIN = 4
 #: An example is broken before an option or a redirection, never within one.

@@ -1,14 +1,18 @@
-"""`voirdire plugins`: what is installed, what it registers, and what failed."""
+"""`voirdire plugins`: what is installed, what failed, and what keeps its contract."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from voirdire._registry import Plugins
+    from collections.abc import Sequence
+
+    from voirdire._registry import Plugins, Registered
+    from voirdire.testing import Outcome
 
 EPILOG = """
 Examples:
@@ -19,19 +23,34 @@ Examples:
 """
 
 
+CHECK = """
+Examples:
+
+  voirdire plugins check next-step
+
+  voirdire plugins check voirdire --json
+
+The same checks, with options and answers of your own: voirdire.testing in docs/plugins.md.
+"""
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("plugins", epilog=EPILOG)(list_plugins)
+    """Add the group: without a command of its own it lists."""
+    group = typer.Typer(invoke_without_command=True, epilog=EPILOG)
+    group.callback()(list_plugins)
+    group.command("check", epilog=CHECK)(check)
+    app.add_typer(group, name="plugins")
 
 
-def list_plugins(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-) -> None:
+def list_plugins(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the plugins: their versions, hooks and names, and why any of them failed.
 
     VOIRDIRE_LOAD_PLUGINS names the third-party plugins to load, separated by commas; an empty value
     loads none. Built-in plugins are always loaded.
     """
+    if context.invoked_subcommand is not None:
+        return
     from voirdire.cli._app import assemble
 
     rows = describe(assemble()[1])
@@ -39,6 +58,71 @@ def list_plugins(
         typer.echo(json.dumps(rows, indent=2))
         return
     _print(rows)
+
+
+def check(
+    package: Annotated[
+        str,
+        typer.Argument(
+            help="A plugin, as `voirdire plugins` lists it, or its distribution.",
+            show_default=False,
+        ),
+    ],
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask models too, which may cost money.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check that what a plugin registers keeps its contract, on mild and hostile input."""
+    from voirdire.cli._app import assemble
+    from voirdire.errors import ContractError
+    from voirdire.testing import check_registered
+
+    found = assemble()[1]
+    outcomes = [check_registered(one, found, ask=ask) for one in _registered_by(package, found)]
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in outcomes], indent=2))
+    else:
+        _print_outcomes(outcomes)
+    broken = [f"{one.kind} {one.name}" for one in outcomes if one.state == "broken"]
+    if broken:
+        raise ContractError(package, broken)
+
+
+def _registered_by(package: str, found: Plugins) -> list[Registered]:
+    """What a plugin, or every plugin of a distribution, registers."""
+    from importlib.metadata import entry_points
+
+    from voirdire._manager import GROUP
+    from voirdire.errors import PluginError, not_one_of
+
+    of = {
+        point.name: point.dist.name for point in entry_points(group=GROUP) if point.dist is not None
+    }
+    names = {name for name in of if package in (name, of[name])}
+    if not names:
+        raise not_one_of("plugin", package, sorted({*of, *of.values()}))
+    failed = [f"{name}: {found.failures[name]}" for name in sorted(names & set(found.failures))]
+    if failed:
+        raise PluginError("; ".join(failed))
+    return [one for one in found.registered.values() if one.plugin in names]
+
+
+def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
+    from voirdire.report import print_fitted
+    from voirdire.shown import terminal, visible
+    from voirdire.tabular import Table, text
+
+    console = terminal()
+    columns = (text("kind"), text("name"), text("contract"), text("why"))
+    cells = [
+        (one.kind, one.name, one.state, one.problems[0] if one.state == "not checked" else None)
+        for one in outcomes
+    ]
+    print_fitted(console, Table(columns, tuple(cells)))
+    for one in outcomes:
+        for problem in one.problems if one.state == "broken" else ():
+            console.print(visible(f"\n{one.kind} {one.name}: {problem}", keep="\n"), style="red")
 
 
 def describe(found: Plugins) -> list[dict[str, Any]]:

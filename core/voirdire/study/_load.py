@@ -78,9 +78,9 @@ def build_part(kind: type[Model], raw: Mapping[str, Any], where: str) -> Model:
         raise StudyError(f"{where}: {_first(error, kind)}") from None
 
 
-def build_study(raw: Mapping[str, Any], where: str = "study", folder: str = ".") -> Study:
+def build_study(raw: Mapping[str, Any], where: str = "study", folder: str | Path = ".") -> Study:
     """A Study from plain values; `where` names their origin in errors."""
-    return build_part(Study, {**raw, "folder": folder}, where)
+    return build_part(Study, {**raw, "folder": str(folder)}, where)
 
 
 def study_hash(study: Study) -> str:

@@ -88,6 +88,8 @@ class TfidfClassifier:
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow
 
         known = fitted(self.trained, "tfidf")
+        if len(texts) == 0:  # of which scikit-learn makes an error
+            return np.empty((0, len(self.classes)))
         vectorizer = TfidfVectorizer(vocabulary=list(known.terms), **self._how())
         vectorizer.idf_ = known.idf
         margins = vectorizer.transform(texts) @ known.weights.T + known.bias

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.parsing import parse_yes_no
-from voirdire.schema import Message, Parsed, Request, Sampling, Scale
+from voirdire.schema import Message, Parsed, Reply, Request, Sampling, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.schema import Rating, Reply, Rubric
+    from voirdire.schema import Rating, Rubric
 
 QUESTION = (
     "Does the text between the lines of dashes name a concrete next step that the reader can "
@@ -34,7 +34,8 @@ class NextStepJudge:
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """Yes is the scale's high end, no its low end, anything else is missing."""
-        found = parse_yes_no(replies[-1].text, ["answer"])
+        reply = replies[-1] if replies else Reply("")
+        found = parse_yes_no(reply.text, ["answer"], finish_reason=reply.finish_reason)
         answer = found.scores["answer"]
         score = None if answer is None else (self.scale.high if answer else self.scale.low)
         return Parsed({"next_step": score}, found.status, {"next_step": found.status})

@@ -1,0 +1,138 @@
+"""The contract of chat models: a reply or a `ModelError`, with fields that can be billed."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any, get_args
+
+from voirdire.errors import BROKEN_PLUGIN, ModelError
+from voirdire.protocols import BearsConcurrency, ClosesConnections
+from voirdire.schema import FinishReason, Message, Reply, Request
+from voirdire.testing.checks import Checks, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_REASONS = get_args(FinishReason)
+_ERRORS = (
+    "Raise voirdire.ModelError(kind=...) where no reply comes, so that the run knows whether to "
+    "ask again; a refusal or a cut answer is a Reply with its finish_reason."
+)
+_ASKED = (
+    Request((Message("user", "Say yes or no."),)),
+    Request(
+        (Message("system", "Be brief."), Message("user", "Grüße, 你好, \u202eolleh")),
+        temperature=0.0,
+        max_tokens=16,
+        seed=7,
+    ),
+    Request(
+        (
+            Message("user", "One?"),
+            Message("assistant", "One."),
+            Message("user", "Two? " + "word " * 200),
+        ),
+        run=2,
+    ),
+)
+
+
+def check_model(
+    make: Any, name: str = "test", *, requests: Sequence[Request] = (), **options: Any
+) -> None:
+    """Check a model's factory, as `voirdire_register_models` names it. It **asks the model**.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(model_name, **options) -> ChatModel``.
+    name : str
+        What stands after the colon in a study.
+    requests : sequence of Request, optional
+        What it is asked; by default three short requests, one of them with a system message.
+    options
+        As a study's ``model_options`` would be.
+
+    Raises
+    ------
+    ContractError
+        All that does not hold, with a hint each.
+
+    Examples
+    --------
+    >>> from voirdire_judges.models.simulated import make
+    >>> check_model(make, "b", answers=["yes"])
+    """
+    checks = Checks(f"the model {name_of(make)}")
+    model = checks.made(make, name, **options)
+    checks.hold(
+        isinstance(getattr(model, "name", None), str) and model.name,
+        "it has no `name`",
+        "A model says what it is called: a text such as the model's name.",
+    )
+    if checks.hold(
+        callable(getattr(model, "complete", None)),
+        f"a {type(model).__name__} has no `complete`",
+        "`async def complete(self, request) -> Reply`, or a plain function if it blocks.",
+    ):
+        asyncio.run(_ask(checks, model, requests or _ASKED))
+    if isinstance(model, BearsConcurrency):
+        most: Any = model.concurrency
+        checks.hold(
+            isinstance(most, int) and most >= 1,
+            f"its concurrency is {most!r}",
+            "Calls at once are a whole number from 1.",
+        )
+    checks.done()
+
+
+async def _ask(checks: Checks, model: Any, requests: Sequence[Request]) -> None:
+    """One after another, then all at once: a model that mixes up calls under way shows it."""
+    for request in requests:
+        _check_reply(checks, await _outcome(model, request))
+    for outcome in await asyncio.gather(*(_outcome(model, request) for request in requests)):
+        _check_reply(checks, outcome)
+    if isinstance(model, ClosesConnections):
+        with checks.safely("aclose raises", "It is called at the end, also of a run that failed."):
+            await model.aclose()
+
+
+async def _outcome(model: Any, request: Request) -> Any:
+    try:
+        if inspect.iscoroutinefunction(model.complete):
+            return await model.complete(request)
+        return await asyncio.to_thread(model.complete, request)
+    except BROKEN_PLUGIN as error:
+        return error
+
+
+def _check_reply(checks: Checks, outcome: Any) -> None:
+    if isinstance(outcome, ModelError):
+        return
+    if not checks.hold(
+        isinstance(outcome, Reply),
+        f"complete gives {type(outcome).__name__}: {outcome!s:.100}",
+        _ERRORS,
+    ):
+        return
+    reply: Any = outcome
+    checks.hold(isinstance(reply.text, str), "a reply's text is no text", "Keep it as it came.")
+    checks.hold(
+        reply.finish_reason in _REASONS,
+        f"its finish_reason is {reply.finish_reason!r}",
+        f"It is one of {', '.join(_REASONS)}.",
+    )
+    usage = reply.usage
+    counts = (usage.input, usage.output, usage.cached, usage.reasoning)
+    checks.hold(
+        all(count is None or (isinstance(count, int) and count >= 0) for count in counts),
+        f"its usage is {usage}",
+        "Tokens are whole numbers from 0, None where the provider does not say.",
+    )
+    checks.hold(
+        (usage.cached or 0) <= (usage.input or usage.cached or 0)
+        and (usage.reasoning or 0) <= (usage.output or usage.reasoning or 0),
+        f"its usage is {usage}: a part is larger than the whole",
+        "`input` counts cached tokens too, and `output` counts reasoning tokens too.",
+    )

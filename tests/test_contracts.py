@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import operator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,7 @@ from voirdire.testing import (
     check_annotator,
     check_benchmark,
     check_classifier,
+    check_executor,
     check_generator,
     check_judge,
     check_model,
@@ -93,7 +96,7 @@ WITH_OPTIONS = {
 }
 CHECKS = {"annotator": check_annotator, "generator": check_generator, "judge": check_judge}
 #: Tried elsewhere: providers' models on the wire server, what needs weights with real ones.
-ELSEWHERE = {"model", "classifier"}
+ELSEWHERE = {"model", "classifier", "executor"}
 
 
 @pytest.mark.parametrize("key", sorted(KNOWN.registered), ids="-".join)
@@ -436,6 +439,39 @@ def test_generators_that_break_their_contract_are_told_how():
 
     with pytest.raises(ContractError, match="parse returns a str"):
         check_generator(lambda sampling: Generator())
+
+
+@pytest.mark.parametrize(
+    ("name", "address"), [("here", "here"), ("processes", "2"), ("dask", "dask")]
+)
+def test_executors_keep_their_contract(name, address):
+    if name == "dask":
+        pytest.importorskip("distributed", reason="dask is not installed")
+    check_executor(made("executor", name), address)
+
+
+class Hasty:
+    workers = 1
+
+    def map_reduce(self, partial, parts, add=operator.add):
+        return functools.reduce(add, map(partial, reversed(list(parts))))
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("problem", "map_reduce"),
+    [
+        ("parts are added as", Hasty.map_reduce),
+        ("the sum of 1 to 20 is", lambda self, partial, parts, add=None: 0),
+        ("map_reduce raises", raises),
+    ],
+)
+def test_an_executor_that_breaks_its_contract_is_told_how(problem, map_reduce):
+    broken = type("Broken", (Hasty,), {"map_reduce": map_reduce})
+    with pytest.raises(ContractError, match=problem):
+        check_executor(lambda address, *, insecure: broken())
 
 
 def test_hostile_replies_are_many_and_distinct():

@@ -16,6 +16,7 @@ from __future__ import annotations
 from voirdire.testing.benchmarks import check_benchmark
 from voirdire.testing.classifiers import check_classifier
 from voirdire.testing.contracts import CONTRACTS, Outcome, check_registered
+from voirdire.testing.executors import check_executor
 from voirdire.testing.hostile import HEADS, REPLIES, TEXTS
 from voirdire.testing.models import check_model
 from voirdire.testing.probes import check_probe
@@ -33,6 +34,7 @@ __all__ = [
     "check_annotator",
     "check_benchmark",
     "check_classifier",
+    "check_executor",
     "check_generator",
     "check_judge",
     "check_model",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from voirdire.errors import ContractError, InputError, MissingExtraError, VoirdireError
 from voirdire.testing.benchmarks import check_benchmark
 from voirdire.testing.classifiers import check_classifier
+from voirdire.testing.executors import check_executor
 from voirdire.testing.models import check_model
 from voirdire.testing.probes import check_probe
 from voirdire.testing.raters import check_annotator, check_generator, check_judge
@@ -33,6 +34,7 @@ CONTRACTS: Mapping[str, Callable[..., None]] = {
     "probe": check_probe,
     "reader": check_reader,
     "benchmark": check_benchmark,
+    "executor": check_executor,
 }
 #: What a contract test hands to a factory.
 _HANDED = {
@@ -93,6 +95,8 @@ def _unready(kind: str, thing: Any, *, ask: bool) -> str:
     """Why it cannot be checked as it is; empty where it can."""
     if kind == "model" and not ask:
         return "it would be asked; --ask does that, or check_model in a test of yours"
+    if kind == "executor":
+        return "it needs an address; check it in a test of yours by check_executor"
     if kind in _NO_FACTORY:
         return ""
     needed = [

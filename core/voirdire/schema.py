@@ -313,6 +313,34 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchState:
+    """How far a batch of calls is at its provider.
+
+    Attributes
+    ----------
+    id, name : str
+        The provider's id, and the name that it was submitted under where the provider keeps it.
+    ended : bool
+        Whether nothing more will come of it.
+    lines, done, failed : int
+        Calls in it, answered and in vain; 0 where the provider does not say.
+    created : float
+        When it was submitted, in seconds since 1970.
+    said : str
+        The provider's own word for its state, and why it failed.
+    """
+
+    id: str
+    name: str = ""
+    ended: bool = False
+    lines: int = 0
+    done: int = 0
+    failed: int = 0
+    created: float = 0.0
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """An observation on a reply, which costs no score by itself.
 

@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from wire_server._answers import Answering, answer_of, rubric_answer
+from wire_server._batches import Batches
 from wire_server._faults import BROKEN, FAULTS, FINISHES, Fault, encode, fail
 from wire_server._formats import body_of
 from wire_server._seen import Seen, format_of
@@ -49,6 +50,9 @@ class Handler:
     faults: list[Fault] = field(default_factory=list)
     storm: Storm | None = None
 
+    def __post_init__(self) -> None:
+        self.batches = Batches(self)
+
     def add_fault(
         self, name: str, *, times: int | None = 1, every: int = 1, when: Any = None, **details: Any
     ) -> None:
@@ -62,6 +66,10 @@ class Handler:
         seen = Seen(path, await request.read(), headers, format_of(path), self.count + 1)
         if seen.format == "control":
             return self._control(seen)
+        if "atch" in path or "/files" in path:
+            answer = await self.batches.handle(request, seen.raw)
+            if answer is not None:
+                return answer
         self.count += 1
         if self.keep:
             self.requests.append(seen)

@@ -12,6 +12,7 @@ from wire_server._answers import Answering, rubric_answer
 from wire_server._handler import Handler, Storm
 
 if TYPE_CHECKING:
+    from wire_server._batches import Batches
     from wire_server._seen import Seen
 
 
@@ -81,6 +82,11 @@ class WireServer:
     def storm(self, rate: float, retry_after: float = 1.0) -> None:
         """Allow `rate` requests a second and answer 429 to the others."""
         self.handler.storm = Storm(rate, retry_after)
+
+    @property
+    def batches(self) -> Batches:
+        """The batch endpoints: what they hold and how they misbehave."""
+        return self.handler.batches
 
     def clear(self) -> None:
         """No more faults."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import ModelError
 from voirdire.schema import Reply, Usage
 from voirdire.secrets import Hider
+from voirdire_judges.models._batches import RemoteBatches
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import message, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from voirdire.schema import Request
+    from voirdire_judges.models._batches import BatchWire
     from voirdire_judges.models._faults import WireError
     from voirdire_judges.models._keys import Key
     from voirdire_judges.models._options import Options
@@ -56,6 +58,8 @@ class Dialect:
         (body) -> the tokens it counts, also of an answer that cannot be read.
     lacking
         Parameters of a request that the provider does not know at all.
+    batches
+        How it takes calls in one piece; None where it does not.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Dialect:
     read: Callable[[dict[str, Any], Request], Reply]
     billed: Callable[[dict[str, Any]], Usage]
     lacking: frozenset[str] = frozenset()
+    batches: BatchWire | None = None
 
 
 class _Again(Enum):
@@ -116,6 +121,41 @@ class RemoteModel:
             raise outcome
         return outcome
 
+    @property
+    def batches(self) -> RemoteBatches | None:
+        """Its calls in one piece, where the provider takes them so."""
+        wire = self.dialect.batches
+        return None if wire is None else RemoteBatches(self, wire)
+
+    def fits_batch(self, request: Request) -> bool:
+        """Whether a request can be a line of a batch; else it is asked live, or refused there."""
+        try:
+            sendable(self.name, request)
+        except ModelError:
+            return False
+        if self.options.on_refused_parameter == "drop":
+            said = f"{self.dialect.name} has no such parameter"
+            self._dropped |= dict.fromkeys(self.dialect.lacking, said)
+        told = request.tools and not self.options.native_tools
+        return not told and self._lacking(request) is None
+
+    def received(self, outcome: Any, request: Request) -> Reply | ModelError:
+        """What a body says that did not come in answer to a call; an exception is a fault."""
+        sent = self.parameters(request)
+        try:
+            if isinstance(outcome, Exception):
+                raise outcome
+            reply = self.dialect.read(outcome, request)
+        except Exception as error:  # noqa: BLE001 - as in a call
+            found = self._fault(error, sent)
+            if isinstance(found, _Again):  # asked live, it will go without what was refused
+                what = f"{self.name} refuses a parameter of a line of a batch"
+                return ModelError(what, "refused_parameter", retryable=True)
+            if not isinstance(found, Reply):
+                return found
+            reply = found
+        return self._finished(reply, request, sent, 0.0)
+
     async def aclose(self) -> None:
         """Give the client back; the last model of an endpoint closes it."""
         lease, self._lease = self._lease, None
@@ -128,11 +168,11 @@ class RemoteModel:
         sent: dict[str, Any] = {}
         started = time.perf_counter()
         try:
-            sent = self._parameters(request)
+            sent = self.parameters(request)
             if (lacking := self._lacking(request)) is not None:
                 return self._refuse(lacking, f"{self.dialect.name} has no such parameter", None)
             async with asyncio.timeout(self.options.timeout):
-                body = await self.dialect.send(self._client(), sent)
+                body = await self.dialect.send(self.client(), sent)
             reply = self.dialect.read(body, request)
         except Exception as error:  # noqa: BLE001 - an SDK may raise anything at all
             outcome = self._fault(error, sent)
@@ -141,7 +181,8 @@ class RemoteModel:
             reply = outcome
         return self._finished(reply, request, sent, time.perf_counter() - started)
 
-    def _client(self) -> Any:
+    def client(self) -> Any:
+        """The endpoint's client on the running loop."""
         loop = asyncio.get_running_loop()
         if self._lease is None or self._lease.loop is not loop:
             key = (self.dialect.name, self.endpoint)
@@ -150,7 +191,8 @@ class RemoteModel:
             )
         return self._lease.client
 
-    def _parameters(self, request: Request) -> dict[str, Any]:
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """What is sent for a request."""
         given = self.dialect.params(self.model, request, self.options)
         if not (self._renamed or self._dropped):
             return given

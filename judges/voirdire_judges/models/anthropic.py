@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from voirdire.schema import Reply, ToolCall, Usage
+from voirdire.schema import BatchState, Reply, ToolCall, Usage
+from voirdire_judges.models._batches import (
+    RAW,
+    BatchWire,
+    answer_of,
+    ask_raw,
+    failed,
+    lines_of,
+    number_in,
+    pages,
+    seconds_of,
+)
 from voirdire_judges.models._body import (
     added,
     arguments_of,
@@ -20,11 +32,13 @@ from voirdire_judges.models._body import (
     unknown_parts,
 )
 from voirdire_judges.models._capped import ACCEPTED, cap_response
+from voirdire_judges.models._faults import WireError
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
 from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
+from voirdire_judges.models._status import stated_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,6 +193,61 @@ def billed(body: dict[str, Any]) -> Usage:
     )
 
 
+_BATCHES = "/v1/messages/batches"
+
+
+async def _submit(client: Any, _: str, __: str, lines: Any) -> str:
+    """Hand over a batch, of which Anthropic keeps no name."""
+    body = {"requests": [{"custom_id": key, "params": sent} for key, sent in lines]}
+    return str((await ask_raw(client, "post", _BATCHES, "id", body=body))["id"])
+
+
+async def _states(client: Any, since: float) -> list[BatchState]:
+    found = [_state_in(row) for row in await pages(client, _BATCHES, "after_id")]
+    return [state for state in found if state.created >= since]
+
+
+async def _state(client: Any, number: str) -> BatchState:
+    return _state_in(await ask_raw(client, "get", f"{_BATCHES}/{quote(number)}", "id"))
+
+
+def _state_in(row: dict[str, Any]) -> BatchState:
+    counts, word = mapping(row.get("request_counts")), text(row.get("processing_status"))
+    bad = number_in(counts, "errored", "canceled", "expired")
+    done = number_in(counts, "succeeded")
+    return BatchState(
+        text(row.get("id")),
+        ended=word == "ended",
+        lines=done + bad + number_in(counts, "processing"),
+        done=done,
+        failed=bad,
+        created=seconds_of(row.get("created_at")),
+        said=word,
+    )
+
+
+async def _results(client: Any, number: str, _: Any) -> list[tuple[str, Any]]:
+    # Not by the `results_url` of the answer: the SDK would send the key to wherever that leads.
+    path = f"{_BATCHES}/{quote(number)}/results"
+    raw = await client.get(path, cast_to=object, options=RAW)
+    lines = lines_of(await content_of(raw))
+    return [(text(line.get("custom_id")), _outcome(mapping(line.get("result")))) for line in lines]
+
+
+def _outcome(result: dict[str, Any]) -> Any:
+    kind = text(result.get("type"))
+    if kind == "succeeded":
+        return answer_of(result.get("message"), "a message")
+    error = mapping(mapping(result.get("error")).get("error"))
+    if not error:
+        return failed(kind, f"{kind} in the batch")
+    return WireError(stated_status(error), {"error": error})
+
+
+async def _cancel(client: Any, number: str) -> None:
+    await ask_raw(client, "post", f"{_BATCHES}/{quote(number)}/cancel", "id")
+
+
 MESSAGES = Dialect(
     "anthropic",
     open_client,
@@ -188,6 +257,7 @@ MESSAGES = Dialect(
     read,
     billed,
     lacking=frozenset({"seed"}),
+    batches=BatchWire(_submit, _states, _state, _results, _cancel, named=False),
 )
 
 

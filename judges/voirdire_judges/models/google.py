@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, ToolCall, Usage
+from voirdire.schema import BatchState, Reply, ToolCall, Usage
+from voirdire_judges.models._batches import BatchWire
 from voirdire_judges.models._body import (
     added,
     arguments_of,
@@ -19,6 +20,7 @@ from voirdire_judges.models._body import (
     usage_of,
 )
 from voirdire_judges.models._capped import capped_session
+from voirdire_judges.models._faults import WireError
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment
@@ -215,7 +217,97 @@ def _positions(candidate: dict[str, Any]) -> list[Position]:
     return list(zip(chosen if len(chosen) == len(tops) else likeliest, tops, strict=True))
 
 
-CONTENT = Dialect("google", open_client, close_client, params, send, read, billed)
+_KEY = "voirdire"
+_ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+
+
+async def _submit(opened: Any, model: str, name: str, lines: Any) -> str:
+    """Hand over a batch under its display name, each line with its key beside it."""
+    requests = [
+        {
+            "model": model,
+            "contents": sent["contents"],
+            "config": {n: v for n, v in sent.items() if n not in {"model", "contents"}},
+            "metadata": {_KEY: key},
+        }
+        for key, sent in lines
+    ]
+    client, _ = opened
+    made = await client.aio.batches.create(model=model, src=requests, config={"display_name": name})
+    return str(made.name)
+
+
+async def _states(opened: Any, since: float) -> list[BatchState]:
+    client, _ = opened
+    found: list[BatchState] = []
+    async for job in await client.aio.batches.list(config={"page_size": 100}):
+        state = _state_in(job)
+        if state.created < since or len(found) >= 1000:
+            break
+        found.append(state)
+    return found
+
+
+async def _state(opened: Any, number: str) -> BatchState:
+    client, _ = opened
+    return _state_in(await client.aio.batches.get(name=number))
+
+
+def _state_in(job: Any) -> BatchState:
+    """How far a batch is; of the lines that are done Google's SDK says nothing."""
+    word = str(getattr(job.state, "value", job.state) or "").removeprefix("JOB_STATE_")
+    error = getattr(job.error, "message", None)
+    return BatchState(
+        job.name or "",
+        job.display_name or "",
+        ended=word.endswith(_ENDED),
+        created=job.create_time.timestamp() if job.create_time else 0.0,
+        said=f"{word}: {error}" if error else word,
+    )
+
+
+async def _results(opened: Any, number: str, keys: Sequence[str]) -> list[tuple[str, Any]]:
+    """What became of each line; one that does not come with its key is known by its place."""
+    client, _ = opened
+    job = await client.aio.batches.get(name=number)
+    answers = (job.dest.inlined_responses if job.dest else None) or []
+    whole = len(answers) == len(keys) and not any(answer.metadata for answer in answers)
+    found = []
+    for at, answer in enumerate(answers):
+        key = keys[at] if whole else (answer.metadata or {}).get(_KEY, "")
+        found.append((key, _outcome(answer)))
+    return found
+
+
+def _outcome(answer: Any) -> Any:
+    if answer.response is None:
+        error = answer.error
+        said = str(error.message or "") if error else "no answer"
+        return WireError(
+            _STATUS.get((error.code if error else None) or 13, 500), {"error": {"message": said}}
+        )
+    return answer.response.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+#: HTTP's number for the codes of gRPC with which a line of a batch ends.
+_STATUS = {3: 400, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
+
+
+async def _cancel(opened: Any, number: str) -> None:
+    client, _ = opened
+    await client.aio.batches.cancel(name=number)
+
+
+CONTENT = Dialect(
+    "google",
+    open_client,
+    close_client,
+    params,
+    send,
+    read,
+    billed,
+    batches=BatchWire(_submit, _states, _state, _results, _cancel),
+)
 
 
 def make(  # noqa: PLR0913 - each is an option of the study

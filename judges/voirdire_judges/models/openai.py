@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from voirdire.schema import BatchState
 from voirdire_judges.models import _openai_chat, _openai_responses
+from voirdire_judges.models._batches import (
+    RAW,
+    BatchWire,
+    answer_of,
+    ask_raw,
+    failed,
+    lines_of,
+    number_in,
+    pages,
+)
+from voirdire_judges.models._body import (
+    content_of,
+    dump_body,
+    items,
+    mapping,
+    parse_body,
+    text,
+)
 from voirdire_judges.models._capped import ACCEPTED, cap_response
+from voirdire_judges.models._faults import WireError
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._options import OnRefused, Options
@@ -41,6 +62,84 @@ async def close_client(client: Any) -> None:
     await client.close()
 
 
+#: Where a batch carries the name that it was submitted under.
+_NAME = "voirdire"
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+
+
+def batch_wire(path: str) -> BatchWire:
+    """OpenAI's batches of calls to one path: a file of lines goes up, two files come back."""
+    endpoint = f"/v1{path}"
+
+    async def submit(client: Any, _: str, name: str, lines: Any) -> str:
+        rows = [
+            dump_body({"custom_id": key, "method": "POST", "url": endpoint, "body": sent})
+            for key, sent in lines
+        ]
+        raw = await client.files.with_raw_response.create(
+            file=(f"{name}.jsonl", b"\n".join(rows)), purpose="batch"
+        )
+        body = {
+            "input_file_id": parse_body(await content_of(raw), "id")["id"],
+            "endpoint": endpoint,
+            "completion_window": "24h",
+            "metadata": {_NAME: name},
+        }
+        return str((await ask_raw(client, "post", "/batches", "id", body=body))["id"])
+
+    return BatchWire(submit, _batch_states, _batch_state, _batch_results, _batch_cancel)
+
+
+async def _batch_states(client: Any, since: float) -> list[BatchState]:
+    found = [_state_in(row) for row in await pages(client, "/batches", "after")]
+    return [state for state in found if state.created >= since]
+
+
+async def _batch_state(client: Any, number: str) -> BatchState:
+    return _state_in(await ask_raw(client, "get", f"/batches/{quote(number)}", "id"))
+
+
+def _state_in(row: dict[str, Any]) -> BatchState:
+    counts, word = mapping(row.get("request_counts")), text(row.get("status"))
+    errors = items(mapping(row.get("errors")).get("data"))
+    said = "; ".join(text(error.get("message")) for error in errors)
+    return BatchState(
+        text(row.get("id")),
+        text(mapping(row.get("metadata")).get(_NAME)),
+        ended=word in _ENDED,
+        lines=number_in(counts, "total"),
+        done=number_in(counts, "completed"),
+        failed=number_in(counts, "failed"),
+        created=float(number_in(row, "created_at")),
+        said=f"{word}: {said}" if said else word,
+    )
+
+
+async def _batch_results(client: Any, number: str, _: Any) -> list[tuple[str, Any]]:
+    row = await ask_raw(client, "get", f"/batches/{quote(number)}", "id")
+    found = []
+    for name in ("output_file_id", "error_file_id"):
+        if file := text(row.get(name)):
+            raw = await client.get(f"/files/{quote(file)}/content", cast_to=object, options=RAW)
+            lines = lines_of(await content_of(raw))
+            found += [(text(line.get("custom_id")), _line_outcome(line)) for line in lines]
+    return found
+
+
+def _line_outcome(line: dict[str, Any]) -> Any:
+    answer, error = mapping(line.get("response")), mapping(line.get("error"))
+    status = answer.get("status_code")
+    if error or not isinstance(status, int):
+        return failed(text(error.get("code")), text(error.get("message")))
+    if status // 100 != 2:
+        return WireError(status, answer.get("body"))
+    return answer_of(answer.get("body"), "a body")
+
+
+async def _batch_cancel(client: Any, number: str) -> None:
+    await ask_raw(client, "post", f"/batches/{quote(number)}/cancel", "id")
+
+
 CHAT = Dialect(
     "openai",
     open_client,
@@ -49,6 +148,7 @@ CHAT = Dialect(
     _openai_chat.send,
     _openai_chat.read,
     _openai_chat.billed,
+    batches=batch_wire("/chat/completions"),
 )
 RESPONSES = Dialect(
     "openai",
@@ -59,6 +159,7 @@ RESPONSES = Dialect(
     _openai_responses.read,
     _openai_responses.billed,
     lacking=frozenset({"seed"}),
+    batches=batch_wire("/responses"),
 )
 
 

@@ -2,6 +2,9 @@
 
     python benchmarks/throughput.py            # writes results/throughput.md
     python benchmarks/throughput.py --memory   # adds 10,000 and 100,000 judgements of ours
+    python benchmarks/throughput.py --clients aiohttp,compatible --at 256 --count 8000 --rounds 5
+
+`voirdire` asks through OpenAI's SDK (`openai:`), `compatible` through our own client.
 
 The server (tests/wire_server) has a process of its own, and so has each client, so that CPU
 seconds and peak memory are the client's alone. Each is warmed up before its clock starts. Ours
@@ -27,7 +30,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "throughput.md"
 LATENCY, MODEL = 0.05, "gpt-4o"
-CLIENTS = ("aiohttp", "openai", "voirdire", "langchain", "inspect generate", "inspect eval")
+CLIENTS = (
+    "aiohttp", "compatible", "openai", "voirdire", "langchain", "inspect generate", "inspect eval"
+)  # fmt: skip
+#: Those that are measured at 256 at once too.
+MANY = CLIENTS[:4]
 
 
 def prompts(count: int):
@@ -140,7 +147,13 @@ def run_inspect_eval(url: str, count: int, concurrency: int, folder: Path) -> in
     return sum(1 <= next(iter(s.scores.values())).as_float() <= 5 for s in log.samples)
 
 
-def run_voirdire(url: str, count: int, concurrency: int, folder: Path) -> int:
+def run_compatible(url: str, count: int, concurrency: int, folder: Path) -> int:
+    return run_voirdire(url, count, concurrency, folder, "compatible")
+
+
+def run_voirdire(
+    url: str, count: int, concurrency: int, folder: Path, provider: str = "openai"
+) -> int:
     import polars as pl
 
     from voirdire.running import run
@@ -148,7 +161,7 @@ def run_voirdire(url: str, count: int, concurrency: int, folder: Path) -> int:
 
     write_inputs(folder, count)
     judge = {
-        "name": "gpt", "use": "rubric", "model": f"openai:{MODEL}",
+        "name": "gpt", "use": "rubric", "model": f"{provider}:{MODEL}",
         "model_options": {"base_url": url, "structured": False},
     }  # fmt: skip
     raw = {
@@ -212,7 +225,7 @@ def cpu() -> float:
 def measure(client: str, count: int, concurrency: int, server) -> dict[str, float]:
     """Figures of one client in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        if client == "voirdire":
+        if client in ("voirdire", "compatible"):
             write_inputs(Path(folder), count)
         given = {"client": client, "url": server.openai, "count": count, "folder": folder}
         given |= {"concurrency": concurrency}
@@ -233,18 +246,22 @@ def measure(client: str, count: int, concurrency: int, server) -> dict[str, floa
 
 
 HEAD = (
-    "| client | at once | judgements | a second | to raw openai | CPU-s per 1,000 | peak MiB |\n"
+    "| client | at once | judgements | a second | to raw | CPU-s per 1,000 | peak MiB |\n"
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
 )
+#: What each is held against: the raw client beneath it; the others against the raw SDK.
+RAW = {"aiohttp": "aiohttp", "compatible": "aiohttp"}
 
 
 def table(rows: list[dict[str, float]]) -> str:
-    """The rows as Markdown, each against the raw SDK at the same concurrency."""
-    raw = {row["concurrency"]: row["rate"] for row in rows if row["client"] == "openai"}
+    """The rows as Markdown, each against the raw client beneath it at the same concurrency."""
+    raw = {(row["client"], row["concurrency"]): row["rate"] for row in rows}
     lines = []
     for row in rows:
-        shared = row["count"] == rows[0]["count"] and raw.get(row["concurrency"])
-        share = f"{row['rate'] / shared:.2f}" if shared else ""
+        beneath = raw.get((RAW.get(row["client"], "openai"), row["concurrency"]))
+        share = (
+            f"{row['rate'] / beneath:.2f}" if row["count"] == rows[0]["count"] and beneath else ""
+        )
         cells = (
             row["client"], row["concurrency"], f"{row['count']:,}", f"{row['rate']:,.0f}", share,
             f"{row['cpu']:.2f}", f"{row['peak']:.0f}",
@@ -261,8 +278,10 @@ def median(rounds: list[list[dict[str, float]]]) -> list[dict[str, float]]:
 
 def report(rows: list[dict[str, float]], rounds: int, load: tuple[float, float]) -> str:
     """The page of results; `load` is the lowest and highest load average on the way."""
-    packages = ("aiohttp", "openai", "langchain-openai", "inspect_ai")
-    named = ", ".join(f"{name} {version(name)}" for name in packages)
+    used = {row["client"].partition(" ")[0] for row in rows}
+    packages = {"aiohttp": "aiohttp", "openai": "openai", "langchain": "langchain-openai"}
+    packages |= {"inspect": "inspect_ai", "compatible": "orjson"}
+    named = ", ".join(f"{n} {version(n)}" for client, n in packages.items() if client in used)
     return (
         "# Throughput\n\n"
         f"`python benchmarks/throughput.py --memory`, {os.cpu_count()} cores shared with the "
@@ -280,6 +299,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--clients", default=",".join(CLIENTS))
+    parser.add_argument("--at", default="64,256", help="calls at once, several by commas")
     for name in ("client", "url", "folder"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--concurrency", type=int)
@@ -291,8 +311,13 @@ def main() -> None:
     from wire_server import WireProcess
 
     clients = given.clients.split(",")
-    plan = [(client, 64) for client in clients]
-    plan += [(client, 256) for client in ("aiohttp", "openai", "voirdire") if client in clients]
+    levels = [int(level) for level in given.at.split(",")]
+    plan = [
+        (client, level)
+        for level in levels
+        for client in clients
+        if client in MANY or level == min(levels) == 64
+    ]
     with WireProcess(latency=LATENCY) as server:
         loads, rounds = [], []
         for _ in range(given.rounds):
@@ -302,7 +327,10 @@ def main() -> None:
             loads.append(os.getloadavg()[0])
         rows = median(rounds)
         if given.memory:
-            rows += [measure("voirdire", count, 64, server) for count in (10_000, 100_000)]
+            rows += [
+                measure(clients[-1] if len(clients) == 1 else "compatible", count, 64, server)
+                for count in (10_000, 100_000)
+            ]
     text = report(rows, given.rounds, (min(loads), max(loads)))
     print(text)
     if given.clients == ",".join(CLIENTS):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._reasons import REASONS, worst_status
-from voirdire.parsing._source import fields_beside, object_keys, other_fields, storable
+from voirdire.parsing._source import object_keys, other_fields, storable
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from voirdire.parsing._plain import Plain
     from voirdire.parsing._source import Source
     from voirdire.parsing._statements import Settled
     from voirdire.schema import Status
@@ -42,13 +43,14 @@ def answered(
     )
 
 
-def answered_plainly(scores: Mapping[str, float], found: dict[str, Any]) -> Parsed:
+def answered_plainly(keys: Sequence[str], plain: Plain) -> Parsed:
     """A reply that is one object with a score for each key: nothing about it is odd."""
+    fields = {storable(key): storable(plain.found[key]) for key in plain.shape.others}
     return Parsed(
-        scores=scores,
+        scores=dict(zip(keys, plain.scores, strict=True)),
         status="ok",
-        statuses=dict.fromkeys(scores, "ok"),
-        extra={"fields": fields_beside(found, scores), "keys": tuple(map(storable, found))},
+        statuses=dict.fromkeys(keys, "ok"),
+        extra={"fields": fields, "keys": plain.shape.shown},
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from voirdire.parsing._keys import key_forms, match_key, names_its_score
+from voirdire.parsing._keys import key_forms, match_key, names_its_score, plain_key
+from voirdire.parsing._source import storable
 from voirdire.parsing._strict import Repeated, decode
 
 if TYPE_CHECKING:
@@ -32,16 +33,32 @@ class PlainReader:
         self._levels = {int(level): float(level) for level in few if float(level).is_integer()}
         self._shapes = _Shapes(attributes)
 
-    def read(self, text: str) -> tuple[dict[str, Any], list[float]] | None:
-        """The object and one score an attribute, in their order; None where care is needed."""
+    def read(self, text: str) -> Plain | None:
+        """What a plain reply says; None where care is needed."""
         found = _plain_object(text)
-        keys = self._shapes.keys(found) if found is not None else None
-        if found is None or not keys:
+        shape = self._shapes.of(found) if found is not None else None
+        if found is None or shape is None:
             return None
-        values = [found[key] for key in keys]
+        values = [found[key] for key in shape.keys]
         if all([type(v) is int and v in self._levels for v in values]):  # noqa: C419 - faster
-            return found, [self._levels[value] for value in values]
+            return Plain([self._levels[value] for value in values], found, shape)
         return None
+
+
+class Shape(NamedTuple):
+    """One order of an object's keys: which hold the attributes, which others there are."""
+
+    keys: tuple[str, ...]
+    others: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
+class Plain(NamedTuple):
+    """One score an attribute, in their order, out of an object of that shape."""
+
+    scores: list[float]
+    found: dict[str, Any]
+    shape: Shape
 
 
 def _plain_object(text: str) -> dict[str, Any] | None:
@@ -63,10 +80,10 @@ class _Shapes:
 
     def __init__(self, attributes: tuple[str, ...]) -> None:
         self._attributes, self._forms = attributes, key_forms(attributes)
-        self._seen: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+        self._seen: dict[tuple[str, ...], Shape | None] = {}
 
-    def keys(self, found: dict[str, Any]) -> tuple[str, ...] | None:
-        """The key of each attribute; None where one is absent or named twice."""
+    def of(self, found: dict[str, Any]) -> Shape | None:
+        """The keys of an object; None where an attribute's is absent or named twice."""
         if isinstance(found, Repeated):
             return None
         shape = tuple(found)
@@ -76,7 +93,7 @@ class _Shapes:
             self._seen[shape] = self._matched(shape)
         return self._seen[shape]
 
-    def _matched(self, shape: tuple[str, ...]) -> tuple[str, ...] | None:
+    def _matched(self, shape: tuple[str, ...]) -> Shape | None:
         by_name: dict[str, str] = {}
         if names_its_score(shape):
             return None
@@ -86,5 +103,9 @@ class _Shapes:
                 return None
             if name is not None:
                 by_name[name] = key
-        complete = len(by_name) == len(self._forms)
-        return tuple(by_name[name] for name in self._attributes) if complete else None
+        if len(by_name) < len(self._forms) or not by_name:
+            return None
+        own = {plain_key(name) for name in self._attributes}
+        others = tuple(key for key in shape if plain_key(key) not in own)
+        keys = tuple(by_name[name] for name in self._attributes)
+        return Shape(keys, others, tuple(map(storable, shape)))

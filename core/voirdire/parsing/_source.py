@@ -132,13 +132,8 @@ def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
-    return fields_beside(_last_object(source.reading), keys)
-
-
-def fields_beside(found: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    """The fields of an object that are none of the keys."""
     own = {plain_key(name) for name in keys}
-    pairs = found.items()
+    pairs = _last_object(source.reading).items()
     return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in own}
 
 

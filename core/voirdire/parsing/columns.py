@@ -101,7 +101,7 @@ def _fill_plain(
         ended = finish_reasons is None or finish_reasons[row] in ENDS
         found = plain.read(text) if text is not None and ended else None
         if found is not None:
-            for append, value in zip(appends, found[1], strict=True):
+            for append, value in zip(appends, found.scores, strict=True):
                 append(value)
             continue
         careful.append(row)

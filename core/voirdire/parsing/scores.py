@@ -106,7 +106,7 @@ def parse_scores(
         return missing(attributes, nothing_there(text, finish_reason))
     plain = plain_reader(tuple(attributes), scale).read(text) if finish_reason in ENDS else None
     if plain is not None:
-        return answered_plainly(dict(zip(attributes, plain[1], strict=True)), plain[0])
+        return answered_plainly(attributes, plain)
     return _with_care(text, attributes, scale, finish_reason, words)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, SessionError
 from voirdire.store._texts import unpack
@@ -228,7 +228,8 @@ def _moved(messages: str, numbers: dict[int, int]) -> str:
 
 def _check_texts(connection: sqlite3.Connection, folder: str | Path) -> None:
     """One text an item and response: what was said about another is said about something else."""
-    sql = """SELECT {0}, o.body, f.body FROM from_{1} f JOIN {1} o ON {2} WHERE o.body IS NOT f.body"""
+    sql = """SELECT {0}, o.body, f.body FROM from_{1} f JOIN {1} o ON {2}
+             WHERE o.body IS NOT f.body"""
     for table, name, same in (
         ("items", "f.id", "o.id = f.id"),
         ("responses", "f.item || ' of ' || f.system", "(o.item, o.system) = (f.item, f.system)"),

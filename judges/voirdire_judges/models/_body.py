@@ -138,6 +138,8 @@ def unknown_parts(content: Any) -> tuple[str, ...]:
     >>> unknown_parts([{"type": "text", "text": "4"}, {"type": "hologram"}])
     ('unknown_word part hologram: it was not read',)
     """
+    if isinstance(content, str):
+        return ()
     kinds = {text(part.get("type", "text")) for part in items(content)}
     return tuple(f"{unknown('part', kind)}: it was not read" for kind in sorted(kinds - _PARTS))
 

@@ -43,6 +43,8 @@ def option_logprobs(
     >>> option_logprobs([("5", [("5", 0.0)]), ("/", []), ("4", [("4", 0.0)])], ["4", "5"], "No.")
     {}
     """
+    if not options or not positions:
+        return {}
     stated = _stated(text, options)
     at = [alternatives for token, alternatives in positions if _plain(token) == stated]
     wanted = {_plain(option): option for option in options}

@@ -36,6 +36,12 @@ Examples:
   voirdire session reparse a
 """
 
+MERGE = """
+Examples:
+
+  voirdire session merge a b c --out all
+"""
+
 FolderArgument = Annotated[
     Path, typer.Argument(help="The folder of the session.", show_default=False)
 ]
@@ -49,6 +55,7 @@ def register(app: typer.Typer) -> None:
     group.command("status", epilog=STATUS)(status)
     group.command("show", epilog=SHOW)(show)
     group.command("reparse", epilog=REPARSE)(reparse)
+    group.command("merge", epilog=MERGE)(merge)
     app.add_typer(group, name="session")
 
 
@@ -109,6 +116,22 @@ def reparse(folder: FolderArgument) -> None:
 
     for name, rows in store.reparse(folder).items():
         typer.echo(f"{name}: {rows:,} rows")
+
+
+def merge(
+    folders: Annotated[
+        list[Path], typer.Argument(help="The folders of the sessions.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder of the new session.", show_default=False)
+    ],
+) -> None:
+    """Merge sessions of one study: each call stands once, and costs add up."""
+    from voirdire.store.merging import merge_sessions
+
+    for name, rows in merge_sessions(folders, out).items():
+        typer.echo(f"{name}: {rows:,} rows")
+    typer.echo(f"How far it is: voirdire session status {out}")
 
 
 class _Told:

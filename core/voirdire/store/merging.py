@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError, SessionError
 from voirdire.store._texts import unpack
 from voirdire.store.frames import session_study
-from voirdire.store.session import STUDY, open_session, read_session, transaction, usable
+from voirdire.store.session import STUDY, is_session, open_session, read_session, usable
 from voirdire.store.tables import write_tables
 from voirdire.study import study_hash
 
@@ -132,14 +132,23 @@ def merge_sessions(
     study = session_study(folders[0])
     for folder in folders[1:]:
         _check_study(folder, folders[0])
+    _check_new(out)
     text = (Path(folders[0]) / STUDY).read_text(encoding="utf-8")
-    with usable(out), open_session(out, study, text) as session:
-        if session.connection.execute("SELECT 1 FROM items LIMIT 1").fetchone():
-            raise SessionError(f"session {out}: it exists already; give --out a new folder")
+
+    def take(connection: sqlite3.Connection) -> None:
         for folder in folders:
-            with transaction(session.connection):
-                take_session(session.connection, folder)
+            take_session(connection, folder)
+
+    with usable(out), open_session(out, study, text, take=take) as session:
         return write_tables(out, plugins, connection=session.connection)
+
+
+def _check_new(out: str | Path) -> None:
+    """A merge that was refused leaves an empty session, which may be tried again."""
+    if is_session(out):
+        with closing(read_session(out)) as connection:
+            if connection.execute("SELECT 1 FROM items LIMIT 1").fetchone():
+                raise SessionError(f"session {out}: it exists already; give --out a new folder")
 
 
 def _check_study(folder: str | Path, first: str | Path) -> None:

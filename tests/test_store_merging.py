@@ -106,5 +106,5 @@ def test_only_sessions_of_one_study_and_the_same_texts_are_merged(tmp_path):
         merge_sessions([first], first)
     with pytest.raises(InputError, match="name the sessions"):
         merge_sessions([], tmp_path / "all")
-    with pytest.raises(SessionError, match="there is no session.sqlite"):
+    with pytest.raises(SessionError, match=r"there is no session\.sqlite"):
         merge_sessions([tmp_path / "nothing"], tmp_path / "all")

@@ -74,6 +74,12 @@ class RateLimiter:
         """Seconds until calls may be made again, after the provider has asked to wait."""
         return max(0.0, self._open_at - self._clock())
 
+    def enter_now(self) -> bool:
+        """Take a place if there is one and no allowance to count: then nobody need wait."""
+        free = not (self._requests or self._tokens or self._waiting) and self._has_room()
+        self.in_flight += free
+        return free
+
     async def enter(self, tokens: float = 0.0) -> None:
         """Wait for the allowance, then for a place."""
         wait = max(

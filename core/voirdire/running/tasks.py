@@ -129,7 +129,7 @@ async def _room(worker: Worker) -> None:
     A task is open until the store has it, so that a kill loses no more than the open tasks; one
     that waits to try again is open too, so that a failing model is not met with ever more.
     """
-    while len(worker.open) - min(worker.committing, COMMITTING) >= worker.room + WAITING:
+    while len(worker.open) + max(worker.committing - COMMITTING, 0) >= worker.room + WAITING:
         worker.freed.clear()
         await worker.freed.wait()
 
@@ -152,19 +152,14 @@ def _start(job: Job) -> None:
 
 
 async def _through(job: Job) -> None:
-    """Finish a task, and keep its place until what came of it is committed."""
+    """Finish a task; its place is kept until what came of it is committed."""
     worker = job.worker
     try:
         await finish_task(job)
     except SystemExit as error:  # asyncio would end the whole loop by it
         raise PluginError(f"SystemExit: {error}") from error
     worker.committing += 1
-    worker.freed.set()
-    try:
-        await worker.commits.reached(worker.session.given)
-    finally:
-        worker.committing -= 1
-    worker.session.check()
+    worker.commits.then(worker.session.given, worker.committed)
 
 
 def _sentence(error: BaseException) -> str:
@@ -177,6 +172,8 @@ async def _wait_for_open(worker: Worker) -> None:
         await asyncio.wait(worker.open)
     if worker.broken is not None:
         raise worker.broken
+    await worker.commits.reached(worker.session.given)
+    worker.session.check()
 
 
 async def finish_task(job: Job) -> None:

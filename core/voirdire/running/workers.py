@@ -54,23 +54,26 @@ class Commits:
 
     def __init__(self) -> None:
         self.kept = 0
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+
+    def then(self, put: int, call: Callable[[], None]) -> None:
+        """Call back once the first `put` records are committed, or writing has failed."""
+        if self.kept >= put:
+            call()
+        else:
+            self._waiting.append((put, call))
 
     async def reached(self, put: int) -> None:
         """Wait until the first `put` records are committed, or writing has failed."""
-        if self.kept >= put:
-            return
-        woken = asyncio.get_running_loop().create_future()
-        self._waiting.append((put, woken))
-        await woken
+        woken = asyncio.Event()
+        self.then(put, woken.set)
+        await woken.wait()
 
     def advance(self, records: int) -> None:
-        """So many more records are committed; none says that writing has failed: wake everyone."""
+        """So many more records are committed; none says that writing has failed: call everyone."""
         self.kept += records
         while self._waiting and (not records or self._waiting[0][0] <= self.kept):
-            _, woken = self._waiting.popleft()
-            if not woken.done():
-                woken.set_result(None)
+            self._waiting.popleft()[1]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +259,14 @@ class Worker:
             raise
         return expected, tokens
 
+    def committed(self) -> None:
+        """What came of one more task is on the disk, and its place is free."""
+        self.committing -= 1
+        self.freed.set()
+
     async def _queue(self, tokens: float, line: Line) -> None:
+        if line.limiter.enter_now():
+            return
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:

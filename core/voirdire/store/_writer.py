@@ -49,11 +49,15 @@ class Writer:
     """Takes records from any thread, commits them, and says after each commit which they were.
 
     `committed` is called in the writer's own thread with the records of each commit, and with none
-    when writing has failed. `given` counts the records handed over so far.
+    when writing has failed. `given` counts the records handed over so far. A session that held no
+    calls before is `fresh`: no earlier prompt has left steps in it.
     """
 
-    def __init__(self, path: Path, committed: Callable[[Sequence[Record]], None]) -> None:
-        self._queue: queue.Queue[Record | None] = queue.Queue()
+    def __init__(
+        self, path: Path, committed: Callable[[Sequence[Record]], None], *, fresh: bool = False
+    ) -> None:
+        self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
+        self._fresh = fresh
         self._committed = committed
         self.given = 0
         self._failure: BaseException | None = None
@@ -84,7 +88,7 @@ class Writer:
     def _work(self) -> None:
         try:
             with closing(connect(self._path)) as connection:
-                book = _Book(connection)
+                book = _Book(connection, fresh=self._fresh)
                 while group := self._group():
                     self._commit(connection, book, group)
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
@@ -117,8 +121,9 @@ class Writer:
 class _Book:
     """Writes records into one open transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, fresh: bool) -> None:
         self._connection, self._interned = connection, Interned(connection)
+        self._fresh = fresh
         self._sent: dict[str, int] = {}
         self._hide = Hider(environment_keys().values())
 
@@ -139,9 +144,13 @@ class _Book:
         slot, interned = call.slot, self._interned
         place = (interned.rater_id(slot.rater), interned.task(slot), slot.run, slot.step)
         messages = json.dumps([self._message(message) for message in call.request.messages])
-        self._connection.execute(_SUPERSEDE, (*place, call.key))
         row = (call.key, *place, messages, interned.params(call.params), call.request.role)
-        return int(self._connection.execute(_CALL, row).fetchone()[0])
+        try:
+            found = self._connection.execute(_CALL, row)
+        except sqlite3.IntegrityError:  # another prompt has made the call of this slot
+            self._connection.execute(_SUPERSEDE, (*place, call.key))
+            found = self._connection.execute(_CALL, row)
+        return int(found.fetchone()[0])
 
     def _message(self, message: Message) -> list[Any]:
         """Role and row of the text; behind them the row of its calls, where there are any."""
@@ -197,9 +206,9 @@ class _Book:
             self._connection.execute(sql, (finish.status, key))
         if finish.cut:
             self._connection.execute(_CUT, (finish.keys[0],))
-        if finish.keys:
+        if finish.keys and not self._fresh:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
-        elif finish.slot is not None:
+        elif not finish.keys and finish.slot is not None:
             nothing = make_call(finish.slot, Request(()))
             self._call(nothing)
             self._connection.execute(_FAIL, (finish.status, nothing.key))

@@ -70,7 +70,7 @@ class Session:
 
     def start(self, committed: Callable[[Sequence[Record]], None]) -> None:
         """Start the writer; `committed` hears, in the writer's thread, what each commit held."""
-        self._writer = Writer(self.folder / DATABASE, committed)
+        self._writer = Writer(self.folder / DATABASE, committed, fresh=not self.resumed)
 
     def put(self, record: Record) -> None:
         """Keep an attempt, or mark a task as through."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ from voirdire.tables import read_items, read_responses
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from voirdire._registry import Plugins
     from voirdire.running.workers import Worker
@@ -103,7 +104,8 @@ async def execute(
     ):
         workers, models = make_workers(study, found, session, stop, plugins)
         try:
-            await _stages(workers, study, session, stop, quiet=how.quiet)
+            with _few_collections():
+                await _stages(workers, study, session, stop, quiet=how.quiet)
         finally:
             for model in models:
                 await close_model(model)
@@ -115,6 +117,23 @@ async def execute(
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Let Python look for garbage in cycles less often, and not among what was there before.
+
+    Calls leave almost none, and looking through all objects of all packages again and again took a
+    fifth of the time of a judgement.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _warn_of_keys(text: str) -> None:

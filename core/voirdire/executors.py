@@ -16,6 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from threading import Thread
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -33,6 +35,8 @@ Sum = TypeVar("Sum")
 
 #: How often a part is given out again after its worker died.
 ATTEMPTS = 4
+#: Seconds that a worker has to end what it does, once nobody waits for it.
+ORPHANED = 10.0
 #: Parts that wait for each worker: no worker is idle, and few results are held.
 AHEAD = 2
 
@@ -183,6 +187,21 @@ def _alone(workers: int) -> None:
     share = str(max((os.cpu_count() or 1) // workers, 1))
     for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, share)
+    Thread(target=_end_with_parent, name="voirdire-parent", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process some seconds after the one that started it was killed.
+
+    The pool's own way to hear of it is a pipe whose other end this process holds as well.
+    """
+    from multiprocessing import parent_process  # noqa: PLC0415 - slow to import
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        sleep(ORPHANED)
+        os._exit(1)
 
 
 @dataclass

@@ -81,6 +81,20 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            "--workers",
+            help="Share the study out: a number of processes, or a cluster, dask://HOST:PORT.",
+            show_default=False,
+        ),
+    ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure", help="With --workers, use a cluster on another machine without TLS."
+        ),
+    ] = False,
 ) -> None:
     """Run a study: generate responses, judge and annotate them. Then examine the session."""
     from voirdire import running
@@ -104,6 +118,8 @@ def run(
             max_cost=max_cost,
             max_calls=max_calls,
             quiet=quiet,
+            workers=workers,
+            insecure=insecure,
         )
     except KeyboardInterrupt:
         typer.echo("Interrupted at once. Every reply that was committed is kept.")

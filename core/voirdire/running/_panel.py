@@ -76,7 +76,7 @@ def make_workers(
                 chance=random.Random(asker.id.name),  # noqa: S311 - jitter is no secret
             )
         )
-    _charge(budget, session, study)
+    charge(budget, session, study)
     return workers, [model for model, _ in models.values()]
 
 
@@ -119,7 +119,7 @@ def _limits(model: Any, limits: ModelLimits) -> ModelLimits:
     return limits.model_copy(update={"concurrency": most, "start_concurrency": start})
 
 
-def _charge(budget: Budget, session: Session, study: Study) -> None:
+def charge(budget: Budget, session: Session, study: Study) -> None:
     """Charge the budget with what the session has spent so far, whoever spent it.
 
     Replies whose tokens are not known are charged by their length.

@@ -72,12 +72,17 @@ async def arun(  # noqa: PLR0913 - each is a choice of the caller
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a run is made: see `run`."""
+    """How a run is made: see `run`.
+
+    A piece of a study that was shared out is run with `whole` False: its session holds its texts
+    already, and tables are derived where the pieces come together.
+    """
 
     resume: bool = False
     ask_again: bool = False
     only: Stage | None = None
     quiet: bool = False
+    whole: bool = True
 
 
 async def execute(
@@ -90,13 +95,11 @@ async def execute(
     study = with_free_models(declared, plugins)
     panel = Panel(Path(out), study, tuple(askers(study, plugins)))
     found = chosen(panel, STAGES if how.only is None else (how.only,))
-    _warn_of_keys(text)
+    if how.whole:
+        warn_of_keys(text)
 
     def take(connection: sqlite3.Connection) -> None:
-        replies = Replies.of(connection)
-        read_inputs(connection, study, found)
-        if how.resume and not how.ask_again:
-            _check_fit(replies.unfit(connection, found, study.comparisons), out)
+        take_inputs(connection, study, found, how, out)
 
     with (
         usable(out),
@@ -110,13 +113,34 @@ async def execute(
             for model in models:
                 await close_model(model)
             session.stop()
-        if stop.reason != "interrupted" or sum(one.tally.tasks for one in workers) <= AT_ONCE:
+        few = sum(one.tally.tasks for one in workers) <= AT_ONCE
+        if how.whole and (few or stop.reason != "interrupted"):
             write_tables(session.folder, panel=panel, connection=session.connection)
-        keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
+        if how.whole:
+            keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
         parked = {one.asker.id.name: one.parked for one in workers}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
+
+
+def take_inputs(
+    connection: sqlite3.Connection,
+    study: Study,
+    found: Sequence[Asker],
+    how: How,
+    out: str | Path,
+) -> None:
+    """Take the study's texts in, and see that what is on file fits it."""
+    replies = Replies.of(connection)
+    if how.whole:
+        read_inputs(connection, study, found)
+    if how.resume and not how.ask_again:
+        _check_fit(replies.unfit(connection, found, study.comparisons), out)
+
+
+#: Objects more before the young are looked through, and how often the older are.
+_COLLECT = (50_000, 20, 50)
 
 
 @contextmanager
@@ -127,8 +151,11 @@ def _few_collections() -> Iterator[None]:
     fifth of the time of a judgement.
     """
     before = gc.get_threshold()
+    if before[0] >= _COLLECT[0]:  # another run in this process has said so
+        yield
+        return
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(*_COLLECT)
     try:
         yield
     finally:
@@ -136,7 +163,7 @@ def _few_collections() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _warn_of_keys(text: str) -> None:
+def warn_of_keys(text: str) -> None:
     """A study is kept with its session: what looks like a key in it is said."""
     lines = [number for number, line in enumerate(text.splitlines(), 1) if looks_secret(line)]
     if lines:

@@ -7,7 +7,9 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
+from voirdire.errors import InputError
 from voirdire.running._run import How, execute, read_study
+from voirdire.running._shared import run_shared
 from voirdire.running._stop import Stop
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     max_calls: int | None = None,
     ask_again: bool = False,
     quiet: bool = False,
+    workers: str | int | None = None,
+    insecure: bool = False,
     plugins: Plugins | None = None,
 ) -> RunResult:
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
@@ -60,6 +64,11 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
         parameter or a text has changed; without it they are an error.
     quiet : bool
         Show no progress.
+    workers : str or int, optional
+        Share the study out: a number of processes, or the address of a cluster (`dask://...`), as
+        `voirdire.executors.open_executor` takes it. Limits are of the whole run.
+    insecure : bool
+        Whether a cluster on another machine may be used without TLS.
     plugins : Plugins, optional
         In place of those that are installed.
 
@@ -77,6 +86,10 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     """
     known = read_study(study, max_cost=max_cost, max_calls=max_calls)
     how = How(resume, ask_again, only, quiet)
+    if workers is not None:
+        if plugins is not None:
+            raise InputError("workers load the plugins that are installed: leave plugins out")
+        return run_shared(known, out, how, workers, insecure=insecure)
 
     async def go(stop: Stop) -> RunResult:
         return await execute(known, out, stop, how, plugins)
@@ -84,11 +97,11 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_interruptible(go))
+        return asyncio.run(interruptible(go))
     return _in_thread(go)
 
 
-async def _interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
+async def interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
     """Run with signals setting the stop, where this thread may handle them."""
     stop, loop = Stop(), asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():

@@ -42,6 +42,10 @@ WHERE r.stage != 'generate' GROUP BY r.name, r.model, c.role ORDER BY max(a.id)"
 _BY_MODEL = f"SELECT r.model, c.role, {_SUMS} GROUP BY r.model, c.role"
 _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
+_OPEN = """SELECT e.item, count(DISTINCT e.position) * ? - total({0}) FROM expected e
+LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0 AND c.run <= ?
+GROUP BY e.item ORDER BY min(e.position)"""
 _LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
 JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id DESC LIMIT 1"""
 _OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
@@ -102,6 +106,17 @@ def count_finished(
         else:
             found.statuses[status] += count
     return found
+
+
+def open_items(
+    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons, *, failed: bool
+) -> dict[str, int]:
+    """Item -> tasks about it that are not settled, in order; `failed` ones count as open or not."""
+    expect(connection, asker.task, comparisons)
+    number = rater_number(connection, asker.id) or -1
+    settled = "c.status IS NOT NULL AND (c.status != 'failed' OR ?)"
+    rows = connection.execute(_OPEN.format(settled), (asker.runs, not failed, number, asker.runs))
+    return {item: count for item, count in rows if count > 0}
 
 
 @dataclass(frozen=True, slots=True)

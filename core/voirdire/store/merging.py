@@ -21,7 +21,7 @@ from voirdire.study import study_hash
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from voirdire._registry import Plugins
 
@@ -183,10 +183,46 @@ def take_session(
         It cannot be read, or holds another text of an item or response than this one.
     """
     with usable(folder), closing(read_session(folder)) as other:
-        _stage(connection, other)
+        other.execute("BEGIN")  # a session that is being written is read as it stands now
+        _taken(connection, other, _WHOLE, subjects=subjects, whose=folder)
+
+
+def take_piece(
+    connection: sqlite3.Connection, other: sqlite3.Connection, items: Iterable[str]
+) -> None:
+    """Take what an open session holds about these items into a new one, inside a transaction."""
+    other.execute("CREATE TEMP TABLE IF NOT EXISTS piece (item TEXT PRIMARY KEY)")
+    other.execute("DELETE FROM temp.piece")
+    other.executemany("INSERT INTO temp.piece VALUES (?)", ((item,) for item in items))
+    _taken(connection, other, _PIECE, subjects=True, whose="the whole")
+
+
+#: Which rows of each table are taken; a table that is not named comes whole.
+_WHOLE: dict[str, str] = {}
+_OF_PIECE = "task IN (SELECT id FROM tasks WHERE item IN (SELECT item FROM temp.piece))"
+_PIECE = {
+    "items": "id IN (SELECT item FROM temp.piece)",
+    "responses": "item IN (SELECT item FROM temp.piece)",
+    "tasks": "item IN (SELECT item FROM temp.piece)",
+    "calls": _OF_PIECE,
+    "attempts": f"call IN (SELECT id FROM calls WHERE {_OF_PIECE})",  # noqa: S608
+    "texts": f"""id IN (SELECT number.value FROM calls, json_each(calls.messages) message,
+        json_each(message.value) number WHERE number.key > 0 AND {_OF_PIECE})""",  # noqa: S608
+}
+
+
+def _taken(
+    connection: sqlite3.Connection,
+    other: sqlite3.Connection,
+    where: dict[str, str],
+    *,
+    subjects: bool,
+    whose: str | Path,
+) -> None:
     try:
+        _stage(connection, other, where)
         if subjects:
-            _check_texts(connection, folder)
+            _check_texts(connection, whose)
             connection.execute(_ITEMS)
             connection.execute(_RESPONSES)
         for table, columns in _KNOWN_BY.items():
@@ -199,18 +235,19 @@ def take_session(
         _clear(connection)
 
 
-def _stage(connection: sqlite3.Connection, other: sqlite3.Connection) -> None:
-    """Lay the other session's tables beside, read at one moment."""
+def _stage(
+    connection: sqlite3.Connection, other: sqlite3.Connection, where: dict[str, str]
+) -> None:
+    """Lay the other session's rows beside those of this one."""
     _clear(connection)
-    other.execute("BEGIN")  # a session that is being written is read as it stands now
     for table, columns in _STAGED.items():
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         subjects = table in ("items", "responses")
         key = ", PRIMARY KEY (id)" if columns[0] == "id" and not subjects else ""
         connection.execute(f"CREATE TEMP TABLE from_{table} ({names}{key})")
         order = "position" if subjects else columns[0]
-        rows = other.execute(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608
-        connection.executemany(f"INSERT INTO from_{table} VALUES ({marks})", rows)  # noqa: S608
+        sql = f"SELECT {names} FROM {table} WHERE {where.get(table, 'true')} ORDER BY {order}"  # noqa: S608
+        connection.executemany(f"INSERT INTO from_{table} VALUES ({marks})", other.execute(sql))  # noqa: S608
     connection.execute("CREATE INDEX temp.from_attempt_of ON from_attempts (call)")
 
 

@@ -1,11 +1,13 @@
 """How the verdict was tested: twenty judges of known truth, and the reference's rates.
 
-    python benchmarks/verdict.py [PANELS] [SYSTEMSxITEMS ...]     # writes results/verdict.md
-    python benchmarks/verdict.py --reference [PANELS]             # the reference's seeds and bands
+    python benchmarks/verdict.py [PANELS] [600s] [10x200 ...]     # writes results/verdict.md
+    python benchmarks/verdict.py --reference [PANELS] [600s]      # the reference's seeds and bands
+    python benchmarks/verdict.py --fresh [PANELS]                 # its judges, seeds of ours
 
-Own seeds start at 700000. Truth is computed panel by panel from the means of systems over 3,000
-more items (`simulate.deserved`); a close call counts for neither error. The reference is
-`reference/verdict` of the shared folder, found by VOIRDIRE_SHARED or ../shared.
+Each size gets an equal part of the seconds, so that small panels are run more often. Own seeds
+start at 700000. Truth is computed panel by panel from 3,000 more items (`simulate.deserved`); a
+close call counts for neither error. The reference is `reference/verdict` of the shared folder,
+found by VOIRDIRE_SHARED or ../shared.
 """
 
 from __future__ import annotations
@@ -55,10 +57,18 @@ def case_of(panel, name) -> Case:
     )
 
 
-def run(systems: int, items: int, panels: int) -> tuple[Counter, Counter, float]:
-    """Errors by use, states by judge and use, and seconds for one judge."""
-    errors, states, spent = Counter(), Counter(), 0.0
-    for seed in range(FIRST, FIRST + panels):
+def run(
+    systems: int, items: int, panels: int, seconds: float = math.inf
+) -> tuple[Counter, Counter, float, int]:
+    """Errors by use, states by judge and use, seconds for one judge, and panels that were run.
+
+    Stops after `seconds`, whole panels only, one at least.
+    """
+    errors, states, spent, done = Counter(), Counter(), 0.0, 0
+    start = time.perf_counter()
+    while done < panels and (not done or time.perf_counter() - start < seconds):
+        seed = FIRST + done
+        done += 1
         panel = simulate_panel(systems, items, seed, endless=ENDLESS)
         for name in KINDS:
             truth, case = deserved(panel, name), case_of(panel, name)
@@ -69,7 +79,7 @@ def run(systems: int, items: int, panels: int) -> tuple[Counter, Counter, float]
                 if verdict.target == "these systems":
                     states[name, verdict.use, verdict.state] += 1
                     count(errors, verdict.use, truth[verdict.use], verdict.state)
-    return errors, states, spent / (panels * len(KINDS))
+    return errors, states, spent / (done * len(KINDS)), done
 
 
 def count(errors: Counter, use: str, truth: bool | None, state: str) -> None:
@@ -89,7 +99,7 @@ def table_of_errors(cells) -> list[str]:
         "| systems x items | panels | use | deserve it | yes | no | must not | yes | ms a judge |",
         "|---|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for (systems, items, panels), (errors, _, spent) in cells.items():
+    for (systems, items), (errors, _, spent, panels) in cells.items():
         lines += [
             f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "
             f"| {errors[use, 'granted']} | {errors[use, 'refused']} | {errors[use, 'undeserving']} "
@@ -97,6 +107,16 @@ def table_of_errors(cells) -> list[str]:
             for use in USES
             if errors[use, "deserving"] + errors[use, "undeserving"]
         ]
+    return lines
+
+
+def totals(cells) -> list[str]:
+    """Both errors of each use over all cells."""
+    lines = ["| use | must not | false yes | deserve it | false no |", "|---|---:|---:|---:|---:|"]
+    for use in USES:
+        told = ("undeserving", "licensed", "deserving", "refused")
+        sums = (sum(errors[use, key] for errors, *_ in cells.values()) for key in told)
+        lines.append(f"| {use} | " + " | ".join(map(str, sums)) + " |")
     return lines
 
 
@@ -113,21 +133,24 @@ def table_of_states(states: Counter, panels: int) -> list[str]:
     return lines
 
 
-def main(sizes, panels: int) -> str:
+def main(sizes, panels: int, seconds: float = math.inf) -> str:
     """The report as Markdown."""
-    cells = {(s, i, panels): run(s, i, panels) for s, i in sizes}
+    cells = {}
+    for size in sizes:
+        cells[size] = run(*size, panels, seconds / len(sizes))
+        print(*table_of_errors({size: cells[size]})[2:], sep="\n", file=sys.stderr, flush=True)
     lines = [
         f"# The verdict on twenty simulated judges, seeds from {FIRST}",
         "",
-        "Cells that were run: " + ", ".join(f"{s} x {i}" for s, i in sizes) + f"; {panels} panels "
-        "each, three humans.",
+        "Three humans; each cell with as many panels as its time allowed.",
         "",
         *table_of_errors(cells),
     ]
-    for (systems, items, _), (_, states, _) in cells.items():
+    lines += ["", *totals(cells)]
+    for (systems, items), (_, shown, _, done) in cells.items():
         if (systems, items) in ((10, 200), (3, 200)):
             lines += ["", f"Yes / no in per cent, {systems} x {items}:", ""]
-            lines += table_of_states(states, panels)
+            lines += table_of_states(shown, done)
     return "\n".join(lines) + "\n"
 
 
@@ -191,6 +214,9 @@ def deserved_of(made, name: str, truth) -> dict[str, bool | None]:
     order, score = able and told["ORDER"], able and told["BIAS"] and told["AGREE"]
     bad = not made.READS[name] or name in made.SINGLE_BAD
     single = False if bad else True if name in ("exchangeable", "better") else None
+    # A peer with a view of its own of one system, beyond the margin, is none that deserves it.
+    if single:
+        single = told["SYS"] if told["FAM"] else False
     return {
         "order": told["REVERSE"] if order else False,
         "score": told["LEVEL"] if score else False,
@@ -209,6 +235,8 @@ if __name__ == "__main__":
         print(reference(numbers[0] if numbers else 10**6, given[0] if given else math.inf))
     else:
         chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
-        text = main(chosen, next((int(o) for o in options if o.isdigit()), 100))
+        given = [float(o[:-1]) for o in options if o.endswith("s")]
+        panels = next((int(o) for o in options if o.isdigit()), 10**6 if given else 100)
+        text = main(chosen, panels, given[0] if given else math.inf)
         RESULTS.write_text(text, encoding="utf-8")
         print(text)

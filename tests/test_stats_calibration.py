@@ -59,6 +59,14 @@ def test_runs_are_calibrated_alike_and_missing_stays_missing():
     assert found.n == 5
 
 
+def test_names_too_long_for_a_number_are_dealt_to_folds_by_their_letters():
+    judge, reference = [4.0, 5, 3, 4, 5, 3], [3.0, 4, 2, 3, 4, 2]
+    long = [str(k) * 30 for k in range(1, 7)]
+    short = [str(k) for k in range(1, 7)]
+    found = [calibrate(judge, reference, clusters=names).scores for names in (long, short)]
+    np.testing.assert_array_equal(*found)
+
+
 def test_the_order_of_rows_changes_nothing():
     chance = np.random.default_rng(4)
     names = np.array([f"c{i // 3}" for i in range(60)])

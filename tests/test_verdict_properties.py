@@ -177,6 +177,23 @@ def test_a_careless_human_of_three_is_found_left_out_and_a_serious_finding():
     assert said.consequence == "Left out of the verdicts there."
 
 
+def test_a_judge_that_repeats_a_human_is_a_serious_finding():
+    """A copy is as good as that human, so the verdict cannot tell; the equal scores do."""
+    frame = panel(7, items=60, raters=2)
+    rng = np.random.default_rng(1)
+    human = frame.filter(pl.col("rater") == "human 0")["score"].to_numpy()
+    judge = frame.filter(pl.col("rater") == "judge")
+    own = judge["score"].to_numpy()
+    near = np.where(rng.random(len(own)) < 0.1, own, human)
+    for scores, words in ((human, "on every response"), (near, "too often")):
+        copy = judge.with_columns(score=pl.Series(scores))
+        found = examined(pl.concat([frame.filter(pl.col("rater") != "judge"), copy]), humans=2)
+        (said,) = [one for one in found.findings if one.kind == "judge_equals_human"]
+        assert said.severity == "serious"
+        assert f"judge gives the scores of human 0 {words} (score)." == said.message
+    assert not [one for one in examined(frame, humans=2).findings if "equals" in one.kind]
+
+
 def test_a_family_a_subgroup_and_clusters_of_a_file_reach_the_verdict(tmp_path):
     frame = panel(2, items=120).with_columns(
         dialogue="d" + (pl.col("item").str.slice(1).cast(pl.Int64) // 2).cast(pl.String),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from verdict_work import (
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.components import find_components
-from voirdire.examining.verdict.judging import judge_cases
+from voirdire.examining.verdict.judging import copied_humans, judge_cases
 from voirdire.examining.verdict.uses import decide
 from voirdire.study import Margins
 
@@ -203,3 +204,26 @@ def test_holm_is_over_the_grid_of_one_use():
         assert smallest.p_holm == pytest.approx(min(3 * smallest.p, 1))
         assert all(v.p_holm >= v.p for v in grid)
     assert {v.use for v in verdicts} == {"order", "single"}
+
+
+def test_no_judge_of_its_own_is_said_to_repeat_a_human():
+    for seed in range(6):
+        made = simulate_panel(2, 60, 5_000 + seed)
+        for name in KINDS:
+            assert copied_humans(case_of(made, name)) == (), (seed, name)
+
+
+def test_one_column_of_labels_is_repeated_only_by_equal_scores_throughout():
+    labels = np.array([1.0, 0, 1, 1, 0] * 5)
+    case = Case("judge", "right", ("labels",), labels[None], labels[None], np.arange(25), 1.0)
+    (found,) = copied_humans(case)
+    assert (found.human, found.equal, found.shared, math.isnan(found.most)) == (
+        "labels", 25, 25, True,
+    )  # fmt: skip
+    once = labels.copy()
+    once[3] = 0
+    assert copied_humans(replace(case, scores=once[None])) == ()
+    few = replace(case, scores=labels[None, :19], humans=labels[None, :19], items=np.arange(19))
+    assert copied_humans(few) == ()
+    same = replace(case, scores=np.ones((1, 25)), humans=np.ones((1, 25)))
+    assert copied_humans(same) == ()  # named as a constant

@@ -25,7 +25,12 @@ from voirdire.examining.source import (
     open_source,
 )
 from voirdire.examining.verdict.gathering import blocked_pairs, gather_cases
-from voirdire.examining.verdict.judging import Judged, careless_findings, judge_cases
+from voirdire.examining.verdict.judging import (
+    Judged,
+    careless_findings,
+    copied_findings,
+    judge_cases,
+)
 from voirdire.study import Gate
 from voirdire.tables import RATERS
 
@@ -298,7 +303,13 @@ def _joined(
         versions=_versions(),
         options=_options(study, inputs.panel.reference or study.data.reference),
         input_hashes=hashes if compared is None else {**hashes, **compared.hashes},
-        findings=by_severity((*inputs.findings, *careless_findings(judged.evidence))),
+        findings=by_severity(
+            (
+                *inputs.findings,
+                *careless_findings(judged.evidence),
+                *copied_findings(judged.evidence),
+            )
+        ),
         results=ratings.results,
         composites=ratings.composites,
         ceiling=ratings.ceiling,

@@ -30,6 +30,8 @@ SYSTEMS, ITEMS, RESPONSES = 0.45, 0.45, 0.35
 #: A human's own view of a system, and its noise on one response.
 OWN, NOISE = 0.12, 0.7
 CENTRE = 3.0
+#: At this score a response passes.
+GATE = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +162,9 @@ class SimulatedPanel:
         Systems of every judge's own family.
     means : mapping of str to (S,) float64
         True means of systems by judge, items without end; ``"humans"`` is the panel's.
+    stops : mapping of str to bool
+        Whether a judge, at a gate of 4 and over items without end, passes and stops as another
+        human does, but for the margin.
     """
 
     humans: Floats
@@ -167,6 +172,7 @@ class SimulatedPanel:
     special: NDArray[np.bool_]
     family: NDArray[np.bool_]
     means: Mapping[str, Floats] = field(default_factory=dict)
+    stops: Mapping[str, bool] = field(default_factory=dict)
 
 
 def simulate_panel(
@@ -203,12 +209,26 @@ def simulate_panel(
     family = np.arange(systems) < max(1, round(0.3 * systems))
     seen, judged = _scores(quality, views, family, items, humans, kinds, rng)
     means: dict[str, Floats] = {}
+    stops: dict[str, bool] = {}
     if endless:
         many, by = _scores(quality, views, family, endless, humans, kinds, rng)
         means = {name: scores.mean(axis=1) for name, scores in by.items()}
         means["humans"] = many.mean(axis=(0, 2))
+        stops = {name: _stops(many >= GATE, scores >= GATE) for name, scores in by.items()}
     special = np.arange(items) < items // 5
-    return SimulatedPanel(seen, judged, special, family, means)
+    return SimulatedPanel(seen, judged, special, family, means, stops)
+
+
+def _stops(humans: NDArray[np.bool_], judge: NDArray[np.bool_]) -> bool:
+    """Of what one human passes (fails) the judge passes (fails) no fewer than the others do."""
+    for passes in (True, False):
+        people, own = humans == passes, judge == passes
+        rates = [(people[k] * np.delete(people, k, 0)).sum() / np.delete(people, k, 0).sum()
+                 for k in range(len(people))]  # fmt: skip
+        less = (people * own).sum() / people.sum() - np.mean(rates)
+        if less < -max(_RATE, float(np.std(rates, ddof=1))):
+            return False
+    return True
 
 
 def _scores(
@@ -264,7 +284,7 @@ def tidy_ratings(panel: SimulatedPanel, attribute: str) -> pl.DataFrame:
 
 
 #: Margins of `Margins` in points of this scale, for the truth of a panel.
-_BIAS, _SYSTEM, _ORDER, _AGREE = 0.2, 0.4, 0.80, 0.75
+_BIAS, _SYSTEM, _ORDER, _AGREE, _RATE = 0.2, 0.4, 0.80, 0.75, 0.10
 
 
 def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
@@ -287,7 +307,7 @@ def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
     own = _zone(means.specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
     level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
     found["single"] = _all(kind.reads, kind.single, fair, own, level)
-    found["gate"] = _all(kind.reads, kind.single, fair, own)
+    found["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
     return found
 
 

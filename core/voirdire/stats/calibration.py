@@ -122,7 +122,7 @@ def calibrate(
     if systems is not None:
         system = np.unique(row_names(systems, size, "systems"), return_inverse=True)[1]
     unit = np.arange(size) if clusters is None else row_names(clusters, size, "clusters")
-    fold = _in_order(unit) % folds
+    fold = in_order(unit) % folds
     known = ~np.isnan(scores)
     total = np.where(known, scores, 0.0).sum(0)
     mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
@@ -146,11 +146,16 @@ def calibrate(
     )  # fmt: skip
 
 
-def _in_order(names: NDArray[Any]) -> NDArray[np.intp]:
+#: Digits of a name that is compared as a number.
+_LONGEST_NUMBER = 18
+
+
+def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     """Codes by the order of names; names that are all whole numbers go by their value."""
     found, codes = np.unique(names, return_inverse=True)
     text = found.astype(str)
-    if np.char.isdigit(text).all():
+    # Longer names are no 64-bit numbers.
+    if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:
         return np.asarray(np.argsort(np.argsort(text.astype(np.int64), kind="stable"))[codes])
     return codes.astype(np.intp)
 

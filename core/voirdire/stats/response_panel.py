@@ -103,7 +103,7 @@ class ResponsePanel:
     @property
     def crossed(self) -> bool:
         """Whether an item is answered by about two systems or more, so that its effect shows."""
-        return len(self.systems) > 1 and self.n / len(np.unique(self.item)) >= 1.9
+        return len(self.systems) > 1 and self.n > 0 and self.n / (self.item.max() + 1) >= 1.9
 
     @property
     def mean_human(self) -> Floats:

@@ -114,7 +114,8 @@ def _attentive(
 def find_score_components(case: Case, before: Found, margins: Margins) -> Found:
     """Those that quoting means of systems needs, of a case whose judge has other scores now.
 
-    The responses are those of `before`, as far as the judge still has a score.
+    The responses are those of `before`, as far as the judge still has a score. Where one of the
+    others is no, READ is left out.
     """
     panel, humans = before.panel, before.humans
     if case.paired.sum() == panel.n:
@@ -123,8 +124,10 @@ def find_score_components(case: Case, before: Found, margins: Margins) -> Found:
         left_out = sorted(set(range(len(panel.humans))) - set(humans))
         panel = case.panel().without_humans(left_out)
     spread = _spread(panel, humans, nominal=case.nominal)
-    parts = [_cover(case, margins), _read(case, panel, margins, "READ")]
-    parts += [*_bias(case, panel, spread, margins), *_systems(case, panel, spread, margins)]
+    parts = [_cover(case, margins), *_bias(case, panel, spread, margins)]
+    parts += _systems(case, panel, spread, margins, quoted=True)
+    if all(part.state != "no" for part in parts):  # one is enough, and READ takes the longest
+        parts.append(_read(case, panel, margins, "READ"))
     return Found({part.name: part for part in parts}, (), panel, tuple(humans))
 
 
@@ -375,8 +378,14 @@ def _mean_off(panel: ResponsePanel, off: Floats) -> Jackknifed:
 
 
 def _systems(
-    case: Case, panel: ResponsePanel, spread: means.HumanSpread, margins: Margins
+    case: Case,
+    panel: ResponsePanel,
+    spread: means.HumanSpread,
+    margins: Margins,
+    *,
+    quoted: bool = False,
 ) -> list[Component]:
+    """Components of the means of systems; where means are to be `quoted`, what that needs alone."""
     count = len(panel.systems)
     if count < 2:
         names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
@@ -389,13 +398,15 @@ def _systems(
     names_of = [str(name) for name in panel.systems]
     parts = _ordered(found, count, margins)
     parts.append(_allowed("LEVEL", found.bias, found.bias_out, (margin, 1.0, spread), names_of))
+    family = _family(case, found, names_of, spread, margin)
+    if quoted:
+        return [*parts, *family]
     allowed = spread.allow(margin, 2.0, 1)
     parts.append(_reverse(found, allowed, names_of))
     own, own_out = means.specific(found.bias), means.specific(found.bias_out)
     factor = count / (count - 1)
     parts.append(_allowed("SYS", own, own_out, (margin, factor, spread), names_of))
-    parts += _family(case, found, names_of, spread, margin)
-    return [*parts, *_to_come(found, spread, margin, margins)]
+    return [*parts, *family, *_to_come(found, spread, margin, margins)]
 
 
 def _few_in_system(panel: ResponsePanel, seen: NDArray[np.intp], *, own: bool) -> list[Component]:
@@ -516,11 +527,9 @@ def _to_come(
         names: Sequence[ComponentName] = ("ORDER+", "LEVEL+")
         return [_untested(name, "few systems", count=count) for name in names]
     whole = means.correlation(means.moments(found.human, found.judge))
-    out = [
-        means.correlation(means.moments(np.delete(found.human, k), np.delete(found.judge, k)))
-        for k in range(count)
-    ]
-    order = jackknife(whole, np.array(out), "fisher")
+    others = np.nonzero(~np.eye(count, dtype=bool))[1].reshape(count, count - 1)
+    out = means.correlation(means.moments(found.human[others], found.judge[others]))
+    order = jackknife(whole, out, "fisher")
     # The jackknife, never below Fisher's own; the estimate is the plain one.
     order = replace(
         order,

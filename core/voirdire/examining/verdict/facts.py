@@ -185,6 +185,26 @@ class Careless:
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """A human whose scores the judge gives more often than one who did not see them could.
+
+    Attributes
+    ----------
+    equal, shared : int
+        Responses on which the two are the same, of those that both scored.
+    most : float
+        The share of equal scores that a rater can reach who sees the response alone; NaN where no
+        two humans scored enough of the same responses.
+    """
+
+    human: str
+    attribute: str
+    equal: int
+    shared: int
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
 class AltTests:
     """The published alt-test, and what it says of answers that read nothing; it decides nothing.
 
@@ -243,6 +263,8 @@ class Evidence:
     humans_below : float
         With one human column: it could stand in for one only if two humans correlate below this
         within systems; else NaN.
+    copied : tuple of Copied
+        Humans whose scores the judge repeats.
     components : tuple of Component
         All that were computed, those that no use required included.
     responses : ResponseAgreement or None
@@ -278,6 +300,7 @@ class Evidence:
     graded: ResponseAgreement | None = None
     humans_graded: ResponseAgreement | None = None
     alt_tests: AltTests | None = None
+    copied: tuple[Copied, ...] = ()
 
     def component(self, name: str) -> Component | None:
         """The component of that name, if it was computed."""

@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.stats.calibration import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     clusters = clusters_of(ratings, cube)
     subgroups = by_response(ratings, cube, "subgroup")
     gate = gate_of(study, panel.scale)
+    items = in_order(np.array(cube.items))  # numbers are compared sooner than names
     for judge in panel.judges:
         kept = kept_responses(cube, judge.excluded)
         declared = study.rater(judge.name)
@@ -48,7 +50,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
                     reference=reference,
                     scores=runs[:, at, kept],
                     humans=humans[:, kept],
-                    items=np.array(cube.items)[cube.item[kept]],
+                    items=items[cube.item[kept]],
                     width=panel.scale.width,
                     systems=_systems(cube, kept),
                     clusters=None if clusters is None else clusters[kept],

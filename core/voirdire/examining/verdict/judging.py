@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.examining.verdict.components import find_components
-from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Verdict
+from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
 from voirdire.examining.verdict.steps import next_step
 from voirdire.examining.verdict.uses import asked_uses, verdict_of, with_holm
 from voirdire.schema import Finding
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 FEWEST_HUMANS = 3
 #: Constants that are tried at most.
 MOST_LEVELS = 21
+#: Responses that two raters share at least before their equal scores say anything.
+FEWEST_EQUAL = 20
+#: How rarely a judge that copies nobody may be said to copy somebody.
+BY_CHANCE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,86 @@ def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     ]
 
 
+def copied_humans(case: Case) -> tuple[Copied, ...]:
+    """Humans whose scores a run of the judge repeats.
+
+    Two raters who each see the response alone give the same score with probability sum(q²), where q
+    are the shares of the scores that such a response gets. Nobody who sees the response alone can
+    guess one of them more often than max(q), which is at most the root of that sum; and the mean of
+    a root is at most the root of the mean. So a judge is equal to a human in at most sqrt(p) of the
+    responses, p being how often two humans are. More equal scores than that, beyond a binomial tail
+    of one in a thousand, come from the human's own. Where no two humans can be compared, only a
+    judge that is equal on every response is named.
+    """
+    if not np.isnan(case.constant):
+        return ()
+    most, made = _most_equal(case.humans), []
+    for name, human in zip(case.reference, case.humans, strict=True):
+        shared, equal = max(
+            (_equal(run, human) for run in case.scores), key=lambda pair: pair[1] / max(pair[0], 1)
+        )
+        if shared < FEWEST_EQUAL or len(np.unique(human[~np.isnan(human)])) < 2:
+            continue
+        rare = equal == shared if np.isnan(most) else _tail(equal, shared, most) < BY_CHANCE
+        if rare:
+            made.append(Copied(name, case.attribute, equal, shared, most))
+    return tuple(made)
+
+
+def _equal(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, int]:
+    """How many responses both scored, and on how many of them the same."""
+    shared = ~np.isnan(a) & ~np.isnan(b)
+    return int(shared.sum()), int((a == b)[shared].sum())
+
+
+def _most_equal(humans: NDArray[np.float64]) -> float:
+    """The root of the largest share of equal scores of two humans; NaN without two."""
+    pairs = [_equal(humans[a], humans[b]) for a, b in combinations(range(len(humans)), 2)]
+    shares = [equal / shared for shared, equal in pairs if shared >= FEWEST_EQUAL]
+    return float(max(shares) ** 0.5) if shares else float("nan")
+
+
+def _tail(equal: int, shared: int, most: float) -> float:
+    """Probability of so many equal scores or more."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
+
+    return float(bdtrc(equal - 1, shared, most)) if equal else 1.0
+
+
+def copied_findings(evidence: Iterable[Evidence]) -> list[Finding]:
+    """One finding a judge and a human whose scores it repeats, over attributes."""
+    seen: dict[tuple[str, str], list[Copied]] = {}
+    for one in evidence:
+        for found in one.copied:
+            seen.setdefault((one.judge, found.human), []).append(found)
+    return [
+        Finding(
+            "judge_equals_human",
+            "serious",
+            judge,
+            len(found),
+            tuple(_copied_words(one) for one in found)[:20],
+            f"{judge} gives the scores of {human} {_how_often(found)} "
+            f"({', '.join(one.attribute for one in found)}).",
+            f"Check that the scores of {human} did not reach {judge}, and that no column was used "
+            f"twice; if one is a copy of the other, no verdict on {judge} means anything.",
+        )
+        for (judge, human), found in seen.items()
+    ]
+
+
+def _how_often(found: Sequence[Copied]) -> str:
+    whole = all(one.equal == one.shared for one in found)
+    return "on every response" if whole else "too often"
+
+
+def _copied_words(one: Copied) -> str:
+    words = f"{one.attribute}: equal on {one.equal:,} of {one.shared:,} responses"
+    if np.isnan(one.most):
+        return words
+    return f"{words}; a rater who did not see them reaches {one.most:.0%}"
+
+
 def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> Evidence:
     gated, humans, graded, humans_graded = _responses(case, found, level)
     return Evidence(
@@ -165,6 +249,7 @@ def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> 
         constant=case.constant,
         humans_below=found.humans_below,
         careless=found.careless,
+        copied=copied_humans(case),
         components=tuple(found.components.values()),
         responses=gated,
         humans_responses=humans,

@@ -96,7 +96,7 @@ def scan_sheet(path: Path, name: str) -> Sheet:
             return Sheet()
         found = _scan(book, member)
         _check_room(path, name, found)
-        _check_texts(path, book, member, name)
+        _check_texts(path, book, member, name, found.cells)
     return found
 
 
@@ -238,7 +238,7 @@ def _pieces(book: zipfile.ZipFile, member: str) -> Iterator[bytes]:
     yield rest
 
 
-def _check_texts(path: Path, book: zipfile.ZipFile, sheet: str, name: str) -> None:
+def _check_texts(path: Path, book: zipfile.ZipFile, sheet: str, name: str, cells: int) -> None:
     """A long text that a million cells refer to is held a million times."""
     if "xl/sharedStrings.xml" not in book.namelist():
         return
@@ -246,7 +246,11 @@ def _check_texts(path: Path, book: zipfile.ZipFile, sheet: str, name: str) -> No
     most = book.getinfo(sheet).file_size // len(b"<c><v>0</v></c>")
     if size * most <= MOST_BYTES:
         return
-    lengths = [len(text) for text in _TEXT.findall(book.read("xl/sharedStrings.xml"))]
+    texts = book.read("xl/sharedStrings.xml")
+    # Cells that each hold the longest text are still few enough: no need to count which holds what.
+    if cells * max(map(len, texts.split(b"</si>"))) <= MOST_BYTES:
+        return
+    lengths = [len(text) for text in _TEXT.findall(texts)]
     held = 0
     for piece in _pieces(book, sheet):
         held += sum(

@@ -53,7 +53,7 @@ def test_an_import_path_may_name_a_model_or_what_makes_one(tmp_path, monkeypatch
         ("nocolon", 'needs a path "module:attribute"'),
         ("no_such_module:x", "No module named 'no_such_module'"),
         ("json:nothing", "has no attribute 'nothing'"),
-        ("json:__name__", "expected a BaseChatModel, got str"),
+        ("json:__name__", "expected a Runnable of LangChain .*, got str"),
     ],
 )
 def test_a_wrong_path_is_named(path, message):
@@ -124,3 +124,173 @@ def test_an_exception_of_the_model_is_a_typed_error():
     assert error(TimeoutError()) == ("timeout", True)
     assert error(AttributeError("'str' object has no attribute 'choices'")) == ("malformed", True)
     assert error(RuntimeError("out of memory")) == ("model", False)
+
+
+# Chains, bound models and graphs: real runnables of langchain-core. A graph of LangGraph takes and
+# returns a state with `messages`, as `graph` below does.
+runnables = pytest.importorskip("langchain_core.runnables")
+prompts = pytest.importorskip("langchain_core.prompts")
+parsers = pytest.importorskip("langchain_core.output_parsers")
+QUIET = Request((Message("system", "You judge."), Message("user", "Rate.")))
+
+
+def said(text, **metadata):
+    usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
+    return messages.AIMessage(text, usage_metadata=usage, response_metadata=metadata)
+
+
+class Hearing(fakes.GenericFakeChatModel):
+    """A model that remembers what it was sent, and with which parameters."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.metadata["heard"].append(([(m.type, m.content) for m in messages], kwargs))
+        return super()._generate(messages, stop=stop, run_manager=run_manager, **kwargs)
+
+
+def hearing(*replies):
+    model = Hearing(messages=iter(replies), metadata={"heard": []})
+    return model, model.metadata["heard"]
+
+
+BOTH = [("system", "You judge."), ("human", "Rate.")]
+
+
+def test_a_bound_model_is_sent_the_studys_parameters_beside_its_own():
+    model, heard = hearing(said("4"))
+    reply = ask(make(model.bind(stop_at="x")))
+    assert (reply.text, reply.usage.output) == ("4", 2)
+    assert heard == [(BOTH, {"stop_at": "x", "temperature": 0.3})]
+    assert reply.params == {"temperature": 0.3}
+    broken = fakes.FakeListChatModel(responses=["0"], error_on_chunk_number=0)
+    assert ask(make(broken.with_fallbacks([model]))).text == "0"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (runnables.RunnablePassthrough(), BOTH),
+        (prompts.ChatPromptTemplate.from_messages([("placeholder", "{messages}")]), BOTH),
+        (
+            prompts.ChatPromptTemplate.from_messages([("system", "Be brief."), "{question}"]),
+            [("system", "Be brief."), ("human", "System: You judge.\nHuman: Rate.")],
+        ),
+    ],
+)
+def test_a_chain_takes_messages_or_the_one_text_that_its_prompt_asks_for(before, expected):
+    model, heard = hearing(said("4"))
+    reply = ask(make(before | model), QUIET)
+    assert (reply.text, heard[0][0], reply.inner) == ("4", expected, ())
+
+
+def test_a_chain_keeps_what_its_first_model_said_and_counts_the_tokens_of_both():
+    first, _ = hearing(said("A draft."))
+    second, heard = hearing(said("Score: 4", finish_reason="length"))
+    again = runnables.RunnableLambda(lambda message: [("human", f"Shorten: {message.content}")])
+    reply = ask(make(first | again | second | parsers.StrOutputParser()), QUIET)
+    assert heard[0][0] == [("human", "Shorten: A draft.")]
+    assert (reply.text, reply.finish_reason) == ("Score: 4", "length")
+    assert reply.inner == (Message("assistant", "A draft."),)
+    assert (reply.usage.input, reply.usage.output) == (20, 4)
+
+
+def graph(model):
+    """A state in, a state out, with a call of a tool on the way."""
+
+    async def run(state):
+        call = {"id": "1", "name": "look_up", "args": {"word": "rate"}, "type": "tool_call"}
+        asked = messages.AIMessage("", tool_calls=[call])
+        found = messages.ToolMessage("A number.", tool_call_id="1", name="look_up")
+        answer = await model.ainvoke([*state["messages"], asked, found])
+        return {"messages": [*state["messages"], asked, found, answer]}
+
+    return runnables.RunnableLambda(run)
+
+
+def test_a_graph_keeps_its_calls_of_tools_in_the_session(tmp_path, monkeypatch):
+    reply = ask(make(graph(hearing(said("4"))[0])), QUIET)
+    assert reply.text == "4"
+    assert [(one.role, one.content) for one in reply.inner] == [
+        ("assistant", ""),
+        ("tool", "A number."),
+    ]
+    assert reply.inner[0].calls[0].name == reply.inner[1].name == "look_up"
+
+
+def test_inner_messages_are_kept_in_the_session_and_shown(tmp_path, monkeypatch):
+    from voirdire import load_study, run
+    from voirdire.store import replies_frame
+    from voirdire.store.replies import shown_messages
+
+    (tmp_path / "my_chains.py").write_text(
+        "from langchain_core.language_models.fake_chat_models import FakeListChatModel as Fake\n"
+        "from langchain_core.runnables import RunnableLambda\n"
+        "think = Fake(responses=['Let me think.'])\n"
+        "def pose(message):\n    return [('human', message.content)]\n"
+        "chain = think | RunnableLambda(pose) | Fake(responses=['Anger'])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "items.csv").write_text("id,text\ni1,You always shout.\n")
+    (tmp_path / "study.toml").write_text(
+        'name = "chains"\n[items]\npath = "items.csv"\n[[panel]]\nname = "c"\n'
+        'kind = "annotator"\nuse = "labels"\nmodel = "langchain:my_chains:chain"\nruns = 1\n'
+        'options = {labels = ["Anger", "Fear"]}\n'
+    )
+    run(load_study(tmp_path / "study.toml"), tmp_path / "a")
+    frame = replies_frame(tmp_path / "a")
+    assert frame["text"].to_list() == ["Anger"]
+    assert frame["inner"].to_list() == ['[["assistant","Let me think.",""]]']
+    shown = shown_messages(tmp_path / "a", "c", "i1", "", 1)
+    assert (shown[-1].role, shown[-1].text) == ("then assistant", "Let me think.")
+
+
+def test_a_parameter_that_reaches_no_model_is_refused_or_dropped_with_a_note():
+    chain = runnables.RunnablePassthrough() | hearing(said("4"), said("5"))[0]
+    with pytest.raises(ModelError, match="hands the parameter 'temperature' to no model"):
+        ask(make(chain))
+    reply = ask(make(chain, on_refused_parameter="drop"))
+    assert (reply.params, reply.notes) == (
+        {},
+        ("dropped temperature: a RunnableSequence sets its own",),
+    )
+
+
+def test_what_a_runnable_takes_and_gives_can_be_named():
+    both = runnables.RunnableParallel(score=parsers.StrOutputParser(), why=lambda _: "so")
+    chain = hearing(said("4"), said("5"))[0] | both
+    with pytest.raises(ModelError, match=r"with the keys score, why: name .* by output_key"):
+        ask(make(chain), QUIET)
+    reply = ask(make(chain, output_key="score"), QUIET)
+    assert (reply.text, reply.usage.output) == ("5", 2)
+    asks = prompts.ChatPromptTemplate.from_template("{rule} {text}").partial(rule="Be fair.")
+    model, heard = hearing(said("4"))
+    assert ask(make(asks | model), QUIET).text == "4"
+    assert heard[0][0][0][1].startswith("Be fair. System: You judge.")
+    two = prompts.ChatPromptTemplate.from_template("{rule} {text}")
+    with pytest.raises(InputError, match=r"takes rule, text: name the one .* by input_key"):
+        make(two | model)
+    with pytest.raises(ModelError, match="missing variables"):
+        ask(make(two | model, input_key="text"), QUIET)
+    with pytest.raises(ModelError, match="answered with a int"):
+        ask(make(runnables.RunnableLambda(lambda _: 7)), QUIET)
+
+
+def test_keys_and_retries_inside_a_chain_are_found():
+    secret = pytest.importorskip("pydantic").SecretStr
+
+    class Keyed(fakes.GenericFakeChatModel):
+        max_retries: int = 3
+        api_key: secret = secret("sk-inside")
+
+    chain = runnables.RunnablePassthrough() | Keyed(messages=iter([said("4")])).with_retry()
+    assert ask(make(chain), QUIET).notes == (
+        "the model retries by itself: up to 3 attempts",
+        "the model retries by itself: max_retries=3",
+    )
+
+    class Telling(Keyed):
+        def _generate(self, *args, **kwargs):
+            raise RuntimeError(f"bad key {self.api_key.get_secret_value()}")
+
+    with pytest.raises(ModelError, match="bad key") as caught:
+        ask(make(runnables.RunnablePassthrough() | Telling(messages=iter([]))), QUIET)
+    assert "sk-inside" not in str(caught.value)

@@ -293,6 +293,8 @@ class Reply:
     `option_logprobs` the log-probability of each requested option where the model gives them.
     `tool_calls` are what it wants to call, where the request brought tools, and `thoughts` the
     provider's blocks of reasoning before them, as they came: some providers want them back.
+    `inner` are the messages between the question and the answer, where the model is a chain or a
+    graph of its own and gives them: they are kept and shown, and no parser reads them.
     `request` is what was asked; the runner sets it for `follow_up`, and `parse` must not need it.
     """
 
@@ -310,6 +312,7 @@ class Reply:
     request: Request | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     thoughts: tuple[Mapping[str, Any], ...] = ()
+    inner: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

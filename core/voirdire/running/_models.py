@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
-from voirdire.schema import ENDED, FinishReason, Reply, ToolCall, Usage
+from voirdire.schema import ENDED, FinishReason, Message, Reply, ToolCall, Usage
 from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ async def close_model(model: Any) -> None:
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
 #: SQLite's largest integer.
 _MOST = 2**63 - 1
+_ROLES = frozenset({"system", "user", "assistant", "tool"})
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -168,6 +169,7 @@ def sound(found: object) -> Reply | ModelError:
         option_logprobs=_logprobs(found.option_logprobs),
         tool_calls=_calls(found.tool_calls),
         thoughts=_thoughts(found.thoughts),
+        inner=_inner(found.inner),
         error=_text(found.error),
     )
 
@@ -189,6 +191,7 @@ def _is_plain(reply: Reply) -> bool:
         and not reply.notes
         and not reply.option_logprobs
         and not reply.tool_calls
+        and not reply.inner
     )
 
 
@@ -247,6 +250,22 @@ def _thoughts(found: Any) -> tuple[dict[str, Any], ...]:
     except (TypeError, ValueError, RecursionError):
         return ()
     return tuple(map(dict, blocks))
+
+
+def _inner(found: Any) -> tuple[Message, ...]:
+    """The messages among what stands where they should be, each of its fields a text."""
+    messages = found if isinstance(found, list | tuple) else ()
+    return tuple(
+        replace(
+            one,
+            content=_text(one.content),
+            calls=_calls(one.calls),
+            call_id=_text(one.call_id),
+            name=_text(one.name),
+        )
+        for one in messages
+        if isinstance(one, Message) and one.role in _ROLES
+    )
 
 
 def _logprobs(found: Any) -> dict[str, float]:

@@ -168,7 +168,7 @@ class _Book:
         )  # fmt: skip
 
     def _extra(self, reply: Reply) -> str | None:
-        """Notes, log-probabilities and calls of tools, where there are any."""
+        """Notes, log-probabilities, calls of tools and inner messages, where there are any."""
         found: dict[str, Any] = {}
         if reply.notes:
             found["notes"] = [scrub(note) for note in reply.notes]
@@ -181,6 +181,11 @@ class _Book:
             ]
         if reply.thoughts:  # as they came: a provider checks the signatures in them
             found["thoughts"] = [dict(thought) for thought in reply.thoughts]
+        if reply.inner:
+            found["inner"] = [
+                [one.role, self._hide(one.content), self._hide(calls_json(one))]
+                for one in reply.inner
+            ]
         return dumps(found) if found else None
 
     def _params(self, text: str) -> int:

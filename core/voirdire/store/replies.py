@@ -35,11 +35,13 @@ c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message,
 a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
 (SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n),
 (SELECT group_concat(replace(json_extract(k.value, '$[1]') || ' ' || json_extract(k.value, '$[2]'),
-char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k)
+char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k),
+json_extract(a.extra, '$.inner')
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
-_SHOWN = """SELECT c.step, c.messages FROM calls c JOIN tasks t ON t.id = c.task
-JOIN raters r ON r.id = c.rater WHERE c.current = 1 AND r.stage != 'generate'
+_SHOWN = """SELECT c.step, c.messages, a.extra FROM calls c JOIN tasks t ON t.id = c.task
+LEFT JOIN attempts a ON a.id = c.final JOIN raters r ON r.id = c.rater
+WHERE c.current = 1 AND r.stage != 'generate'
 AND (r.name, t.item, t.first, c.run) = (?, ?, ?, ?) ORDER BY c.step"""
 _TEXT = "SELECT body FROM texts WHERE id = ?"
 REPLIES = {
@@ -50,6 +52,7 @@ REPLIES = {
     "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
     "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
     "params": pl.String, "notes": pl.String, "calls": pl.String,
+    "inner": pl.String,
 }  # fmt: skip
 
 
@@ -115,8 +118,10 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
         model, in which role (empty where its rater asks one model), and what came: text,
         finish_reason or error with its message, tokens (null: not said), latency in seconds,
         provider_id, answered_by (the model the provider named), the parameters sent, notes
-        (such as a parameter that was dropped), and calls of tools, a line each. `final` is 1 on
-        the attempt that counts for its call, `current` is 0 where the prompt has changed since.
+        (such as a parameter that was dropped), calls of tools, a line each, and `inner`, the
+        messages between question and answer as JSON (role, text, calls), where a chain gave them.
+        `final` is 1 on the attempt that counts for its call, `current` is 0 where the prompt has
+        changed since.
     """
     with usable(folder), closing(read_session(folder)) as connection:
         cursor = connection.execute(_ALL)
@@ -127,7 +132,11 @@ def replies_frame(folder: str | Path) -> pl.DataFrame:
 
 
 class Shown(NamedTuple):
-    """One message that a rater was sent: in which step, in which role, of which tool."""
+    """One message that a rater was sent: in which step, in which role, of which tool.
+
+    Behind them stand the messages between question and answer, where a chain or graph gave them;
+    their role begins with "then".
+    """
 
     step: int
     role: str
@@ -146,17 +155,26 @@ def shown_messages(
             return readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0]))
 
         return tuple(
-            _shown(step, message_of(role, *map(text, numbers)))
-            for step, messages in calls
-            for role, *numbers in json.loads(messages)
+            one
+            for step, messages, extra in calls
+            for one in (
+                *(
+                    _shown(step, message_of(role, *map(text, numbers)))
+                    for role, *numbers in json.loads(messages)
+                ),
+                *(
+                    _shown(step, message_of(*parts), "then ")
+                    for parts in json.loads(extra or "{}").get("inner", ())
+                ),
+            )
         )
 
 
-def _shown(step: int, message: Message) -> Shown:
+def _shown(step: int, message: Message, when: str = "") -> Shown:
     """A message with the calls that it makes as lines behind its text."""
     made = [f"calls {call.name} {call.arguments}" for call in message.calls]
     said = "\n".join([*filter(None, [message.content]), *made])
-    return Shown(step, message.role, said, message.name)
+    return Shown(step, when + message.role, readable(said), message.name)
 
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:

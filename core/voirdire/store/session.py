@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.errors import SessionError
 from voirdire.files import whole, write_text
-from voirdire.schema import Reply, ToolCall, Usage
+from voirdire.schema import Message, Reply, ToolCall, Usage
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import unpack
@@ -147,6 +147,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
         option_logprobs=more.get("option_logprobs", {}),
         tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
         thoughts=tuple(more.get("thoughts", ())),
+        inner=tuple(message_of(*one) for one in more.get("inner", ())),
         error=message or "",
     )
 

@@ -1,4 +1,9 @@
-"""`langchain:`: any `BaseChatModel`, given as an object or as an import path."""
+"""`langchain:`: any `Runnable` that answers a message, given as an object or as an import path.
+
+A chat model is asked as it is. A bound model, a model with fallbacks, a chain or a graph is a
+`Runnable` too: what it takes is read from its input schema, what it says between question and
+answer is kept as the reply's inner messages, and its tokens are those of every model inside it.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +33,14 @@ from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._keys import Key
+from voirdire_judges.models._options import Options
 from voirdire_judges.models._plain_tools import with_calls, without_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from voirdire.schema import Message, Request
+    from voirdire_judges.models._options import OnRefused
 
 
 #: What a provider's integration raises when it is handed a page of HTML or half an object.
@@ -45,9 +52,8 @@ class LangchainModel:
 
     def __init__(self, name: str, model: Any, timeout: float, params: Mapping[str, Any]) -> None:
         self.name, self.model, self.timeout, self.params = name, model, timeout, dict(params)
-        retries = getattr(model, "max_retries", 0)
-        self._notes = (
-            () if retries == 0 else (f"the model retries by itself: max_retries={retries}",)
+        self._notes = tuple(
+            dict.fromkeys(note for part in _parts(model) for note in _retries(part))
         )
 
     def __repr__(self) -> str:
@@ -67,16 +73,19 @@ class LangchainModel:
         return outcome
 
     async def _attempt(self, request: Request) -> Reply | ModelError:
-        messages = list(map(_message, request.messages))
-        sent = self._parameters(request)
-        started = time.perf_counter()
         try:
             async with asyncio.timeout(self.timeout):
-                message = await self._bound(request).ainvoke(messages, **sent)
-            seconds = time.perf_counter() - started
-            return read(message, sent, self._notes, seconds, request)
+                return await self._ask(request)
+        except ModelError as error:
+            return error
         except Exception as error:  # noqa: BLE001 - an integration may raise anything at all
             return self._fault(error)
+
+    async def _ask(self, request: Request) -> Reply:
+        messages, sent = list(map(message_for, request.messages)), self._parameters(request)
+        started = time.perf_counter()
+        message = await self._bound(request).ainvoke(messages, **sent)
+        return read(message, sent, self._notes, time.perf_counter() - started, request)
 
     def _bound(self, request: Request) -> Any:
         """The model, with the request's tools bound to it where there are any."""
@@ -112,7 +121,31 @@ class LangchainModel:
         return fault
 
 
-def _message(message: Message) -> Any:
+def _parts(model: Any) -> Iterator[Any]:
+    """A runnable and all that it is made of."""
+    from langchain_core.runnables import Runnable  # noqa: PLC0415 - an extra
+
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, Runnable) and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            waiting += [*getattr(part, "__dict__", {}).values(), *getattr(part, "deps", ())]
+
+
+def _retries(part: Any) -> Iterator[str]:
+    if retries := getattr(part, "max_retries", 0):
+        yield f"the model retries by itself: max_retries={retries}"
+    if attempts := getattr(part, "max_attempt_number", 0):
+        yield f"the model retries by itself: up to {attempts} attempts"
+
+
+def message_for(message: Message) -> Any:
     """As LangChain takes it: a role and a text, or its own kind for calls and their results."""
     if not (message.calls or message.role == "tool"):
         return message.role, message.content
@@ -131,12 +164,13 @@ def _binds(model: Any) -> bool:
     """Whether the integration knows tools: LangChain's own `bind_tools` only raises."""
     from langchain_core.language_models import BaseChatModel  # noqa: PLC0415 - an extra
 
-    return type(model).bind_tools is not BaseChatModel.bind_tools
+    known = isinstance(model, BaseChatModel)
+    return known and type(model).bind_tools is not BaseChatModel.bind_tools
 
 
 def _keys_in(model: Any) -> list[Key]:
-    """The keys that a LangChain model holds as pydantic secrets."""
-    held = getattr(model, "__dict__", {}).values()
+    """The keys that a LangChain model, or one inside it, holds as pydantic secrets."""
+    held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
     revealed = [value.get_secret_value() for value in held if hasattr(value, "get_secret_value")]
     return [Key(value) for value in revealed if isinstance(value, str)]
 
@@ -147,37 +181,60 @@ def make(
     timeout: float = 120.0,
     params: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    input_key: str = "",
+    output_key: str = "",
+    on_refused_parameter: OnRefused = "error",
 ) -> LangchainModel:
-    """A LangChain chat model (`langchain:my_models:judge`).
+    """A LangChain model, chain or graph (`langchain:my_models:judge`).
+
+    An import path is imported, and so its module is run: name only code that you trust.
 
     Parameters
     ----------
-    model_name : str or BaseChatModel
-        ``"module:attribute"`` of a chat model, or of a callable that makes one; or the model.
+    model_name : str or Runnable
+        ``"module:attribute"`` of a `Runnable` (a chat model, a bound model, a chain, a graph), or
+        of a callable that makes one; or the runnable itself.
     timeout : float
         Seconds for one call in all.
     params : mapping, optional
         Passed to every call.
     arguments : mapping, optional
         Passed to the callable that makes the model.
+    input_key, output_key : str, optional
+        Where a chain takes the prompt and gives its answer, if it has several keys. Without them
+        ``messages`` is taken, or the only key.
+    on_refused_parameter : {"error", "drop"}
+        What to do about a temperature, a seed or the like that the study gives to a chain. A chain
+        hands it to its first step alone, where it is lost.
 
     Raises
     ------
     InputError
-        The path cannot be imported, or what lies there is no chat model.
+        The path cannot be imported, what lies there is no runnable, or it takes several keys.
     MissingExtraError
         The extra `langchain` is not installed.
     """
-    base = require("langchain_core.language_models", "langchain:", "langchain").BaseChatModel
+    runnables = require("langchain_core.runnables", "langchain:", "langchain")
+    models = require("langchain_core.language_models", "langchain:", "langchain")
+    Options(timeout=timeout, on_refused_parameter=on_refused_parameter)
     found = _imported(model_name) if isinstance(model_name, str) else model_name
-    if not isinstance(found, base) and callable(found):
+    if not isinstance(found, runnables.Runnable) and callable(found):
         found = found(**(arguments or {}))
-    if not isinstance(found, base):
-        raise InputError(
-            f"langchain:{model_name}: expected a BaseChatModel, got {type(found).__name__}"
-        )
     label = model_name if isinstance(model_name, str) else type(found).__name__
-    return LangchainModel(f"langchain:{label}", found, timeout, params or {})
+    if not isinstance(found, runnables.Runnable):
+        raise InputError(
+            f"langchain:{label}: expected a Runnable of LangChain (a model, a chain, a graph), got "
+            f"{type(found).__name__}"
+        )
+    name = f"langchain:{label}"
+    if isinstance(found, models.BaseChatModel):
+        return LangchainModel(name, found, timeout, params or {})
+    from voirdire_judges.models._runnables import RunnableModel  # noqa: PLC0415 - it needs this one
+
+    keys = (input_key, output_key)
+    return RunnableModel(
+        name, found, timeout, params or {}, keys=keys, on_refused=on_refused_parameter
+    )
 
 
 def _imported(path: str) -> Any:

@@ -1,0 +1,222 @@
+"""Chains, bound models and graphs of LangChain: what goes in, what comes out, what lay between."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from voirdire.errors import InputError, ModelError
+from voirdire.schema import Message, Reply, ToolCall, Usage
+from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
+from voirdire_judges.models.langchain import LangchainModel, message_for, read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Request
+    from voirdire_judges.models._options import OnRefused
+
+
+class RunnableModel(LangchainModel):
+    """A bound model, a chain or a graph: whatever else LangChain can invoke with a message.
+
+    Parameters
+    ----------
+    keys : (str, str)
+        Where the prompt goes in, and where the answer comes out; empty: as the schema says.
+    on_refused : {"error", "drop"}
+        What to do about a parameter that does not reach a model: a chain hands what it is given to
+        its first step alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        timeout: float,
+        params: Mapping[str, Any],
+        *,
+        keys: tuple[str, str] = ("", ""),
+        on_refused: OnRefused = "error",
+    ) -> None:
+        super().__init__(name, model, timeout, params)
+        self._wrap = _input_of(name, model, keys[0])
+        self._key, self._on_refused, self._samples = keys[1], on_refused, _samples(model)
+
+    async def _ask(self, request: Request) -> Reply:
+        from langchain_core.messages import convert_to_messages  # noqa: PLC0415 - an extra
+
+        messages = convert_to_messages(list(map(message_for, request.messages)))
+        sent, notes = self._sendable(request)
+        heard = _listener()()
+        started = time.perf_counter()
+        found = await self.model.ainvoke(self._wrap(messages), {"callbacks": [heard]}, **sent)
+        seconds = time.perf_counter() - started
+        message, inner = self._answer(found, messages, heard.messages)
+        reply = read(message, sent, (*self._notes, *notes), seconds, request)
+        used = _total([usage_of(mapping(m.usage_metadata)) for m in heard.messages])
+        return replace(reply, usage=used or reply.usage, inner=tuple(map(_as_ours, inner)))
+
+    def _sendable(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The parameters for the call, and a note for each that does not reach a model."""
+        asked = self._parameters(request)
+        if self._samples or not asked:
+            return asked, ()
+        kind = type(self.model).__name__
+        if self._on_refused == "drop":
+            return {}, tuple(f"dropped {name}: a {kind} sets its own" for name in sorted(asked))
+        name = min(asked)
+        raise ModelError(
+            f"{self.name} is a {kind}, which hands the parameter {name!r} to no model: leave it "
+            'out of the study, or set on_refused_parameter = "drop"',
+            "refused_parameter",
+            parameter=name,
+        )
+
+    def _answer(
+        self, found: Any, sent: Sequence[Any], heard: Sequence[Any]
+    ) -> tuple[Any, Sequence[Any]]:
+        """The message that answers, and those between it and the question."""
+        from langchain_core.messages import AIMessage, BaseMessage  # noqa: PLC0415 - an extra
+
+        found = self._chosen(found)
+        if isinstance(found, list | tuple) and found and isinstance(found[-1], BaseMessage):
+            own = _after(found, sent)
+            return found[-1], own[:-1]
+        last = heard[-1] if heard else None
+        if isinstance(found, BaseMessage):
+            same = last is not None and last.content == found.content
+            return found, heard[:-1] if same else heard
+        if not isinstance(found, str):
+            raise ModelError(
+                f"{self.name} answered with a {type(found).__name__}: a message, a text or a list "
+                "of messages is read",
+                "malformed",
+                retryable=False,
+            )
+        # What parses a message to a text loses how it ended; the message itself knows.
+        if last is not None and last.text == found:
+            return last.model_copy(update={"tool_calls": [], "content": found}), heard[:-1]
+        meta = {} if last is None else last.response_metadata
+        return AIMessage(found, response_metadata=meta), heard
+
+    def _chosen(self, found: Any) -> Any:
+        """What an answer of several keys holds under the one that counts."""
+        if not isinstance(found, dict):
+            return found
+        key = self._key or ("messages" if "messages" in found else "")
+        if not key and len(found) == 1:
+            key = next(iter(found))
+        if key in found:
+            return found[key]
+        raise ModelError(
+            f"{self.name} answered with the keys {', '.join(map(str, found))}: name the one that "
+            "holds the answer by output_key",
+            "malformed",
+            retryable=False,
+        )
+
+
+def _after(found: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
+    """The messages of a graph's state behind those that it was given."""
+    given = 0
+    while given < min(len(found) - 1, len(sent)) and (
+        (found[given].type, found[given].content) == (sent[given].type, sent[given].content)
+    ):
+        given += 1
+    return found[given:]
+
+
+def _as_ours(message: Any) -> Message:
+    role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
+    calls = tuple(
+        ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
+        for c in items(getattr(message, "tool_calls", None))
+    )
+    known = role if role in {"system", "user", "assistant", "tool"} else "assistant"
+    call_id = text(getattr(message, "tool_call_id", ""))
+    return Message(
+        cast("Any", known), texts_in(message.content), calls, call_id, message.name or ""
+    )
+
+
+def _total(used: Sequence[Usage]) -> Usage | None:
+    """The tokens of all models inside; a count that one of them does not give is unknown."""
+    if not used:
+        return None
+
+    def total(name: str) -> int | None:
+        counts = [getattr(one, name) for one in used]
+        if name in {"input", "output"}:
+            return None if None in counts else sum(counts)
+        return sum(count or 0 for count in counts) if any(c is not None for c in counts) else None
+
+    return Usage(*map(total, ("input", "output", "cached", "reasoning")))
+
+
+@cache
+def _listener() -> Any:
+    """The class that notes what the models inside a chain said. It is made late: an extra."""
+    from langchain_core.callbacks import BaseCallbackHandler  # noqa: PLC0415 - an extra
+    from langchain_core.messages import AIMessage  # noqa: PLC0415 - an extra
+
+    class Listener(BaseCallbackHandler):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.messages: list[Any] = []
+
+        def on_llm_end(self, response: Any, **_: Any) -> None:
+            for generation in response.generations[0][:1] if response.generations else ():
+                message = getattr(generation, "message", None)
+                self.messages.append(message or AIMessage(generation.text))
+
+    return Listener
+
+
+def _input_of(name: str, model: Any, key: str) -> Any:
+    """From messages to what a runnable takes, by its input schema.
+
+    A runnable that says nothing takes messages. A text (a prompt's variable, an annotated function)
+    gets the messages as a transcript, or the text alone where there is one message.
+    """
+    schema = _schema(model)
+    fields = mapping(schema.get("properties"))
+    if not key and not fields:
+        return _transcript if schema.get("type") == "string" else lambda messages: messages
+    key = key or ("messages" if "messages" in fields else "")
+    if not key and len(fields) > 1:
+        raise InputError(
+            f"{name} takes {', '.join(fields)}: name the one that holds the prompt by input_key"
+        )
+    key = key or next(iter(fields))
+    if mapping(fields.get(key)).get("type") == "string":
+        return lambda messages: {key: _transcript(messages)}
+    return lambda messages: {key: messages}
+
+
+def _schema(model: Any) -> dict[str, Any]:
+    """What a runnable says it takes; a function without annotations may not be able to."""
+    try:
+        return mapping(model.get_input_jsonschema())
+    except Exception:  # noqa: BLE001 - pydantic raises what it likes about types that it cannot show
+        return {}
+
+
+def _transcript(messages: Sequence[Any]) -> str:
+    from langchain_core.messages import get_buffer_string  # noqa: PLC0415 - an extra
+
+    return text(messages[0].content) if len(messages) == 1 else get_buffer_string(messages)
+
+
+def _samples(model: Any) -> bool:
+    """Whether parameters of a call reach a model: a chain hands them to its first step alone."""
+    from langchain_core.language_models import BaseLanguageModel  # noqa: PLC0415 - an extra
+    from langchain_core.runnables import RunnableWithFallbacks  # noqa: PLC0415 - an extra
+    from langchain_core.runnables.base import RunnableBindingBase  # noqa: PLC0415 - an extra
+
+    if isinstance(model, RunnableWithFallbacks):
+        return all(map(_samples, model.runnables))
+    if isinstance(model, RunnableBindingBase):
+        return _samples(model.bound)
+    return isinstance(model, BaseLanguageModel)

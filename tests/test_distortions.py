@@ -7,9 +7,6 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.multioutput import MultiOutputClassifier
 from typer.testing import CliRunner
 
 from voirdire import InputError
@@ -19,24 +16,26 @@ from voirdire.examining import examine
 from voirdire.examining.labels import (
     decide,
     final_labels,
+    label_matrices,
+    label_set_differences,
     labels_beside_chance,
+    read_results,
     runs_of_replies,
     stratified_split,
 )
 from voirdire.running import run
 from voirdire.schema import Item
-from voirdire.study import build_study
+from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.distortions.benchmark import BENCHMARK
 from voirdire_plugins.distortions.command import file_names
 from voirdire_plugins.distortions.datasets import (
     REASONS,
     build_dataset,
     configurations,
-    task_labels,
 )
-from voirdire_plugins.distortions.evaluate import evaluate
 from voirdire_plugins.distortions.golden import golden_items
 from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, UNSURE
+from voirdire_plugins.resources import resource
 
 WORDS = {"Labeling": "useless", "Mind Reading": "she thinks", "Fortune Telling": "will fail"}
 
@@ -145,41 +144,6 @@ def test_filtering_takes_an_item_from_all_label_sets_and_counts_why():
     assert sum(data.sizes().values()) == 2
 
 
-def test_tasks_as_matrices():
-    data = small_dataset()
-    matrix, classes = task_labels(data, "rlp", "binary")
-    assert (matrix.tolist(), classes) == ([[0, 1], [1, 0]], (NO_DISTORTION, "Distortion"))
-    matrix, classes = task_labels(data, "golden", "multi-class")
-    assert [classes[row.argmax()] for row in matrix] == ["Labeling", "Mind Reading"]
-    assert (matrix.sum(axis=1) == 1).all()
-    matrix, classes = task_labels(data, "mlp", "multi-label")
-    named = [[classes[at] for at in np.flatnonzero(row)] for row in matrix]
-    assert named == [["Labeling", "Mind Reading"], ["Labeling"]]
-    with pytest.raises(InputError, match="mlp labels have no multi-class task"):
-        task_labels(data, "mlp", "multi-class")
-
-
-class Words:
-    """A small classifier known to the benchmark by the protocol alone."""
-
-    def fit(self, texts, labels):
-        self.vectors = TfidfVectorizer(ngram_range=(1, 2))
-        self.kept = np.flatnonzero((labels.sum(axis=0) > 0) & (labels.sum(axis=0) < len(labels)))
-        self.q = labels.shape[1]
-        features = self.vectors.fit_transform(texts)
-        self.model = MultiOutputClassifier(LogisticRegression(C=100)).fit(
-            features, labels[:, self.kept]
-        )
-        return self
-
-    def predict(self, texts):
-        scores = np.zeros((len(texts), self.q))
-        found = self.model.predict_proba(self.vectors.transform(texts))
-        for at, part in zip(self.kept, found, strict=True):
-            scores[:, at] = part[:, 1]
-        return scores
-
-
 def worded_dataset(n=120):
     """Texts whose words say the label; human labels are shuffled and say nothing."""
     rng = np.random.default_rng(5)
@@ -196,54 +160,39 @@ def worded_dataset(n=120):
     )
 
 
-def test_a_classifier_goes_through_to_the_comparison(tmp_path):
-    data = worded_dataset()
-    frames = [
-        evaluate([Words(), Words()], data, labels, task, name="words")
-        for labels in ("rlp", "golden")
-        for task in ("binary", "multi-class", "multi-label")
-    ]
-    pl.concat(frames).write_parquet(tmp_path / "predictions.parquet")
-    found = labels_beside_chance([tmp_path], draws=100, resamples=100)
-    assert found.height == 6
+def test_label_sets_are_learnt_and_compared_by_the_one_path(tmp_path):
+    grid = resource("distortions", "grid")
+    worded_dataset().frame.write_parquet(tmp_path / "d.parquet")
+    data = [{"name": "gpt-0.5", "path": "d.parquet"}]
+    classify = {**grid["classify"], "data": data, "seeds": [0]}
+    (tmp_path / "grid.toml").write_text(
+        study_to_toml(build_study({**grid, "classify": classify}, "g", str(tmp_path)))
+    )
+    for command in (
+        ["classify", "fit", "grid.toml", "--only", "words", "--out", "models"],
+        ["classify", "evaluate", "models"],
+    ):
+        given = [str(tmp_path / one) if one in ("grid.toml", "models") else one for one in command]
+        done = CliRunner().invoke(build_app(), given)
+        assert done.exit_code == 0, done.output
+    results = read_results([tmp_path / "models"])
+    found = labels_beside_chance(results, draws=100, resamples=100)
     kappas = {(row["labels"], row["task"]): row["kappa"] for row in found.iter_rows(named=True)}
-    assert kappas["rlp", "multi-class"] > 0.9  # labels that follow from the text are learnt
-    assert abs(kappas["golden", "multi-class"]) < 0.5  # labels by chance are not
-    assert set(found["seeds"]) == {2}
-    assert set(found["configuration"]) == {"words gpt-0.5"}
-
-
-def test_a_trainable_classifier_is_given_the_development_part_to_stop_on():
-    class Stops(Words):
-        notes = ()
-
-        def fit(self, texts, labels, *, validation=None, folder=None, progress=None):
-            self.held = validation
-            return super().fit(texts, labels)
-
-        def save(self, folder): ...
-
-        def load(self, folder): ...
-
-    data, classifier = worded_dataset(), Stops()
-    evaluate([classifier], data, "rlp", "multi-class")
-    texts, labels = classifier.held
-    assert texts == data.frame.filter(pl.col("part") == "dev")["text"].to_list()
-    assert labels.shape == (len(texts), len(LABELS.labels))
+    assert len(kappas) == 8
+    assert kappas["RLP", "multi-class"] > 0.9  # labels that follow from the text are learnt
+    assert abs(kappas["Golden", "multi-class"]) < 0.5  # labels by chance are not
+    matrix = label_matrices(found)[1].table
+    assert matrix.rows[0][matrix.names.index("RLP multi-class")] == kappas["RLP", "multi-class"]
+    tests = label_set_differences(results, resamples=300)
+    row = tests.filter(task="multi-class").row(0, named=True)
+    assert {row["first"], row["second"]} == {"RLP", "Golden"}
+    assert abs(row["kappa"]) > 0.5
+    assert row["p_adjusted"] < 0.1
 
 
 def test_scores_decide_or_stay_missing():
     assert decide(np.array([[0.4, 0.4], [0.1, 0.6]]), "multi-class").tolist() == [[1, 0], [0, 1]]
     assert decide(np.array([[0.5, 0.4], [0.1, 0.2]]), "multi-label").tolist() == [[1, 0], [0, 0]]
-
-
-def test_a_classifier_of_the_wrong_shape_is_named():
-    class Wrong(Words):
-        def predict(self, texts):
-            return np.zeros((len(texts), 1))
-
-    with pytest.raises(InputError, match=r"classifier 0 gave scores of shape \(18, 1\), not"):
-        evaluate([Wrong()], worded_dataset(), "rlp", "binary")
 
 
 def panel(*changes):
@@ -261,6 +210,8 @@ def panel(*changes):
 def test_configurations_pair_the_two_prompts():
     found = configurations(panel({}, {"options": {"prompt": "multi"}}, {"temperature": 0.7}))
     assert found == {"gpt-0.5": {"ranked": "r0", "multi": "r1"}, "gpt-0.7": {"ranked": "r2"}}
+    defined = panel({}, {"options": {"definitions": True}})
+    assert list(configurations(defined)) == ["gpt-0.5", "gpt-0.5 defined"]
     with pytest.raises(
         InputError, match="'r0' and 'r1' have the same model, temperature and prompt"
     ):
@@ -327,6 +278,10 @@ def test_the_command_writes_data_sets_or_says_why_not(tmp_path):
     assert "left out 12" in done.output
     frame = pl.read_parquet(tmp_path / "d" / "x-0.5.parquet")
     assert frame.columns[:3] == ["item", "text", "part"]
+    shown = CliRunner().invoke(
+        build_app(), ["classify", "fit", str(tmp_path / "d" / "grid.toml"), "--dry-run"]
+    )
+    assert "x-0.5" in shown.output, shown.output
     (tmp_path / "b").mkdir()
     bare = session(tmp_path / "b", golden=False)
     done = CliRunner().invoke(build_app(), ["paper", "distortions", "datasets", str(bare)])

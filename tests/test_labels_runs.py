@@ -347,6 +347,7 @@ def test_sections_hold_numbers_and_say_what_they_rest_on():
     assert titles == [
         "Labels: what became of the replies", "Largest label count per item",
         "Fleiss' kappa of each label over runs", "Final labels", "Labels outside the set",
+        "Items with a label where 3 to all runs must agree",
     ]  # fmt: skip
     assert "at least 4 of 5 runs" in sections[3].text
     assert all(part.table.rows for part in sections)

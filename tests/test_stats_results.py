@@ -51,6 +51,9 @@ RESULTS = {
     "Equivalence, undefined": lambda: stats.equivalence([1], [2], 0.5),
     "F1AboveChance": above_chance,
     "ExplainedGain": lambda: stats.explained_gain([1, 2] * 9, [1, 1, 2] * 6, [2, 1, 1] * 6),
+    "F1Difference": lambda: stats.f1_difference(
+        *[([[1, 0], [0, 1]] * 4, [[[1, 0], [0, 1]] * 4])] * 2, multilabel=False, n_resamples=20
+    ),
     "JuryWorth": lambda: stats.jury_worth([[1, 2] * 9, [1, 1, 2] * 6], [1, 2] * 9, [2, 1, 1] * 6),
     "LabelAgreement": lambda: stats.fleiss_per_label(np.zeros((4, 3, 2)), ci="t"),
     "LabelsNeeded": lambda: stats.labels_needed([1, 2, 3, 2, None], [1, 2, 2, 2, 3], 0.5)[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -79,15 +79,27 @@ def labels(
     ] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Leave out the figure.")] = False,
 ) -> None:
-    """Score predicted labels: F1, kappa_F1, and the F1 of chance and of the best constant."""
-    from voirdire.examining.labels import labels_beside_chance
+    """Score predicted labels: F1, kappa_F1, and the F1 of chance and of the best constant.
+
+    Where there are several label sets or tasks, they stand side by side as matrices; label sets of
+    one configuration are tested against one another on the same items.
+    """
+    from voirdire.examining.labels import (
+        differences_section,
+        label_matrices,
+        label_set_differences,
+        labels_beside_chance,
+        read_results,
+    )
     from voirdire.report.labels import FORMATS, print_labels, write_labels
 
     asked = formats_of(formats, out, FORMATS, ("md", "tex", "csv", "json"))
     sign = None if separator is None else separator.replace("\\t", "\t").replace("\\n", "\n")
-    found = labels_beside_chance(
-        sources, draws=draws, resamples=resamples, level=level, seed=seed, separator=sign
-    )
+    results = read_results(sources, separator=sign)
+    options: Any = {"resamples": resamples, "level": level, "seed": seed}
+    found = labels_beside_chance(results, draws=draws, **options)
+    tests = differences_section(label_set_differences(results, **options), level)
+    more = (*label_matrices(found), *([tests] if tests.has_rows else []))
     if out is not None:
-        write_labels(found, out, formats=asked, figures=not no_figures, level=level)
-    print_labels(found, out)
+        write_labels(found, out, formats=asked, figures=not no_figures, level=level, more=more)
+    print_labels(found, out, more=more)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from voirdire.files import write_csv
 from voirdire.report._fitted import print_fitted
 from voirdire.report._outputs import check_formats
-from voirdire.report.sections import write_sections
+from voirdire.report.sections import print_section, write_sections
 from voirdire.shown import terminal, visible
 from voirdire.stats._intervals import FEW_UNITS
 from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
     from rich.console import Console
@@ -98,8 +98,11 @@ def write_labels(
     formats: Iterable[str] = FORMATS,
     figures: bool = True,
     level: float = 0.95,
+    more: Sequence[Section] = (),
 ) -> tuple[Path, ...]:
     """Write results beside chance into a folder, which is made where there is none.
+
+    `more` are sections that follow the table: matrices, tests of label sets.
 
     Raises
     ------
@@ -113,7 +116,9 @@ def write_labels(
     section, record = labels_section(found, level), found.to_dicts()
     forms = [form for form in asked if form in ("md", "tex", "json")]
     written = [
-        *write_sections(section.title, [section], folder, _NAME, formats=forms, record=record)
+        *write_sections(
+            section.title, [section, *more], folder, _NAME, formats=forms, record=record
+        )
     ]
     if "csv" in asked:
         write_csv(folder / f"{_NAME}.csv", found)
@@ -129,9 +134,13 @@ def write_labels(
 
 
 def print_labels(
-    found: pl.DataFrame, folder: Path | None = None, console: Console | None = None
+    found: pl.DataFrame,
+    folder: Path | None = None,
+    console: Console | None = None,
+    *,
+    more: Sequence[Section] = (),
 ) -> None:
-    """Print the table, as many columns as the window bears."""
+    """Print the table, as many columns as the window bears, and the sections that follow it."""
     console = console or terminal()
     table = labels_section(found).table
     gaps = any(found["missing"].drop_nulls())
@@ -144,5 +153,8 @@ def print_labels(
     for sign, meaning in _SIGNS.items():
         if sign in said:
             console.print(f"{sign} {meaning}")
+    for section in more:
+        console.print()
+        print_section(section, console)
     if folder is not None:
         console.print(f"Written to {visible(folder)}")

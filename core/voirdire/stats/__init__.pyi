@@ -36,7 +36,9 @@ from voirdire.stats.exclusion import SystemSums as SystemSums
 from voirdire.stats.exclusion import self_exclusion as self_exclusion
 from voirdire.stats.exclusion import system_sums as system_sums
 from voirdire.stats.f1_runs import F1AboveChance as F1AboveChance
+from voirdire.stats.f1_runs import F1Difference as F1Difference
 from voirdire.stats.f1_runs import f1_above_chance as f1_above_chance
+from voirdire.stats.f1_runs import f1_difference as f1_difference
 from voirdire.stats.favour import self_preference as self_preference
 from voirdire.stats.fleiss import fleiss_kappa as fleiss_kappa
 from voirdire.stats.fleiss import scott_pi as scott_pi

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from voirdire import InputError
 from voirdire.examining import session_as_study
-from voirdire_plugins.distortions.labels import UNSURE
 from voirdire_plugins.distortions.session import read_annotations, read_datasets
-from voirdire_plugins.distortions.tables import consistency_tables, dataset_table, sweep_table
+from voirdire_plugins.distortions.tables import consistency_tables, dataset_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +44,6 @@ class Distortions:
         known = read_annotations(examination.session)
         tables = consistency_tables(known.runs, known.final, known.found)
         data, notes = _datasets(known)
-        tables = (*tables, sweep_table(known.runs, known.found, UNSURE))
         sections = (*examination.sections, *(t for t in (*tables, *data) if t.has_rows))
         return examination.replace(
             sections=sections, notes=(*examination.notes, CONSISTENT, *notes)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from voirdire.cli.options import (
-    JsonOption,
     ModelArgument,
     ModelOptions,
     StudyFolder,
     model_options,
     print_next,
-    sections_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Definitions = Literal["without", "with", "both"]
 
 STUDY = """
 Examples:
@@ -28,7 +28,7 @@ Examples:
   --temperature 0.7 --out letters
 
   voirdire paper distortions study letters.csv --model openai:gpt-4 --model openai:gpt-4o
-  --dominant label1 --secondary label2 --definitions --out defined
+  --dominant label1 --secondary label2 --definitions both --out defined
 
   voirdire run letters/study.toml --out session
 """
@@ -36,11 +36,8 @@ DATASETS = """
 Examples:
 
   voirdire paper distortions datasets session --out datasets
-"""
-ITEM = """
-Examples:
 
-  voirdire paper distortions item session 17
+  voirdire classify fit datasets/grid.toml --out models --only words
 """
 
 
@@ -53,7 +50,6 @@ def register(app: Any) -> None:
     )
     group.command("study", epilog=STUDY)(study)
     group.command("datasets", epilog=DATASETS)(datasets)
-    group.command("item", epilog=ITEM)(item)
     app.papers.add_typer(group)
 
 
@@ -85,8 +81,9 @@ def study(
         ),
     ] = None,
     definitions: Annotated[
-        bool, typer.Option("--definitions", help="Define the distortions in the prompt (Table 1).")
-    ] = False,
+        Definitions,
+        typer.Option("--definitions", help="Define the distortions in the prompt (Table 1)."),
+    ] = "without",
     id_column: Annotated[str, typer.Option("--id", help="The column of ids.")] = "id",
     text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
     dominant: Annotated[
@@ -129,30 +126,31 @@ def datasets(
     ),
     seed: Annotated[int, typer.Option("--seed", help="The seed of the split.", min=0)] = 0,
 ) -> None:
-    """Write a session's data sets: items, parts and three label sets, one file a configuration."""
+    """Write a session's data sets: items, parts and three label sets, one file a configuration.
+
+    Beside them grid.toml, the classifiers of appendix H for `voirdire classify fit`.
+    """
+    from voirdire.files import write_text
+    from voirdire.study import build_study, study_to_toml
     from voirdire_plugins.distortions.session import read_annotations, read_datasets
+    from voirdire_plugins.resources import resource
 
     data, _ = read_datasets(read_annotations(session), seed=seed)
     out.mkdir(parents=True, exist_ok=True)
-    for each, name in zip(data, file_names([one.configuration for one in data]), strict=True):
+    names = file_names([one.configuration for one in data])
+    for each, name in zip(data, names, strict=True):
         path = out / f"{name}.parquet"
         each.frame.write_parquet(path)
         sizes = ", ".join(f"{part} {size}" for part, size in each.sizes().items())
         typer.echo(f"{path}: {sizes}; left out {sum(each.removed.values())}")
-
-
-def item(
-    session: Annotated[Path, typer.Argument(help="The folder of the session.", show_default=False)],
-    name: Annotated[str, typer.Argument(help="The id of an item.", metavar="ITEM")],
-    as_json: JsonOption = False,
-) -> None:
-    """Show one item: what every run of every configuration named, side by side."""
-    from voirdire_plugins.distortions.session import read_annotations
-    from voirdire_plugins.distortions.tables import item_table
-
-    known = read_annotations(session)
-    found = item_table(known.runs, known.final, known.found, name)
-    typer.echo(sections_text([found], as_json=as_json))
+    grid = resource("distortions", "grid")
+    tables = [
+        {"name": one.configuration, "path": f"{name}.parquet"}
+        for one, name in zip(data, names, strict=True)
+    ]
+    whole = {**grid, "classify": {**grid["classify"], "data": tables}}
+    write_text(out / "grid.toml", study_to_toml(build_study(whole, whole["name"], str(out))))
+    typer.echo(f"Train on them with: voirdire classify fit {out / 'grid.toml'} --out models")
 
 
 def file_names(configurations: Sequence[str]) -> list[str]:

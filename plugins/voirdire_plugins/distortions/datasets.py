@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from voirdire import InputError
 from voirdire.examining.labels import LABELLED
-from voirdire_plugins.distortions.labels import LABELS, NO_DISTORTION, SHORT, UNSURE
+from voirdire_plugins.distortions.labels import SHORT, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from voirdire.study import Study
 
-LabelSetName = Literal["rlp", "mlp", "golden"]
-Task = Literal["binary", "multi-class", "multi-label"]
-LABEL_SETS: tuple[LabelSetName, ...] = ("rlp", "mlp", "golden")
-#: Tasks of each label set: multi-label replies have no dominant label.
-TASKS: Mapping[LabelSetName, tuple[Task, ...]] = {
-    "rlp": ("binary", "multi-class", "multi-label"),
-    "mlp": ("binary", "multi-label"),
-    "golden": ("binary", "multi-class", "multi-label"),
-}
-BINARY = (NO_DISTORTION, "Distortion")
+LABEL_SETS = ("rlp", "mlp", "golden")
 #: Why an item is left out of a data set, the first that holds.
 REASONS = (
     "not sure (both prompts)",
@@ -66,7 +54,7 @@ class DataSet:
 
 
 def configurations(study: Study) -> dict[str, dict[str, str]]:
-    """Configuration (model and temperature) -> prompt -> annotator, in the panel's order.
+    """Configuration (model, temperature, defined or not) -> prompt -> annotator, in order.
 
     Only annotators with `use = "distortions"` count; two of the same prompt, model and temperature
     are told apart by no rule, and an error. A model is called without its provider, unless two
@@ -80,7 +68,8 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
         model = rater.model or rater.name
         model = _short(model) if short[_short(model)] == 1 else model
         heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
-        prompts = found.setdefault(f"{model}{heat}", {})
+        defined = " defined" if rater.options.get("definitions") else ""
+        prompts = found.setdefault(f"{model}{heat}{defined}", {})
         prompt = str(rater.options.get("prompt", "ranked"))
         if prompt in prompts:
             raise InputError(
@@ -157,33 +146,6 @@ def _reason() -> pl.Expr:
     return pl.coalesce(
         pl.when(is_so).then(pl.lit(why)) for is_so, why in zip(said, REASONS, strict=True)
     )
-
-
-def task_labels(
-    data: DataSet, labels: LabelSetName, task: Task
-) -> tuple[NDArray[np.int8], tuple[str, ...]]:
-    """The 0/1 matrix (items, classes) of a label set for a task, and its classes.
-
-    Binary: No Distortion against any distortion. Multi-class: the dominant label. Multi-label: all
-    labels, No Distortion among them.
-
-    Raises
-    ------
-    InputError
-        The label set has no such task.
-    """
-    if task not in TASKS[labels]:
-        raise InputError(f"{labels} labels have no {task} task (tasks: {', '.join(TASKS[labels])})")
-    if task == "binary":
-        calm = data.frame[labels].list.contains(NO_DISTORTION).to_numpy()
-        return np.column_stack([calm, ~calm]).astype(np.int8), BINARY
-    column = f"{labels}_dominant" if task == "multi-class" else labels
-    found = data.frame[column]
-    lists = (
-        found if task == "multi-label" else found.to_frame().select(pl.concat_list(column))[column]
-    )
-    matrix = [lists.list.contains(label).to_numpy() for label in LABELS.labels]
-    return np.column_stack(matrix).astype(np.int8), LABELS.labels
 
 
 def missing_prompts(found: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import TableError
 from voirdire.study import named_models, write_study
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ITEMS = "items.csv"
+_DEFINED = {"without": (False,), "with": (True,), "both": (False, True)}
 
 
 def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
@@ -25,7 +26,7 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     temperatures: Sequence[float] = (0.5, 0.7),
     runs: int = 5,
     at_least: int | None = None,
-    definitions: bool = False,
+    definitions: Literal["without", "with", "both"] = "without",
     model_options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write study.toml and items.csv: an annotator for each model, temperature and prompt.
@@ -37,8 +38,9 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
         texts -> the file's columns.
     at_least : int, optional
         Runs that must name a label; by default four fifths of them.
-    definitions : bool
-        Define the distortions in the prompt, which the paper does not.
+    definitions : {"without", "with", "both"}
+        Define the distortions in the prompt, which the paper does not; "both" asks each model in
+        both ways, so that the report sets them side by side.
 
     Raises
     ------
@@ -53,17 +55,18 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
         raise TableError(f"{texts}: --secondary needs --dominant")
     panel = [
         {
-            "name": f"{name} {heat:g} {prompt}",
+            "name": f"{name} {heat:g} {prompt}{' defined' if defined else ''}",
             "kind": "annotator",
             "use": "distortions",
             "model": model,
             "temperature": heat,
             "runs": runs,
-            "options": {"prompt": prompt, **({"definitions": True} if definitions else {})},
+            "options": {"prompt": prompt, **({"definitions": True} if defined else {})},
             **({"model_options": dict(model_options)} if model_options else {}),
         }
         for name, model in named_models(models)
         for heat in temperatures
+        for defined in _DEFINED[definitions]
         for prompt in PROMPTS
     ]
     study: dict[str, Any] = {

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire import InputError
 from voirdire.examining.labels import (
     AVERAGE,
     INCOMPLETE,
-    LABELLED,
     agreement_frame,
-    final_labels,
     label_agreements,
     label_distribution,
     largest_counts,
@@ -42,70 +38,6 @@ def consistency_tables(
         _table6(unknown_labels(runs), runs, found),
         _table7(kappas, found),
         _table8(label_distribution(final, runs.labels), found),
-    )
-
-
-def sweep_table(runs: LabelRuns, found: Configurations, unsure: tuple[str, str]) -> Section:
-    """How many items get a final label where 3 to k runs must name it."""
-    rows = []
-    for name, prompt, rater in _raters(found):
-        alone = replace(runs, matrices=(runs.of(rater),))
-        k = len(runs.of(rater).runs)
-        for least in range(min(3, k), k + 1):
-            own = final_labels(alone, at_least=least, unsure=unsure)
-            kinds = dict(own.group_by(pl.col("category").cast(pl.String)).len().iter_rows())
-            labelled = own.filter(pl.col("category").cast(pl.String) == LABELLED)
-            mean = labelled["labels"].list.len().mean()
-            open_ = own.height - labelled.height - sum(kinds.get(one, 0) for one in unsure)
-            rows.append((f"{name} {SHORT[prompt]}", least, k, labelled.height,
-                         *(kinds.get(one, 0) for one in unsure), open_, mean))  # fmt: skip
-    columns = (
-        text("Configuration"), count("Runs that must agree"), count("of"), count("Labelled"),
-        *map(count, unsure), count("Incomplete"), number("Labels an item", 2),
-    )  # fmt: skip
-    return Section(
-        "Final labels by the number of runs that must agree",
-        "The paper asks for 4 of 5. A lower bar labels more items, with labels that recur less.",
-        (Table(columns, tuple(rows)),),
-    )
-
-
-def item_table(runs: LabelRuns, final: pl.DataFrame, found: Configurations, item: str) -> Section:
-    """One item: what each run of each configuration named, and the final labels.
-
-    Raises
-    ------
-    InputError
-        There is no such item.
-    """
-    rows: list[tuple[Any, ...]] = []
-    matrices = {rater: runs.of(rater) for _, _, rater in _raters(found)}
-    most = max((len(one.runs) for one in matrices.values()), default=0)
-    for name, prompt, rater in _raters(found):
-        matrix = matrices[rater]
-        if item not in matrix.items:
-            raise InputError(
-                f"there is no item {item!r} among those that {rater!r} was asked about"
-            )
-        place = matrix.items.index(item)
-        named = [matrix.named(place, run) for run in range(len(matrix.runs))]
-        said = [
-            str(matrix.statuses[run, place]) if labels is None else "; ".join(labels) or "none"
-            for run, labels in enumerate(named)
-        ]
-        own = final.filter((pl.col("rater") == rater) & (pl.col("item") == item))
-        labels = own["labels"].to_list()[0] if own.height else None
-        settled = "; ".join(labels) if labels else str(own["category"].cast(pl.String)[0])
-        rows.append((f"{name} {SHORT[prompt]}", *said, *[None] * (most - len(said)), settled))
-    columns = (
-        text("Configuration"),
-        *(text(f"Run {n}") for n in range(1, most + 1)),
-        text("Final"),
-    )
-    return Section(
-        f"Item {item}, run by run",
-        "What each run named; a run without an answer says why.",
-        (Table(columns, tuple(rows)),),
     )
 
 

@@ -1,5 +1,10 @@
 from voirdire.examining.labels.annotators import Labelling as Labelling
 from voirdire.examining.labels.annotators import LabelPart as LabelPart
+from voirdire.examining.labels.between import Between as Between
+from voirdire.examining.labels.between import between_annotators as between_annotators
+from voirdire.examining.labels.between import between_sections as between_sections
+from voirdire.examining.labels.between import item_section as item_section
+from voirdire.examining.labels.between import sweep_section as sweep_section
 from voirdire.examining.labels.cells import split_labels as split_labels
 from voirdire.examining.labels.chance import BESIDE_CHANCE as BESIDE_CHANCE
 from voirdire.examining.labels.chance import labels_beside_chance as labels_beside_chance
@@ -21,6 +26,9 @@ from voirdire.examining.labels.final import label_counts as label_counts
 from voirdire.examining.labels.final import label_distribution as label_distribution
 from voirdire.examining.labels.final import largest_counts as largest_counts
 from voirdire.examining.labels.final import threshold_of as threshold_of
+from voirdire.examining.labels.label_sets import differences_section as differences_section
+from voirdire.examining.labels.label_sets import label_matrices as label_matrices
+from voirdire.examining.labels.label_sets import label_set_differences as label_set_differences
 from voirdire.examining.labels.matrix import TASKS as TASKS
 from voirdire.examining.labels.matrix import LabelMatrix as LabelMatrix
 from voirdire.examining.labels.matrix import Task as Task

@@ -88,10 +88,17 @@ def label_part(study: Study, found: Tables) -> LabelPart:
             at_least=study.analysis.at_least,
             unsure=labelling.unsure,
             level=study.analysis.level,
+            families=families_of(study),
         )
         whose = f" ({', '.join(runs.raters)})" if len(groups) > 1 else ""
         sections += [replace(section, title=section.title + whose) for section in made]
     return LabelPart(tuple(sections), temperature_notes(found.raters, tuple(names)))
+
+
+def families_of(study: Study) -> dict[str, str]:
+    """Member of the panel -> the family of its model: as declared, else the model's provider."""
+    known = {rater.name: rater.family or rater.model.partition(":")[0] for rater in study.panel}
+    return {name: family for name, family in known.items() if family}
 
 
 def annotators(study: Study, found: Tables) -> list[str]:

@@ -53,7 +53,7 @@ _MANY = 1_000_000
 
 
 def labels_beside_chance(
-    sources: Sequence[str | Path],
+    sources: Sequence[str | Path | LabelResult],
     *,
     draws: int = 1000,
     resamples: int = 1000,

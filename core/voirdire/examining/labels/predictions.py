@@ -63,18 +63,18 @@ class LabelResult:
 
 
 def read_results(
-    sources: Sequence[str | Path], *, separator: str | None = None
+    sources: Sequence[str | Path | LabelResult], *, separator: str | None = None
 ) -> list[LabelResult]:
     """The results in all sources, in their order.
 
     Parameters
     ----------
     sources : sequence of paths
-        A table of predictions (``item, truth, predicted`` with the names of labels in a cell; or
-        ``item, label, truth, predicted`` with 0 or 1), a table of printed results (``f1`` with
-        ``f1_random``, ``shares`` or ``support``), or a folder in which files called predictions
-        lie, at any depth. ``configuration``, ``labels``, ``task`` and ``seed`` are optional columns
-        of all of them.
+        A result that was read before, or a table of predictions (``item, truth, predicted`` with
+        the names of labels in a cell; or ``item, label, truth, predicted`` with 0 or 1), a table
+        of printed results (``f1`` with ``f1_random``, ``shares`` or ``support``), or a folder in
+        which files called predictions lie, at any depth. ``configuration``, ``labels``, ``task``
+        and ``seed`` are optional columns of all of them.
     separator : str, optional
         Stands between several labels of one cell; by default a semicolon, and a table whose cells
         seem to have another one is asked about.
@@ -86,6 +86,9 @@ def read_results(
     """
     found: list[LabelResult] = []
     for source in sources:
+        if isinstance(source, LabelResult):
+            found.append(source)
+            continue
         path = Path(source)
         for file in _files(path):
             within = file.relative_to(path).parent.as_posix() if path.is_dir() else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
+from voirdire.examining.labels.between import between_sections, sweep_section
 from voirdire.examining.labels.final import (
     UNSURE,
     agreement_frame,
@@ -22,6 +23,8 @@ from voirdire.stats._results import REASONS
 from voirdire.tabular import Section, SectionFigure, count, frame_table, number, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voirdire.examining.labels.runs import LabelRuns
 
 DETERMINISTIC = (
@@ -40,10 +43,12 @@ def consistency_sections(
     at_least: int | None = None,
     unsure: tuple[str, str] = UNSURE,
     level: float = 0.95,
+    families: Mapping[str, str] | None = None,
 ) -> tuple[Section, ...]:
     """Replies, largest counts, kappas, final labels, labels outside the set, pairs of annotators.
 
-    Sections without rows are left out.
+    `families` (annotator -> its model's family) adds agreement by family. Sections without rows are
+    left out.
     """
     final = final_labels(runs, at_least=at_least, unsure=unsure)
     sections = (
@@ -52,7 +57,9 @@ def consistency_sections(
         _kappas(runs, level),
         _distribution(runs, final, at_least, unsure),
         _unknown(runs),
+        sweep_section(runs, unsure),
         _pairs(final, level),
+        *between_sections(runs, families or {}, level),
     )
     return tuple(section for section in sections if section.has_rows)
 

@@ -1,0 +1,45 @@
+"""`voirdire item`: one item, with what every rater said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voirdire.cli.options import JsonOption, sections_text
+
+EPILOG = """
+Examples:
+
+  voirdire item session 17
+
+  voirdire item ratings.csv p1
+
+  voirdire item mentalalign 5 --data FOLDER
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("item", epilog=EPILOG)(item)
+
+
+def item(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A session, a file of ratings, a study or a benchmark's name.", show_default=False
+        ),
+    ],
+    name: Annotated[str, typer.Argument(help="The id of the item.", metavar="ITEM")],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="The folder of a benchmark's data.", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one item: the labels of every run and the scores of every rater, side by side."""
+    from voirdire.examining.item import item_sections
+
+    typer.echo(sections_text(item_sections(source, name, data=data), as_json=as_json))

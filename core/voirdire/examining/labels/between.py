@@ -1,0 +1,249 @@
+"""Annotators beside one another, run by run: agreement between them, by family, item by item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.errors import InputError
+from voirdire.examining.labels.final import LABELLED, final_labels, label_agreements
+from voirdire.stats import cluster_jackknife
+from voirdire.tabular import Section, Table, count, interval, number, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.labels.matrix import LabelMatrix
+    from voirdire.examining.labels.runs import LabelRuns
+    from voirdire.stats import Jackknifed
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """How far a run of one annotator agrees with a run of another, beyond chance.
+
+    Attributes
+    ----------
+    first, second : str
+        The annotators.
+    kappa : Jackknifed
+        The mean over labels of Cohen's kappa of a run of each, all pairs of runs taken together;
+        labels that neither ever names, or both always, are left out. Its error leaves out an item
+        at a time.
+    n : int
+        Items that both answered in a run or more.
+    """
+
+    first: str
+    second: str
+    kappa: Jackknifed
+    n: int
+
+
+def between_annotators(runs: LabelRuns) -> tuple[Between, ...]:
+    """Every two annotators, run against run, beside which the kappa within each can be read.
+
+    With p and q the shares of runs in which two annotators name a label of an item, a pair of
+    runs agrees on it with probability ``pq + (1 - p)(1 - q)``; chance has the means over items in
+    their place. Of one annotator with itself this is Fleiss' kappa, as the runs grow many.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voirdire.examining.labels import runs_of_ratings
+    >>> rows = [(i, r, k, "a", int(i in ("1", "2"))) for i in "1234" for r in "xy" for k in (1, 2)]
+    >>> frame = pl.DataFrame(rows, ["item", "rater", "run", "attribute", "score"], orient="row")
+    >>> pair = between_annotators(runs_of_ratings(frame))[0]
+    >>> pair.first, pair.second, pair.kappa.value
+    ('x', 'y', 1.0)
+
+    References
+    ----------
+    Cohen (1960); Fleiss (1971); Miller (1974) for the jackknife.
+    """
+    used = [at for at, label in enumerate(runs.labels) if label != runs.other]
+    shares = {matrix.rater: _shares(matrix, used) for matrix in runs.matrices}
+    return tuple(
+        _between(a, b, shares[a.rater], shares[b.rater]) for a, b in combinations(runs.matrices, 2)
+    )
+
+
+def _shares(matrix: LabelMatrix, used: list[int]) -> Floats:
+    """(items, labels) share of an item's known runs that name a label; NaN without one."""
+    known = matrix.known[:, :, None]
+    named = np.where(known, np.nan_to_num(matrix.values[:, :, used]), 0.0).sum(axis=0)
+    answered = matrix.known.sum(axis=0)[:, None]
+    found: Floats = np.full(named.shape, np.nan)
+    np.divide(named, answered, out=found, where=answered > 0)
+    return found
+
+
+def _between(a: LabelMatrix, b: LabelMatrix, own: Floats, other: Floats) -> Between:
+    place = {item: at for at, item in enumerate(b.items)}
+    both = [(at, place[item]) for at, item in enumerate(a.items) if item in place]
+    p, q = own[[i for i, _ in both]], other[[i for _, i in both]]
+    kept = ~np.isnan(p).any(axis=1) & ~np.isnan(q).any(axis=1)
+    p, q = p[kept], q[kept]
+    columns = np.concatenate([np.ones((len(p), 1)), p, q, p * q + (1 - p) * (1 - q)], axis=1)
+    kappa = cluster_jackknife(columns, np.arange(len(p)), _mean_kappa)
+    return Between(a.rater, b.rater, kappa, len(p))
+
+
+def _mean_kappa(sums: Floats) -> Any:
+    """From sums (..., 1 + 3 labels): the mean over labels of kappa, where it is defined."""
+    n, width = sums[..., :1], (sums.shape[-1] - 1) // 3
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p, q, agreed = (sums[..., 1 + k * width : 1 + (k + 1) * width] / n for k in range(3))
+        chance = p * q + (1 - p) * (1 - q)
+        kappa = np.where(chance < 1 - 1e-12, (agreed - chance) / (1 - chance), np.nan)
+    known = ~np.isnan(kappa)
+    total = np.where(known, kappa, 0.0).sum(axis=-1)
+    found = np.divide(total, known.sum(axis=-1), out=np.full(total.shape, np.nan),
+                      where=known.any(axis=-1))  # fmt: skip
+    return found if found.ndim else float(found)
+
+
+def between_sections(
+    runs: LabelRuns, families: Mapping[str, str], level: float = 0.95
+) -> tuple[Section, ...]:
+    """Agreement of annotators beside the consistency of each; by family where there are several.
+
+    Parameters
+    ----------
+    families : mapping
+        Annotator -> the family of its model; one without a family is not in it.
+    """
+    if len(runs.matrices) < 2:
+        return ()
+    within = {r: found.mean.value for r, found in label_agreements(runs, ci=None).items()}
+    pairs = between_annotators(runs)
+    rows = tuple(
+        (one.first, one.second, one.kappa.value, _bounds(one.kappa, level), within[one.first],
+         within[one.second], one.n)
+        for one in pairs
+    )  # fmt: skip
+    columns = (
+        text("Annotator"), text("And"), number("Kappa between"), interval("Interval"),
+        number("Within the first"), number("Within the second"), count("Items"),
+    )  # fmt: skip
+    of_pairs = Section(
+        "Agreement between annotators, run by run",
+        "The mean over labels of Cohen's kappa of a run of one and a run of the other, beside "
+        "Fleiss' kappa over the runs of each. Two annotators that are consistent and do not agree "
+        f"read the labels differently. {100 * level:g}% jackknife intervals over items.",
+        (Table(columns, rows),),
+    )
+    return (of_pairs, *_by_family(pairs, within, families))
+
+
+def _bounds(found: Jackknifed, level: float) -> tuple[float, float]:
+    """The interval; an agreement is never above 1."""
+    bounds = found.interval(level)
+    return bounds.low, min(bounds.high, 1.0)
+
+
+def _by_family(
+    pairs: tuple[Between, ...], within: Mapping[str, float], families: Mapping[str, str]
+) -> tuple[Section, ...]:
+    names = list(dict.fromkeys(families[r] for r in within if r in families))
+    if len(names) < 2:
+        return ()
+    between: dict[frozenset[str], list[float]] = {}
+    for one in pairs:
+        both = {families.get(one.first, ""), families.get(one.second, "")}
+        if "" not in both:
+            between.setdefault(frozenset(both), []).append(one.kappa.value)
+    own = {name: [within[r] for r in within if families.get(r) == name] for name in names}
+    rows = tuple(
+        (name, len(own[name]), _mean(own[name]),
+         *(_mean(between.get(frozenset({name, other}), [])) for other in names))
+        for name in names
+    )  # fmt: skip
+    columns = (
+        text("Family"), count("Annotators"), number("Within an annotator"),
+        *(number(f"With {name}") for name in names),
+    )  # fmt: skip
+    return (
+        Section(
+            "Consistency and agreement by model family",
+            "Means of the kappas above: over the runs of one annotator, and between annotators of "
+            "two families (of one family with itself: of its different annotators). Models of one "
+            "family may share what they get wrong.",
+            (Table(columns, rows),),
+        ),
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    known = [value for value in values if not np.isnan(value)]
+    return fmean(known) if known else None
+
+
+def sweep_section(runs: LabelRuns, unsure: tuple[str, str]) -> Section:
+    """How many items get a final label where 3 to k runs must name it (all, of fewer than 3)."""
+    rows = []
+    for matrix in runs.matrices:
+        alone, k = replace(runs, matrices=(matrix,)), len(matrix.runs)
+        for least in range(min(3, k), k + 1):
+            own = final_labels(alone, at_least=least, unsure=unsure)
+            kinds = dict(own.group_by(pl.col("category").cast(pl.String)).len().iter_rows())
+            labelled = own.filter(pl.col("category").cast(pl.String) == LABELLED)
+            mean = labelled["labels"].list.len().mean()
+            open_ = own.height - labelled.height - sum(kinds.get(one, 0) for one in unsure)
+            rows.append((matrix.rater, least, k, labelled.height,
+                         *(kinds.get(one, 0) for one in unsure), open_, mean))  # fmt: skip
+    columns = (
+        text("Annotator"), count("Runs that must agree"), count("of"), count("Labelled"),
+        *map(count, unsure), count("Incomplete"), number("Labels an item", 2),
+    )  # fmt: skip
+    return Section(
+        "Items with a label where 3 to all runs must agree",
+        "A lower bar labels more items, with labels that recur less.",
+        (Table(columns, tuple(rows)),) if any(len(m.runs) > 1 for m in runs.matrices) else (),
+    )
+
+
+def item_section(runs: LabelRuns, final: pl.DataFrame, item: str) -> Section:
+    """One item: what each run of each annotator named, side by side, and the final labels.
+
+    Parameters
+    ----------
+    final : polars.DataFrame
+        From `final_labels`.
+
+    Raises
+    ------
+    InputError
+        No annotator was asked about it.
+    """
+    asked = [matrix for matrix in runs.matrices if item in matrix.items]
+    if not asked:
+        raise InputError(f"there is no item {item!r} among those that were labelled")
+    most = max(len(matrix.runs) for matrix in asked)
+    rows = []
+    for matrix in asked:
+        place = matrix.items.index(item)
+        named = [matrix.named(place, run) for run in range(len(matrix.runs))]
+        said = [
+            str(matrix.statuses[run, place]) if labels is None else "; ".join(labels) or "none"
+            for run, labels in enumerate(named)
+        ]
+        own = final.filter((pl.col("rater") == matrix.rater) & (pl.col("item") == item))
+        settled = own["labels"].to_list()[0] if own.height else None
+        last = "; ".join(settled) if settled else str(own["category"].cast(pl.String)[0])
+        rows.append((matrix.rater, *said, *[None] * (most - len(said)), last))
+    columns = (text("Annotator"), *(text(f"Run {n}") for n in range(1, most + 1)), text("Final"))
+    return Section(
+        f"Item {item}, run by run",
+        "What each run named; a run without an answer says why.",
+        (Table(columns, tuple(rows)),),
+    )

@@ -42,7 +42,7 @@ def test_distortions_from_texts_to_tables(tmp_path):
     said = voirdire(
         "paper", "distortions", "study", tmp_path / "letters.csv", "--id", "nr", "--text", "body",
         "--dominant", "first", "--model", "simulated:a", "--temperature", 0.5, "--runs", 5,
-        *option("answers", labels), "--definitions", "--out", tmp_path / "study",
+        *option("answers", labels), "--definitions", "with", "--out", tmp_path / "study",
     )  # fmt: skip
     assert "voirdire examine distortions --data SESSION" in said
     study = load_study(tmp_path / "study" / "study.toml")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from voirdire import TableError
 from voirdire.cli._app import build_app
 from voirdire.examining import examine
+from voirdire.stats import variance_components
 from voirdire.study import load_study
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
 from voirdire_plugins.mentalalign.review import decisions, scenarios
@@ -76,9 +77,53 @@ def test_own_judges_are_run_and_examined_on_the_papers_rubric(tmp_path):
         assert row[3] == pytest.approx(row[1] - row[2])
     spent = {row[0]: row for row in sections["Agreement beside what it takes"].table.rows}
     assert spent["a"][4] == 12 * len(SYSTEMS)  # one call a response
+    names = sections["Agreement beside what it takes"].table.names
+    assert names[7:9] == ("Seconds a call", "Cost")
+    assert "Combinations of conditions (figure 3)" not in sections
     assert "The published guidance matrix" not in sections
     assert {result.reliability_class for result in found.results} == {""}
     assert not any("published classes" in note for note in found.notes)
+
+
+def test_wordings_prices_and_conditions_of_own_judges(tmp_path):
+    files(tmp_path, 8)
+    texts = pl.read_csv(tmp_path / "conversations.csv")
+    said = ["Anxiety; Grief", "Grief", "", "Grief;Anxiety"] * 2
+    texts.with_columns(conditions=pl.Series(said)).write_csv(tmp_path / "conversations.csv")
+    voirdire(
+        "paper", "mentalalign", tmp_path / "conversations.csv", "--responses",
+        tmp_path / "responses.csv", "--humans", tmp_path / "ratings.csv", "--model", "simulated:a",
+        "--model", "simulated:b", "--prompts", 2, "--runs", 2, "--temperature", 0.7,
+        "--out", tmp_path / "study",
+    )  # fmt: skip
+    path = tmp_path / "study" / "study.toml"
+    path.write_text(
+        path.read_text() + '\n[run.prices."simulated:a"]\ninput = 1000000.0\noutput = 0.0\n'
+    )
+    voirdire("run", path, "--out", tmp_path / "session", "--quiet")
+    found = examine("mentalalign", data=tmp_path / "session", resamples=0)
+    sections = {section.title: section.table for section in found.sections}
+    one = {row[:2]: row for row in sections["Several prompts of one judge"].rows}
+    assert set(one) == {(j, a["name"]) for j in "ab" for a in RUBRIC["attributes"]}
+    scores = found.ratings.filter(pl.col("attribute").cast(pl.String) == "Safety")
+    cube = np.array([
+        [[scores.filter(rater=r, run=run).sort("item", "system")["score"].to_list()
+          for run in (1, 2)] for r in ("a", "a prompt 2")]
+    ])[0].transpose(2, 0, 1)  # fmt: skip
+    expected = variance_components(cube)
+    assert one["a", "Safety"][2:6] == (2, 2, 32, 0)
+    assert one["a", "Safety"][6] == pytest.approx(expected.item)
+    assert one["a", "Safety"][7] == pytest.approx(expected.rater)
+    both = {row[0]: row for row in sections["Several judges with the same prompts"].rows}
+    assert both["Safety"][1:4] == (2, 2, 32)
+    spent = {row[0]: row for row in sections["Agreement beside what it takes"].rows}
+    assert spent["a"][8] == pytest.approx(spent["a"][5])  # a unit a token of input
+    groups = sections["Combinations of conditions (figure 3)"].rows
+    assert [row[:3] for row in groups] == [("Anxiety; Grief", 4, 0.5), ("Grief", 2, 0.25)]
+    mean = found.ratings.filter(
+        pl.col("rater") == "ann", pl.col("item").cast(pl.String).is_in(["c0", "c3", "c4", "c7"])
+    )["score"].mean()
+    assert groups[0][3] == pytest.approx(mean)
 
 
 def test_scenario_a_of_figure_5_follows_and_b_does_not():

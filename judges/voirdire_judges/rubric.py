@@ -165,6 +165,7 @@ def make(
     ask: Ask = "together",
     score: Score = "number",
     reference: bool = False,
+    instructions: str = "",
     sampling: Sampling = Sampling(temperature=0.0),
 ) -> RubricJudge:
     """A rubric judge (`use = "rubric"`).
@@ -175,6 +176,9 @@ def make(
         The rubric, the name of a built-in one, or the path of a TOML file.
     ask, score, reference
         See `RubricJudge`.
+    instructions : str
+        What the judge is told first, in place of the rubric's own words. Members of a panel that
+        differ in this alone show how much the wording matters.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
@@ -200,6 +204,8 @@ def make(
         if value not in allowed:
             raise not_one_of(option, value, allowed, "rubric judge")
     found = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    if instructions.strip():
+        found = replace(found, instructions=instructions.strip())
     if score == "levels" and found.scale.continuous:
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
     if not found.attributes:

@@ -331,6 +331,7 @@ def _joined(
             *(labels.sections if labels else ()),
             *_sections_of(juries),
             *(traces.sections if traces else ()),
+            *_prompts(study, inputs.ratings),
         ),
         juries=juries,
         steps=traces.steps if traces else (),
@@ -353,6 +354,15 @@ def _shown(preferences: Preferences | None) -> tuple[Section, ...]:
     )
 
     return preference_sections(preferences)
+
+
+def _prompts(study: Study, ratings: pl.DataFrame) -> tuple[Section, ...]:
+    """What the wording does, where a judge is asked in several."""
+    if all("instructions" not in rater.options for rater in study.panel):
+        return ()
+    from voirdire.examining.prompts import prompt_sections  # noqa: PLC0415 - few studies vary it
+
+    return prompt_sections(study, ratings)
 
 
 def _versions() -> dict[str, str]:

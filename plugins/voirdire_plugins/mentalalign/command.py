@@ -21,6 +21,9 @@ Examples:
   voirdire paper mentalalign conversations.csv --responses responses.csv --humans ratings.csv
   --model openai:gpt-4o --model anthropic:claude-sonnet-4-5 --out study
 
+  voirdire paper mentalalign conversations.csv --responses responses.csv --model openai:gpt-4o
+  --prompts 3 --runs 3 --temperature 0.7 --out worded
+
   voirdire run study/study.toml --out session
 
   voirdire examine mentalalign --data session --out report
@@ -34,7 +37,11 @@ def register(app: Any) -> None:
 
 def mentalalign(
     conversations: Annotated[
-        Path, typer.Argument(help="What clients say: columns id and text.", show_default=False)
+        Path,
+        typer.Argument(
+            help="What clients say: columns id and text, and conditions where they are known.",
+            show_default=False,
+        ),
     ],
     responses: Annotated[
         Path,
@@ -62,6 +69,15 @@ def mentalalign(
         float,
         typer.Option("--temperature", min=0, help="The temperature. Runs differ only above 0."),
     ] = 0.0,
+    prompts: Annotated[
+        int,
+        typer.Option(
+            "--prompts",
+            min=1,
+            max=5,
+            help="How many wordings of the prompt each judge is asked in: the rubric's own first.",
+        ),
+    ] = 1,
     model_option: ModelOptions = None,
 ) -> None:
     """Write a study in which your judges rate responses on the paper's seven attributes."""
@@ -75,6 +91,7 @@ def mentalalign(
         humans=humans,
         runs=runs,
         temperature=temperature,
+        prompts=prompts,
         model_options=model_options(model_option),
     )
     print_next(written, "mentalalign")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from contextlib import closing
 from itertools import combinations
 from statistics import fmean
@@ -12,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from voirdire.stats import icc
-from voirdire.store import read_session
-from voirdire.store.counts import spent_by_model
-from voirdire.store.raters import model_identity
-from voirdire.tabular import Section, Table, count, interval, number, text
+from voirdire.store import read_session, replies_frame
+from voirdire.store.subjects import iterate_items
+from voirdire.tabular import Section, Table, count, interval, number, share, text
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
@@ -48,11 +48,12 @@ WIDTHS = ("GR", "MR", "PR")
 def review(examination: Examination) -> Examination:
     """The paper's tables; for its own ratings also notes, the guidance matrix and Figure 5."""
     published = bool(examination.study.analysis.published_class)
+    session = examination.session
     sections = [
         over_judges(examination),
         by_group(examination),
         decisions(examination),
-        *([] if examination.session is None else [spending(examination, examination.session)]),
+        *(part(examination, session) for part in (spending, conditions) if session is not None),
     ]
     notes: tuple[str, ...] = ()
     if published:
@@ -202,29 +203,71 @@ def decisions(examination: Examination) -> Section:
 
 
 def spending(examination: Examination, session: Path) -> Section:
-    """Each judge's agreement beside what its replies used."""
-    with closing(read_session(session)) as connection:
-        by_model = dict(spent_by_model(connection))
+    """Each judge's agreement beside what its replies used: tokens, seconds, cost."""
+    used = replies_frame(session).filter(pl.col("stage") != "generate").group_by("rater").agg(
+        pl.len().alias("calls"), pl.col("input", "output", "cached", "latency").sum(),
+        pl.col("input", "output").null_count().name.suffix("_unknown"),
+    )  # fmt: skip
+    of = {row["rater"]: row for row in used.to_dicts()}
     rows = []
     for judge in examination.judges:
-        own = [r for r in examination.results if r.judge == judge]
-        spec = examination.study.rater(judge)
-        used = by_model.get(model_identity(spec.model, spec.model_options)) if spec else None
-        if used is None:
+        spec, row = examination.study.rater(judge), of.get(judge)
+        if spec is None or row is None:
             continue
+        own = [r for r in examination.results if r.judge == judge]
         rated = int(sum(r.n_pairs for r in own) / len(own)) if own else 0
-        means = [fmean(getattr(r, name) for r in own) for name in ("icc_c1", "icc_a1", "mse")]
-        rows.append((judge, *means, used.calls, used.input, used.output, rated))
+        means = [fmean(getattr(r, name) for r in own) if own else math.nan
+                 for name in ("icc_c1", "icc_a1", "mse")]  # fmt: skip
+        known = row["input_unknown"] == row["output_unknown"] == 0
+        given, out = row["input"], row["output"]
+        prices = examination.study.run.prices.get(spec.model)
+        cost = prices.cost(given, out, row["cached"]) if known and prices is not None else None
+        tokens = (given, out) if known else (None, None)
+        seconds = row["latency"] / row["calls"]
+        rows.append((judge, *means, row["calls"], *tokens, seconds, cost, rated))
     columns = (
         text("Judge"), *map(number, ("Mean ICC(C,1)", "Mean ICC(A,1)", "Mean MSE")),
-        *map(count, ("Calls", "Input tokens", "Output tokens", "Responses")),
+        *map(count, ("Calls", "Input tokens", "Output tokens")), number("Seconds a call", 2),
+        number("Cost", 4), count("Responses"),
     )  # fmt: skip
     return Section(
         "Agreement beside what it takes",
-        "Means over attributes; calls and tokens of the judge's model, whoever "
-        "asked it. Cost is printed by "
-        "`voirdire session status` where the study declares prices.",
+        "Means over attributes; what all attempts of the judge used. Tokens are missing where the "
+        "provider does not count them in every reply, cost where the study names no prices "
+        '(`[run.prices."MODEL"]`, per million tokens).',
         (Table(columns, tuple(rows)),),
+    )
+
+
+def conditions(examination: Examination, session: Path) -> Section:
+    """The most frequent combinations of conditions, and how the raters score them (figure 3)."""
+    with closing(read_session(session)) as connection:
+        known = {item.id: str(item.extra.get("conditions") or "")
+                 for item in iterate_items(connection)}  # fmt: skip
+    named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
+             for item, said in known.items()}  # fmt: skip
+    counts = Counter(filter(None, named.values()))
+    of_item = {name: [item for item, own in named.items() if own == name] for name in counts}
+    raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
+    means = {
+        (name, rater): examination.ratings.filter(
+            pl.col("item").cast(pl.String).is_in(items), pl.col("rater").cast(pl.String) == rater
+        )["score"].mean()
+        for name, items in of_item.items()
+        for rater in raters
+    }
+    rows = tuple(
+        (name, n, n / len(known), *(means[name, rater] for rater in raters))
+        for name, n in counts.most_common(15)
+    )
+    columns = (
+        text("Conditions"), count("Conversations"), share("Share"), *map(number, raters),
+    )  # fmt: skip
+    return Section(
+        "Combinations of conditions (figure 3)",
+        "The 15 most frequent combinations in the column `conditions` of the conversations, with "
+        "each rater's mean over all attributes and systems. Some combinations are rare.",
+        (Table(columns, rows),),
     )
 
 

@@ -46,27 +46,31 @@ def test_distortions_from_texts_to_tables(tmp_path):
     )  # fmt: skip
     assert "voirdire examine distortions --data SESSION" in said
     study = load_study(tmp_path / "study" / "study.toml")
-    assert [rater.name for rater in study.panel] == ["a 0.5 ranked", "a 0.5 multi"]
+    assert [rater.name for rater in study.panel] == [
+        "a 0.5 ranked defined",
+        "a 0.5 multi defined",
+    ]
     voirdire("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "a", "--quiet")
     found = tables(examine("distortions", data=tmp_path / "a", resamples=0))
     assert {"Average Fleiss' kappa (Table 2)", "Final labels (Table 8)"} <= set(found)
-    sweep = found["Final labels by the number of runs that must agree"].rows
+    sweep = found["Items with a label where 3 to all runs must agree"].rows
     assert [row[1] for row in sweep] == [3, 4, 5, 3, 4, 5]
     assert all(a[3] >= b[3] for a, b in pairwise(sweep) if a[0] == b[0])
     assert all(sum(row[3:7]) == 24 for row in sweep)
-    shown = json.loads(voirdire("paper", "distortions", "item", tmp_path / "a", "3", "--json"))
-    assert [row["Configuration"] for row in shown[0]["rows"]] == ["a-0.5 RLP", "a-0.5 MLP"]
+    shown = json.loads(voirdire("item", tmp_path / "a", "3", "--json"))
+    assert [row["Annotator"] for row in shown[0]["rows"]] == [
+        "a 0.5 ranked defined",
+        "a 0.5 multi defined",
+    ]
     assert set(shown[0]["rows"][0]) == {
-        "Configuration",
+        "Annotator",
         *(f"Run {n}" for n in range(1, 6)),
         "Final",
     }
-    missing = CliRunner().invoke(
-        build_app(), ["paper", "distortions", "item", str(tmp_path / "a"), "x"]
-    )
+    missing = CliRunner().invoke(build_app(), ["item", str(tmp_path / "a"), "x"])
     assert isinstance(missing.exception, InputError)
     voirdire("paper", "distortions", "datasets", tmp_path / "a", "--out", tmp_path / "sets")
-    assert (tmp_path / "sets" / "a-0.5.parquet").is_file()
+    assert (tmp_path / "sets" / "a-0.5_defined.parquet").is_file()
 
 
 @pytest.mark.usefixtures("invented_key")

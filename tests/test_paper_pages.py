@@ -120,19 +120,18 @@ def test_both_plugins_run_with_a_local_model(tmp_path, monkeypatch):
     local = f"hf:smollm2 --model-option path={file} --model-option local_files_only=true"
     letters(tmp_path, 1)
     test_mentalalign_own.files(tmp_path, 1)
-    responses = pl.read_csv(tmp_path / "responses.csv").head(2)
-    responses.write_csv(tmp_path / "responses.csv")
-    own = {"distortions": ("letters", "--temperature 0.7 --runs 2"), "mentalalign": ("study", "")}
+    pl.read_csv(tmp_path / "responses.csv").head(1).write_csv(tmp_path / "responses.csv")
+    own = {"distortions": ("letters", "--temperature 0.7 --runs 1"), "mentalalign": ("study", "")}
     for name, (out, more) in own.items():
         written = next(line for _, (line, *_) in rows(name) if "paper" in line)
         run_line(written.replace("simulated:a", f"{local} {more}"))
         study = tmp_path / out / "study.toml"
-        study.write_text(study.read_text().replace("temperature", "max_tokens = 12\ntemperature"))
-        # The model is too small to keep to a form, so a run may end without a readable answer.
-        run_line(f"voirdire run {out}/study.toml --out {name}")
-        texts = replies_frame(tmp_path / name)["text"].to_list()
-        assert len(texts) == (4 if name == "distortions" else 2)
-        assert all(texts)
-    texts = replies_frame(tmp_path / "distortions").filter(rater="smollm2 0.7 ranked")["text"]
-    assert texts.n_unique() == 2  # runs without a seed are no copies of one another
+        study.write_text(study.read_text().replace("temperature", "max_tokens = 8\ntemperature"))
+        # The model is too small to keep to a form: exit code 3 says that nothing could be read.
+        run_line(f"voirdire run {out}/study.toml --out {name}", codes=(0, 3))
+        replies = replies_frame(tmp_path / name).filter(final=1)
+        assert replies.height == (2 if name == "distortions" else 1)
+        assert all(replies["text"])
     run_line("voirdire examine distortions --data distortions")
+    shown = run_line("voirdire item distortions 0")
+    assert "smollm2 0.7 ranked" in shown

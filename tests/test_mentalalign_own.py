@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 from voirdire import TableError
 from voirdire.cli._app import build_app
 from voirdire.examining import examine
+from voirdire.examining.overviews import decisions
 from voirdire.stats import variance_components
 from voirdire.study import load_study
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
-from voirdire_plugins.mentalalign.review import decisions, scenarios
+from voirdire_plugins.mentalalign.review import scenarios
 from voirdire_plugins.mentalalign.studies import write_judge_study
 
 SYSTEMS = {"calm": "closed", "warm": "closed", "plain": "open", "brief": "open"}

@@ -202,6 +202,35 @@ def frame_table(frame: pl.DataFrame, columns: Mapping[str, Column]) -> Table:
     return Table(tuple(columns.values()), tuple(frame.select(*columns).iter_rows()))
 
 
+def matrix(
+    cells: Mapping[tuple[Any, Any], Cell],
+    rows: Mapping[Any, str],
+    columns: Mapping[Any, Column],
+    corner: str,
+) -> Table:
+    """A table with a cell for each row and column; a pair without one is missing.
+
+    Parameters
+    ----------
+    cells : mapping of (row, column) to a cell
+    rows : mapping
+        What stands for a row in `cells` -> how it is called.
+    columns : mapping
+        What stands for a column -> how it is shown.
+    corner : str
+        What the rows are.
+
+    Examples
+    --------
+    >>> matrix({("a", 1): 3}, {"a": "A"}, {1: count("one"), 2: count("two")}, "Letter").rows
+    (('A', 3, None),)
+    """
+    body = tuple(
+        (name, *(cells.get((row, column)) for column in columns)) for row, name in rows.items()
+    )
+    return Table((text(corner), *columns.values()), body)
+
+
 @dataclass(frozen=True, slots=True)
 class SectionFigure:
     """What a section's figure shows; `report` draws it.

@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.examining.labels import final_labels, item_section
 from voirdire.examining.labels.annotators import annotators, label_runs_of
 from voirdire.examining.source import open_source
-from voirdire.tabular import Section, Table, number, text
+from voirdire.tabular import Section, matrix, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +96,5 @@ def _matrix(title: str, own: pl.DataFrame, systems: Sequence[str]) -> Section:
     attributes = own["attribute"].unique(maintain_order=True).to_list()
     heads: Sequence[str | None] = systems or [None]
     digits = 0 if own["score"].drop_nulls().map_elements(float.is_integer, pl.Boolean).all() else 2
-    rows = tuple((a, *(scores.get((a, system)) for system in heads)) for a in attributes)
-    columns = (text("Attribute"), *(number(system or "Score", digits) for system in heads))
-    return Section(title, "", (Table(columns, rows),))
+    columns = {system: number(system or "Score", digits) for system in heads}
+    return Section(title, "", (matrix(scores, {a: a for a in attributes}, columns, "Attribute"),))

@@ -15,7 +15,7 @@ from voirdire.examining.labels import (
     largest_counts,
     unknown_labels,
 )
-from voirdire.tabular import Marked, Section, Table, count, number, share_text, text
+from voirdire.tabular import Marked, Section, Table, count, matrix, number, share_text, text
 from voirdire_plugins.distortions.labels import SHORT
 
 if TYPE_CHECKING:
@@ -32,13 +32,57 @@ def consistency_tables(
 ) -> tuple[Section, ...]:
     """Figure 2 and Tables 2, 6, 7 and 8, laid out as the paper does."""
     kappas = agreement_frame(label_agreements(runs, ci=None))
-    return (
-        _table2(kappas, found),
-        _figure2(largest_counts(runs), found),
-        _table6(unknown_labels(runs), runs, found),
-        _table7(kappas, found),
-        _table8(label_distribution(final, runs.labels), found),
+    heads = {rater: f"{name} {SHORT[prompt]}" for name, prompt, rater in _raters(found)}
+    numbers = {rater: number(head) for rater, head in heads.items()}
+    by_label = _cells(kappas, "label", "rater", "kappa")
+    of = {rater: (name, prompt) for name, prompt, rater in _raters(found)}
+    means = {of[rater]: by_label[AVERAGE, rater] for rater in heads}
+    largest = largest_counts(runs)
+    times = largest["largest"].unique().sort().to_list()
+    shares = label_distribution(final, runs.labels).with_columns(
+        cell=pl.struct("items", "share").map_elements(_counted, pl.Object)
     )
+    return (
+        Section(
+            "Average Fleiss' kappa (Table 2)",
+            "The mean of the kappas of Table 7 that are defined.",
+            (matrix(means, {name: name for name in found},
+                    {prompt: number(short) for prompt, short in SHORT.items()}, "Configuration"),),
+        ),
+        Section(
+            "Largest label repetition (figure 2)",
+            "Share of items whose most often named label was named in so many runs.",
+            (matrix(_cells(largest, "rater", "largest", "share"), heads,
+                    {n: number(str(n)) for n in times}, "Configuration"),),
+        ),
+        _table6(unknown_labels(runs), runs, found),
+        Section(
+            "Fleiss' kappa by label (Table 7)",
+            "Over the runs of each annotator; a dash where a label was named always or never. "
+            "Intervals, prevalence and AC1 stand in the table of each label above.",
+            (matrix(by_label, _names(kappas), numbers, "Label"),),
+        ),
+        Section(
+            "Final labels (Table 8)",
+            f"Items and their share of all items; items have several labels, so shares add up to "
+            f"more than 100 %. {INCOMPLETE.capitalize()}: missing runs could still decide; the "
+            "paper had none.",
+            (matrix(_cells(shares, "label", "rater", "cell"), _names(shares),
+                    {rater: count(head) for rater, head in heads.items()}, "Label"),),
+        ),
+    )  # fmt: skip
+
+
+def _cells(frame: pl.DataFrame, row: str, column: str, cell: str) -> dict[tuple[Any, Any], Any]:
+    return {(a, b): value for a, b, value in frame.select(row, column, cell).iter_rows()}
+
+
+def _names(frame: pl.DataFrame) -> dict[str, str]:
+    return {label: label for label in frame["label"].unique(maintain_order=True)}
+
+
+def _counted(row: dict[str, Any]) -> Marked:
+    return Marked(row["items"], f" ({share_text(row['share'])})")
 
 
 def dataset_table(data: Sequence[DataSet], whole: Mapping[str, int]) -> Section:
@@ -71,40 +115,6 @@ def _raters(found: Configurations) -> list[tuple[str, str, str]]:
     ]
 
 
-def _heads(found: Configurations) -> tuple[str, ...]:
-    return tuple(f"{name} {SHORT[prompt]}" for name, prompt, _ in _raters(found))
-
-
-def _table2(kappas: pl.DataFrame, found: Configurations) -> Section:
-    means = {
-        row["rater"]: row["kappa"]
-        for row in kappas.filter(pl.col("label") == AVERAGE).iter_rows(named=True)
-    }
-    rows = tuple(
-        (name, *(means.get(prompts.get(prompt, "")) for prompt in SHORT))
-        for name, prompts in found.items()
-    )
-    return Section(
-        "Average Fleiss' kappa (Table 2)",
-        "The mean of the kappas of Table 7 that are defined.",
-        (Table((text("Configuration"), *map(number, SHORT.values())), rows),),
-    )
-
-
-def _figure2(largest: pl.DataFrame, found: Configurations) -> Section:
-    shares = {(r, n): s for r, n, s in largest.select("rater", "largest", "share").iter_rows()}
-    counts = largest["largest"].unique().sort().to_list()
-    rows = tuple(
-        (f"{name} {SHORT[prompt]}", *(shares.get((rater, times)) for times in counts))
-        for name, prompt, rater in _raters(found)
-    )
-    return Section(
-        "Largest label repetition (figure 2)",
-        "Share of items whose most often named label was named in so many runs.",
-        (Table((text("Configuration"), *map(number, map(str, counts))), rows),),
-    )
-
-
 def _table6(unknown: pl.DataFrame, runs: LabelRuns, found: Configurations) -> Section:
     known = runs.entries is not None
     rows = []
@@ -118,39 +128,4 @@ def _table6(unknown: pl.DataFrame, runs: LabelRuns, found: Configurations) -> Se
         "Everything that a reply named and the set does not hold, whether it stood alone (Others) "
         "or beside a distortion (dropped).",
         (Table(columns, tuple(rows) if known else ()),),
-    )
-
-
-def _table7(kappas: pl.DataFrame, found: Configurations) -> Section:
-    cells = {
-        (r, label): kappa
-        for r, label, kappa in kappas.select("rater", "label", "kappa").iter_rows()
-    }
-    labels = kappas["label"].unique(maintain_order=True).to_list()
-    rows = tuple(
-        (label, *(cells.get((rater, label)) for _, _, rater in _raters(found))) for label in labels
-    )
-    return Section(
-        "Fleiss' kappa by label (Table 7)",
-        "Over the runs of each annotator; a dash where a label was named always or never. "
-        "Intervals, prevalence and AC1 stand in the table of each label above.",
-        (Table((text("Label"), *map(number, _heads(found))), rows),),
-    )
-
-
-def _table8(shares: pl.DataFrame, found: Configurations) -> Section:
-    cells = {
-        (row["rater"], row["label"]): Marked(row["items"], f" ({share_text(row['share'])})")
-        for row in shares.iter_rows(named=True)
-    }
-    labels = shares["label"].unique(maintain_order=True).to_list()
-    rows = tuple(
-        (label, *(cells.get((rater, label)) for _, _, rater in _raters(found))) for label in labels
-    )
-    return Section(
-        "Final labels (Table 8)",
-        f"Items and their share of all items; items have several labels, so shares add up to more "
-        f"than 100 %. {INCOMPLETE.capitalize()}: missing runs could still decide; the paper had "
-        "none.",
-        (Table((text("Label"), *map(count, _heads(found))), rows),),
     )

@@ -10,7 +10,7 @@ import polars as pl
 
 from voirdire.examining.labels.predictions import Predictions
 from voirdire.stats import adjust_p, f1_difference
-from voirdire.tabular import Section, Spread, Table, count, interval, number, text
+from voirdire.tabular import Section, Spread, Table, count, interval, matrix, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.labels.predictions import LabelResult
-    from voirdire.tabular import Cell
 
 #: Columns of `label_set_differences`.
 DIFFERENCES = {
@@ -46,29 +45,29 @@ def label_matrices(found: pl.DataFrame) -> tuple[Section, ...]:
     columns.sort(key=lambda column: names.index(column[0]))
     if len(columns) < 2:
         return ()
-    cells = {(r["configuration"], r["labels"], r["task"]): r for r in found.iter_rows(named=True)}
-    rows = found["configuration"].unique(maintain_order=True).to_list()
-    heads = tuple(number(" ".join(filter(None, column))) for column in columns)
+    rows = {name: name for name in found["configuration"].unique(maintain_order=True)}
+    heads = {column: number(" ".join(filter(None, column))) for column in columns}
 
-    def matrix(title: str, said: str, cell: Any) -> Section:
-        body = tuple(
-            (row, *(cell(cells.get((row, *column))) for column in columns)) for row in rows
-        )
-        return Section(title, said, (Table((text("Configuration"), *heads), body),))
+    def section(title: str, said: str, cell: Any) -> Section:
+        cells = {
+            (row["configuration"], (row["labels"], row["task"])): cell(row)
+            for row in found.iter_rows(named=True)
+        }
+        return Section(title, said, (matrix(cells, rows, heads, "Configuration"),))
 
     return (
-        matrix("Weighted F1 by label set and task", "Mean over seeds, and its deviation.", _f1),
-        matrix(
+        section(
+            "Weighted F1 by label set and task",
+            "Mean over seeds, and its deviation.",
+            lambda row: Spread(row["f1"], row["f1_sd"]),
+        ),
+        section(
             "kappa_F1 by label set and task",
             "(F1 - chance) / (1 - chance): beside one another whatever the shares of the classes. "
             "It does not make the tasks equally hard.",
-            lambda row: None if row is None else row["kappa"],
+            lambda row: row["kappa"],
         ),
     )
-
-
-def _f1(row: dict[str, Any] | None) -> Cell:
-    return None if row is None else Spread(row["f1"], row["f1_sd"])
 
 
 def label_set_differences(

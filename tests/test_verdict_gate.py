@@ -62,6 +62,33 @@ def test_one_call_answers_with_rates_and_a_verdict():
     assert estimate.state == "yes"
 
 
+@pytest.mark.parametrize("both", [0, 10])
+def test_a_few_labels_by_a_second_human_do_not_turn_the_answer_off(both):
+    """They label 10 more responses, or 10 that the first one labelled too: still one column."""
+    frame = labelled()
+    at = range(200 - both, 210 - both)
+    truth = frame["judge"].to_list()
+    frame = frame.with_columns(
+        second=pl.Series([truth[k] if k in at else None for k in range(600)])
+    )
+    found = examine(frame, reference=["human", "second"])
+    verdict, alone = gate_of(found), gate_of(examine(labelled(), reference=["human"]))
+    assert (verdict.state, verdict.next.action) == ("yes", "label twice")
+    assert {part.name for part in verdict.components} == {part.name for part in alone.components}
+    for name in ("SENS", "SPEC"):
+        ours, theirs = verdict.component(name), alone.component(name)
+        assert ours.margin == theirs.margin == 0.8
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=0 if both else 0.02)
+
+
+def test_a_second_human_on_a_hundred_responses_stands_beside_the_first():
+    frame = labelled()
+    twice = pl.Series([one if k < 100 else None for k, one in enumerate(frame["human"])])
+    found = examine(frame.with_columns(second=twice), reference=["human", "second"])
+    assert gate_of(found).component("SENS").margin == -0.1
+    assert gate_of(found).next.action != "label twice"
+
+
 def test_two_releases_change_nothing():
     one, two = (examine(labelled(releases=r), reference=["human"]) for r in (False, True))
     assert gate_of(one).state == gate_of(two).state == "yes"

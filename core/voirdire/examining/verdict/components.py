@@ -62,6 +62,11 @@ class Found:
     humans: tuple[int, ...]
     humans_below: float = math.nan
 
+    @property
+    def labels_alone(self) -> bool:
+        """Whether the gate was held against one column of labels, with no second human beside."""
+        return "GITEM" in self.components and self.components["GITEM"].reason == "one human"
+
 
 def find_components(case: Case, margins: Margins) -> Found:
     """Compute every component that the data can tell."""
@@ -628,6 +633,9 @@ def _gate(
         return []
     bits = panel.passing(rule.at)
     table = within.item_table(bits.only_humans(humans))
+    if rule.has_minima and len(humans) > 1 and table[:, 0].sum() < FEWEST_SHARED:
+        bits, humans = _one_column(bits, humans), (0,)
+        table = within.item_table(bits)
     parts = [
         _read(case, bits, margins, "GREAD"),
         _item("GITEM", table, len(humans), margins.times_gate, margins),
@@ -642,6 +650,16 @@ def _gate(
         else:
             parts.append(_beside_human(name, bits, humans, passes, margins))
     return parts
+
+
+def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
+    """Humans who share too few responses to stand beside one another, as one column of labels.
+
+    The one who labelled most comes first: a few labels under another name change little.
+    """
+    labelled = (~np.isnan(bits.humans)).sum(axis=1)
+    order = sorted(humans, key=lambda k: -labelled[k])
+    return replace(bits, humans=_first_present(bits.humans[order])[None])
 
 
 def _beside_human(

@@ -52,8 +52,8 @@ def next_step(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
     return step[verdict.state](case, found, verdict, margins)
 
 
-def _after_yes(case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next:
-    if verdict.use == "gate" and len(found.humans) < 2 and case.gate is not None:
+def _after_yes(_case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next:
+    if verdict.use == "gate" and found.labels_alone:
         return Next("label twice", needed=TWICE, unit="responses")
     return Next("use it")
 
@@ -117,7 +117,7 @@ def _more_of_a_system(verdict: Verdict, unit: str) -> Next:
 def _more_such(case: Case, found: Found, verdict: Verdict) -> Next:
     """Labels until each side of the gate has enough, the shares staying as they are."""
     few = [part.count for part in verdict.components if part.reason == "few such"]
-    wanted = FEWEST_SUCH * (2 if len(found.humans) > 1 else 1)
+    wanted = FEWEST_SUCH * (1 if found.labels_alone else 2)
     now = int(case.paired.sum())
     if not few or min(few) * MOST_TIMES < wanted:
         return Next("rate more", now=now, unit="labels")
@@ -137,7 +137,7 @@ def _open(case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next
         _times_gain(case, found, part) if part.name == "GAIN" else _times(part) for part in parts
     ]
     unit = "systems" if plus else _unit(case)
-    if verdict.use == "gate" and len(found.humans) < 2 and case.clusters is None:
+    if verdict.use == "gate" and found.labels_alone and case.clusters is None:
         now, unit = found.panel.n, "labels"
     if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
         return Next("rate more", now=now, unit=unit)

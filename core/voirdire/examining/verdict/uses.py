@@ -76,7 +76,7 @@ def decide(case: Case, found: Found, use: Use, target: Target) -> Decision:
     # A judge that answered nothing has no system either, and COVER says so.
     if use in OF_MEANS and len(found.panel.systems) == 1:
         return Decision("not tested", (), "one system", 1.0, ())
-    parts = tuple(_required(case, known, use, target))
+    parts = tuple(_required(case, found, use, target))
     for state in ("no", "not tested", "open"):
         hit = [part for part in parts if part.state == state]
         if hit:
@@ -88,13 +88,14 @@ def decide(case: Case, found: Found, use: Use, target: Target) -> Decision:
 _NEVER = Component("HUMANS", "not tested")
 
 
-def _required(case: Case, known: Components, use: Use, target: Target) -> Iterable[Component]:
+def _required(case: Case, found: Found, use: Use, target: Target) -> Iterable[Component]:
+    known: Components = found.components
     for name in REQUIRED[use, target]:
         part = known.get(name)
         if part is None:
             if not (name in OPTIONAL or (name == "SYS" and case.nominal)):
                 yield Component(name, "not tested", reason="not computed")
-        elif not (_skipped(part) or (use == "gate" and _not_of_labels(case, known, part))):
+        elif not (_skipped(part) or (use == "gate" and _not_of_labels(case, found, part))):
             yield part
 
 
@@ -104,14 +105,13 @@ def _skipped(part: Component) -> bool:
     return part.name in SYSTEMS_ONLY and untested
 
 
-def _not_of_labels(case: Case, known: Components, part: Component) -> bool:
+def _not_of_labels(case: Case, found: Found, part: Component) -> bool:
     """Held against one column of labels: no second human is asked for, and the labels decide.
 
     SYS can refuse such a gate, not hold it back: two releases in the file must not turn an answer
     into an open question.
     """
-    alone = known["GITEM"].reason == "one human" if "GITEM" in known else False
-    if not (alone and case.gate is not None and case.gate.has_minima):
+    if not (found.labels_alone and case.gate is not None and case.gate.has_minima):
         return False
     return part.name == "GITEM" or (part.name == "SYS" and part.state != "no")
 

@@ -90,6 +90,10 @@ class AgentJudge:
         last, answers, taken = self._last(replies)
         if not last.tool_calls or last.request is None:
             return []
+        if (
+            taken >= self.steps
+        ):  # one reply too many, which is never asked for: the runner cuts here
+            return [last.request]
         asked = self._asked(last)
         if len(answers) < len(asked):
             return list(asked.values())[len(answers) :]
@@ -114,9 +118,9 @@ class AgentJudge:
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads in the last reply; its flags say which tools were called."""
-        if not replies:
+        if len(replies) <= self.alone:
             return self.judge.parse(replies)
-        last = replies[-1]
+        last, _, _ = self._last(replies)
         if last.tool_calls:  # cut: it wanted to go on
             last = Reply("", "length")
         flags = (Flag("tool_called", name, n) for name, n in self._counts(replies).items())
@@ -135,9 +139,14 @@ class AgentJudge:
         return {name: count for name, count in sorted(counts.items()) if name in known}
 
     def _last(self, replies: Sequence[Reply]) -> tuple[Reply, Sequence[Reply], int]:
-        """The agent's own last reply, what tools got since, and how many replies it has taken."""
-        own = [at for at, reply in enumerate(replies) if not (reply.request and reply.request.role)]
-        return replies[own[-1]], replies[own[-1] + 1 :], len(own) - self.alone
+        """The agent's own last reply, what tools got since, and how many replies it has taken.
+
+        Behind each reply of its own stand those to what its tools asked.
+        """
+        own, taken = int(self.alone), 1
+        while (after := own + 1 + len(self._asked(replies[own]))) < len(replies):
+            own, taken = after, taken + 1
+        return replies[own], replies[own + 1 :], taken
 
     def _asked(self, last: Reply) -> dict[int, Request]:
         """What tools ask a model, by the position of the call."""

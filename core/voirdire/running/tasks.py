@@ -230,6 +230,9 @@ async def _further_steps(job: Job) -> None:
             _step(worker, job.names, job.run, at + i, request) for i, request in enumerate(more)
         ]
         steps += added
+        # Only what is on the disk is built upon: a kill costs the calls under way and no step more.
+        await worker.commits.reached(worker.session.given)
+        worker.session.check()
         await _ask(worker, [step for step in added if step.reply is None])
 
 

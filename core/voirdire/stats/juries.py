@@ -289,6 +289,11 @@ def explained_gain(
     >>> found = explained_gain(near, far, truth)
     >>> round(found.first, 1), round(found.second, 1), found.gain.interval().low > 0.5
     (0.8, 0.2, True)
+
+    References
+    ----------
+    Cohen et al. (2003), Applied Multiple Regression, chapter 3, for shares of variance explained;
+    the comparison is ours, with the jackknife of `jury_worth`.
     """
     x, z = numbers(first, "first"), numbers(second, "second")
     y = numbers(reference, "reference")

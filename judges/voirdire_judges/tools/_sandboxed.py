@@ -211,7 +211,7 @@ def main() -> int:
             return watch(child, limits["seconds"])
         ended = inside(code, folder, limits)
     except (RefusedError, OSError) as error:
-        sys.stderr.write(str(error))
+        sys.stderr.write(f"{error}\n")
         ended = REFUSED
     sys.stdout.flush()
     os._exit(ended & 0xFF)  # the child's own cleanup would be the parent's

@@ -187,6 +187,33 @@ def test_an_endpoint_without_tools_speaks_the_plain_protocol():
     assert reply.tool_calls == (ToolCall("call_1", "lookup", '{"key": "a"}'),)
 
 
+def test_langchain_gets_thoughts_back():
+    messages = pytest.importorskip("langchain_core.messages")
+    fakes = pytest.importorskip("langchain_core.language_models.fake_chat_models")
+    from voirdire_judges.models.langchain import make
+
+    heard = []
+
+    class Thinks(fakes.GenericFakeChatModel):
+        def bind_tools(self, tools, **more):
+            return self
+
+        def _generate(self, asked, *args, **more):
+            heard.append(asked)
+            return super()._generate(asked, *args, **more)
+
+    made = {"name": "lookup", "args": {"key": "a"}, "id": "c1", "type": "tool_call"}
+    blocks = [THINKING, {"type": "tool_use", "id": "c1", "name": "lookup", "input": {"key": "a"}}]
+    extra = {"signatures": {"c1": "c2ln"}}
+    first = messages.AIMessage(blocks, tool_calls=[made], additional_kwargs=extra)
+    model = make(Thinks(messages=iter([first, messages.AIMessage("4")])))
+    reply = asyncio.run(model.complete(Request(ASKED, tools=(LOOKUP,))))
+    result = Message("tool", "row", call_id="c1", name="lookup")
+    asyncio.run(model.complete(Request((*ASKED, called(reply), result), tools=(LOOKUP,))))
+    back = heard[1][2]
+    assert (back.content, back.additional_kwargs, back.tool_calls) == (blocks, extra, [made])
+
+
 def test_langchain_binds_tools_or_speaks_the_plain_protocol():
     messages = pytest.importorskip("langchain_core.messages")
     fakes = pytest.importorskip("langchain_core.language_models.fake_chat_models")

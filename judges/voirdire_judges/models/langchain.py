@@ -157,7 +157,21 @@ def message_for(message: Message) -> Any:
         {"id": c.id, "name": c.name, "args": object_in(c.arguments), "type": "tool_call"}
         for c in message.calls
     ]
-    return AIMessage(message.content, tool_calls=calls)
+    kept = dict(message.thoughts[0]) if message.thoughts else {}
+    content = kept.get("content") or message.content
+    return AIMessage(content, tool_calls=calls, additional_kwargs=kept.get("extra", {}))
+
+
+def _thoughts(content: Any, extra: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """What an integration wants back beside the calls: blocks of reasoning and signatures."""
+    blocks = {text(part.get("type")) for part in items(content)} - {"text", "tool_use"}
+    more = {key: value for key, value in extra.items() if value and key not in _IN_CALLS}
+    found = {"content": content if blocks else None, "extra": more}
+    return ({key: value for key, value in found.items() if value},) if blocks or more else ()
+
+
+#: What `tool_calls` of a message say already.
+_IN_CALLS = frozenset({"tool_calls", "function_call", "refusal"})
 
 
 def _binds(model: Any) -> bool:
@@ -277,6 +291,7 @@ def read(
         latency=seconds,
         notes=(*notes, *unknown_finish(reason)),
         tool_calls=calls,
+        thoughts=_thoughts(getattr(message, "content", ""), extra) if calls else (),
     )
 
 

@@ -223,7 +223,7 @@ def test_a_kill_in_the_middle_of_a_debate_resumes_at_the_step(tmp_path, capsys, 
     assert "\x1b" not in shown
     for said in (
         "debate as judge on i0 / warm, run 1, step 0", "debate as advocate on i0 / warm, run 1",
-        "to it, as system:", "You are the critic in a debate", "Below the others speak",
+        "sent, as system:", "You are the critic in a debate", "Below the others speak",
         "Others have argued about this text", "the defender:",
     ):  # fmt: skip
         assert said in shown, said

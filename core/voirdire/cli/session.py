@@ -102,6 +102,8 @@ def show(
             frame = frame.filter(frame[column] == wanted)
     if failed:
         frame = frame.filter(frame["error"].is_not_null())
+    if sent:  # as it is read, and not in the order in which replies happened to come
+        frame = frame.sort("rater", "item", "first", "second", "run", "step", maintain_order=True)
     told = _Told(folder, sent=sent)
     for row in frame.head(most).iter_rows(named=True):
         lines = [_attempt(row, told.before(row)), *_calls(row)]
@@ -155,7 +157,7 @@ class _Told:
             key = (one.role, one.text)
             if one.step == row["step"] and key not in said:
                 said.add(key)
-                who = f"result of {one.tool}" if one.role == "tool" else f"to it, as {one.role}"
+                who = f"result of {one.tool}" if one.role == "tool" else f"sent, as {one.role}"
                 if self.sent or one.role == "tool":
                     found.append(f"    {_plain(who)}: {_lines(one.text)}")
         return found

@@ -182,9 +182,8 @@ class DebateJudge:
         """The judge's own question with all that was said behind it."""
         asked = _request(alone)
         said = [
-            f"Round {number}\n\n{self._said(at, reply)}"
+            "\n\n".join([f"Round {number}", *(self._said(at, r) for at, r in enumerate(replies))])
             for number, replies in enumerate(rounds, start=1)
-            for at, reply in enumerate(replies)
         ]
         *before, last = asked.messages
         content = "\n\n".join([last.content, self.prompts.verdict.strip(), *said])

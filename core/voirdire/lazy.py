@@ -26,7 +26,9 @@ def attach(
 
     `others` are names that the package itself defines.
     """
-    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    # By the package's own loader: it may lie in a zip file.
+    loader: Any = sys.modules[package].__loader__
+    stub = loader.get_data(str(Path(file).with_suffix(".pyi"))).decode("utf-8")
     homes = {name: module for module, name in _EXPORT.findall(stub)}
     names = sorted([*homes, *others])
 

@@ -33,7 +33,7 @@ def bias(
     judge, reference : array-like, shape (n,)
         Paired scores; a pair with NaN or None on either side is left out and counted.
     scale : (low, high), optional
-        The declared ends of the scale; then ``details["normalised"]`` is |bias| / (high - low).
+        The declared ends of the scale; then ``details["normalised"]`` is ``|bias|`` / (high - low).
     clusters : array-like, shape (n,), optional
         What each pair belongs to (its item, when several systems answer one item). The interval
         then rests on the sums within clusters ("cluster_t") instead of on independent pairs ("t").
@@ -74,9 +74,9 @@ def bias(
 
 
 def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> Estimate:
-    """|bias| over the declared scale's width: 0 no bias, 1 the whole scale.
+    """``|bias|`` over the declared scale's width: 0 no bias, 1 the whole scale.
 
-    Parameters and errors are those of `bias`; there is no interval, since |bias| folds at 0.
+    Parameters and errors are those of `bias`; there is no interval, since ``|bias|`` folds at 0.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> E
     Returns
     -------
     Estimate
-        ``|bias| / (high - low)``; no interval, since |bias| folds at 0. Reason no_data without a
-        complete pair. `details`: bias.
+        ``|bias| / (high - low)``; no interval, since ``|bias|`` folds at 0. Reason no_data
+        without a complete pair. `details`: bias.
 
     Raises
     ------

@@ -23,7 +23,7 @@ class Equivalence(Result):
     bias : Estimate
         Judge minus reference, with its interval at level 1 - 2 alpha.
     margin : float
-        The largest |bias| that is called small.
+        The largest ``|bias|`` that is called small.
     conclusion : {"equivalent", "different", "undecided", "undefined"}
         The whole interval inside the margin, outside it on one side, or neither.
     p : float
@@ -51,7 +51,7 @@ def equivalence(
     alpha: float = 0.05,
     clusters: Any = None,
 ) -> Equivalence:
-    """Two one-sided t tests (TOST): |bias| < margin, read off the 1 - 2 alpha interval.
+    """Two one-sided t tests (TOST): ``|bias|`` < margin, read off the 1 - 2 alpha interval.
 
     Parameters
     ----------

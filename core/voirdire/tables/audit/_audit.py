@@ -21,57 +21,53 @@ if TYPE_CHECKING:
 def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     """Everything odd in the data, with what follows from it; worst first.
 
-    Kinds of finding; those below the second line are made while reading (`Tables.findings`):
+    Kinds of finding; those from ``labels_by_hand`` on are made while reading
+    (`Tables.findings`):
 
-    ========================  ==================================================================
-    ``out_of_scale``          numbers off the declared scale, one finding a rater and value
-    ``between_levels``        numbers on the scale that are no declared level
-    ``blank_cells``           reply cells that are empty
-    ``null_scores``           attributes without a score inside a reply that has others
-    ``missing_scores``        blanks in columns of scores
-    ``refused``, ``filtered``, ``truncated``, ``unparsable``, ``failed``, ``repaired``
-                              what became of replies
-    ``rated_the_word_nan``    replies that speak of "nan": a missing response sent as a word
-    ``constant_rater``        one value throughout
-    ``one_rater``             nothing to compare with
-    ``scales_differ``         a rater's highest score is at most half of the reference's, or twice
-    ``names_alike``           raters, systems or attributes that differ only by case or blanks
-    ``few_ratings``           fewer rated items than the study's threshold
-    ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
-    ``rater_missing``, ``rater_silent``, ``excludes_unknown``
-                              what a table or the files lack, or the study does not declare
-    ``responses_unrated``     responses that others rated and this rater did not
-    ``unlabelled``            responses that no person was asked about
-    ``labour_divided``        people who rated a part of the responses each, as was planned
-    ``ids_unmatched``         items that only one side rated
-    ``context_mismatch``      tables show different texts beside one id
-    ``context_varies``        one table shows two texts beside one id
-    ``context_shift``         a block of rows whose texts are those of the rows before or after
-    ``duplicate_contexts``    one text under several ids
-    ------------------------  ------------------------------------------------------------------
-    ``labels_by_hand``        labels that were set on the page that shows items
-    ``reading_assumed``       a file that can be read in two ways, and which one was taken
-    ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``
-                              what a reader made of another tool's file: its ratings, its rows that
-                              are none and why, a version it was not written for, sets of labels
-    ``attribute_left_out``    attributes of such a file that nobody asked for (`only`)
-    ``labels_by_hand``        labels that somebody set on responses of their own choice
-    ``labels_matched``        labels of people joined to what was rated, and those that were not
-    ``columns_of_raters``     columns that speak about a rater (its time, its confidence)
-    ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``
-                              what was taken for granted
-    ``columns_unread``        columns of numbers that play no part and may be ratings
-    ``rater_unread``          columns named like a rater that hold no numbers
-    ``attribute_undeclared``  scores on an attribute that the rubric does not name
-    ``reply_flags``           what is odd in replies that were read
-    ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
-    ``rows_of_questions``,
-    ``encoding``, ``cells_merged``, ``control_characters``, ``cells_cut``
-                              how a file was written
-    ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
-    ``duplicate_rows``, ``summary_rows``, ``rows_withdrawn``
-                              rows that are cut, changed, left out or counted once
-    ========================  ==================================================================
+    - ``out_of_scale``: numbers off the declared scale, one finding a rater and value
+    - ``between_levels``: numbers on the scale that are no declared level
+    - ``blank_cells``: reply cells that are empty
+    - ``null_scores``: attributes without a score inside a reply that has others
+    - ``missing_scores``: blanks in columns of scores
+    - ``refused``, ``filtered``, ``truncated``, ``unparsable``, ``failed``, ``repaired``: what
+      became of replies
+    - ``rated_the_word_nan``: replies that speak of "nan": a missing response sent as a word
+    - ``constant_rater``: one value throughout
+    - ``one_rater``: nothing to compare with
+    - ``scales_differ``: a rater's highest score is at most half of the reference's, or twice
+    - ``names_alike``: raters, systems or attributes that differ only by case or blanks
+    - ``few_ratings``: fewer rated items than the study's threshold
+    - ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
+      ``rater_missing``, ``rater_silent``, ``excludes_unknown``: what a table or the files
+      lack, or the study does not declare
+    - ``responses_unrated``: responses that others rated and this rater did not
+    - ``unlabelled``: responses that no person was asked about
+    - ``labour_divided``: people who rated a part of the responses each, as was planned
+    - ``ids_unmatched``: items that only one side rated
+    - ``context_mismatch``: tables show different texts beside one id
+    - ``context_varies``: one table shows two texts beside one id
+    - ``context_shift``: a block of rows whose texts are those of the rows before or after
+    - ``duplicate_contexts``: one text under several ids
+    - ``labels_by_hand``: labels that were set on the page that shows items
+    - ``reading_assumed``: a file that can be read in two ways, and which one was taken
+    - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``: what a
+      reader made of another tool's file: its ratings, its rows that are none and why, a
+      version it was not written for, sets of labels
+    - ``attribute_left_out``: attributes of such a file that nobody asked for (`only`)
+    - ``labels_matched``: labels of people joined to what was rated, and those that were not
+    - ``columns_of_raters``: columns that speak about a rater (its time, its confidence)
+    - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
+      taken for granted
+    - ``columns_unread``: columns of numbers that play no part and may be ratings
+    - ``rater_unread``: columns named like a rater that hold no numbers
+    - ``attribute_undeclared``: scores on an attribute that the rubric does not name
+    - ``reply_flags``: what is odd in replies that were read
+    - ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
+      ``rows_of_questions``, ``encoding``, ``cells_merged``, ``control_characters``,
+      ``cells_cut``: how a file was written
+    - ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
+      ``duplicate_rows``, ``summary_rows``, ``rows_withdrawn``: rows that are cut, changed,
+      left out or counted once
 
     Parameters
     ----------

@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 import voirdire
 from voirdire import __version__
 
@@ -41,8 +44,12 @@ default_role = "code"
 nitpicky = False
 
 
+html_math_renderer = "mathml"
+
+
 def setup(app: Any) -> None:
-    """Two things that the pages do not hold themselves."""
+    """What the pages do not hold themselves, and formulas that need no script from elsewhere."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("source-read", _without_outside)
     app.connect("source-read", _root_names)
 
@@ -50,6 +57,16 @@ def setup(app: Any) -> None:
 def _without_outside(_app: Any, _name: str, source: list[str]) -> None:
     """Links to files outside the docs lead to nothing on the site: they are shown as text."""
     source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]*\)", r"\1", source[0])
+
+
+def _inline(writer: Any, node: Any) -> None:
+    writer.body.append(tex2mathml(node.astext()))
+    raise SkipNode
+
+
+def _block(writer: Any, node: Any) -> None:
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise SkipNode
 
 
 def _root_names(_app: Any, name: str, source: list[str]) -> None:

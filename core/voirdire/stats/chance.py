@@ -30,12 +30,12 @@ def random_f1(
     :math:`p_c` the share of items that have class c,
 
     .. math:: F_{random} = \sum_c p_c^2 \ \text{(one label an item)}, \quad
-              F_{random} = \sum_c p_c^2 \Big/ \sum_c p_c \ \text{(multi-label)}
+              F_{random} = \sum_c p_c^2 / \sum_c p_c \ \text{(multi-label)}
 
     The other draws each prediction anew, which costs a little, by how far the number M of items
     predicted as c strays:
 
-    .. math:: F_{random} = \sum_c w_c \, 2 p_c \, E\Big[\frac{M}{n_c + M}\Big], \quad
+    .. math:: F_{random} = \sum_c w_c \, 2 p_c \, E\left[\frac{M}{n_c + M}\right], \quad
               M \sim \mathrm{Bin}(N, p_c)
 
     with weights w in proportion to the supports :math:`n_c`. The gap is about

@@ -79,7 +79,7 @@ def fleiss_per_label(
     r"""Fleiss' kappa of each label over runs, each label a binary task (named or not).
 
     .. math:: P_i = \frac{n_{i1}(n_{i1} - 1) + n_{i0}(n_{i0} - 1)}{M(M - 1)}, \quad
-              P_e = \sum_{k=0,1} \Big(\frac{\sum_i n_{ik}}{N M}\Big)^2, \quad
+              P_e = \sum_{k=0,1} \left(\frac{\sum_i n_{ik}}{N M}\right)^2, \quad
               \kappa = \frac{\bar P - P_e}{1 - P_e}
 
     Kappa is low for a rare label even where runs seldom differ: read it beside the prevalence and

@@ -17,6 +17,7 @@ from voirdire.study._renamed import successor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
 
 Model = TypeVar("Model", bound=Part)
 
@@ -41,15 +42,17 @@ def load_study(path: str | Path) -> Study:
     return build_study(raw, str(path), str(path.parent))
 
 
-def read_toml(path: str | Path, what: str) -> dict[str, Any]:
+def read_toml(path: str | Path | Traversable, what: str) -> dict[str, Any]:
     """The tables of a TOML file; `what` it is stands before its path in errors.
+
+    A file of an installed package (`importlib.resources.files`) may lie in a zip.
 
     Raises
     ------
     StudyError
         No such file, or not TOML.
     """
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

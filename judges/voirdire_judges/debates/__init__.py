@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from voirdire_judges.prompts._delimit import delimited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from importlib.resources.abc import Traversable
 
     from voirdire import Plugins
     from voirdire.protocols import Judge
@@ -222,7 +224,7 @@ def _tokens(reply: Reply) -> int:
     return (sum(len(m.content) for m in asked) + len(reply.text)) // _CHARACTERS
 
 
-def read_prompts(path: Path) -> Prompts:
+def read_prompts(path: Path | Traversable) -> Prompts:
     """Who argues and what they are told, from a TOML file.
 
     Raises
@@ -248,7 +250,7 @@ def read_prompts(path: Path) -> Prompts:
     return Prompts(advocates, **raw["prompts"])
 
 
-def _check_keys(path: Path, section: str, part: Any) -> None:
+def _check_keys(path: Path | Traversable, section: str, part: Any) -> None:
     if not isinstance(part, dict):
         raise InputError(f"{path}: {section} must be a table, got {part!r:.80}")
     for key, value in part.items():
@@ -308,7 +310,8 @@ def make(  # noqa: PLR0913 - each is an option of the study
         if value is not None and (type(value) is not int or value < 1):
             raise InputError(f"debate: {name} must be a whole number from 1 on, got {value!r}")
     folder = Path(study.folder if study is not None else ".")
-    file = folder / prompts if prompts else Path(__file__).with_name("standard.toml")
+    standard = files("voirdire_judges.debates") / "standard.toml"
+    file = folder / prompts if prompts else standard
     inner = plugins.resolve("judge", judge)(rubric, sampling=sampling, **(options or {}))
     task = inner.task if isinstance(inner, SaysTask) else "rating"
     return DebateJudge(inner, read_prompts(file), rounds, budget, task)

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import PluginError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voirdire.protocols import Judge
     from voirdire.schema import Parsed, Reply, Request, Rubric
 
-TEMPLATES = Path(__file__).with_name("templates.toml")
+TEMPLATES = files("voirdire_judges.probes") / "templates.toml"
 # The end of a sentence: a full stop, question or exclamation mark before a space. An abbreviation
 # such as "e.g." ends one too, which does a probe no harm: it changes where, not what is said.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")

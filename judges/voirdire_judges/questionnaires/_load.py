@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.schema import Scale
 from voirdire.study import read_toml
 
-_HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_HERE = files("voirdire_judges.questionnaires")
 _KEYS = {
     "name", "construct", "source", "range", "yes_no", "instructions", "anchors", "items", "bands",
     "note", "variants", "descriptions", "not_ratable",
@@ -107,7 +111,9 @@ def built_in_questionnaires() -> list[str]:
     >>> built_in_questionnaires()
     ['bai', 'hamilton', 'madrs', 'phq9']
     """
-    return sorted(path.stem for path in _HERE.glob("*.toml"))
+    return sorted(
+        one.name.removesuffix(".toml") for one in _HERE.iterdir() if one.name.endswith(".toml")
+    )
 
 
 def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnaire:
@@ -140,7 +146,7 @@ def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnai
     return _questionnaire(_chosen(raw, variant, path), variant, path)
 
 
-def _chosen(raw: dict[str, Any], variant: str, path: Path) -> dict[str, Any]:
+def _chosen(raw: dict[str, Any], variant: str, path: Path | Traversable) -> dict[str, Any]:
     """The file's keys with those of the variant over them."""
     _known(raw, _KEYS, path, "")
     variants = raw.pop("variants", {})
@@ -154,7 +160,7 @@ def _chosen(raw: dict[str, Any], variant: str, path: Path) -> dict[str, Any]:
     return merged
 
 
-def _questionnaire(raw: dict[str, Any], variant: str, path: Path) -> Questionnaire:
+def _questionnaire(raw: dict[str, Any], variant: str, path: Path | Traversable) -> Questionnaire:
     lacking = [key for key in ("name", "construct", "range", "items") if not raw.get(key)]
     if lacking:
         raise InputError(f"questionnaire {path.name}: key {lacking[0]!r} is required")
@@ -184,7 +190,7 @@ def _one_of(value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def _known(raw: dict[str, Any], allowed: set[str], path: Path, where: str) -> None:
+def _known(raw: dict[str, Any], allowed: set[str], path: Path | Traversable, where: str) -> None:
     unknown = sorted(set(raw) - allowed)
     if unknown:
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from voirdire.errors import InputError, not_one_of
 from voirdire.schema import Attribute, Rubric, Scale
 from voirdire.study import read_toml
 
-_HERE = Path(__file__).parent
+_HERE = files("voirdire_judges.rubrics")
 _KEYS = {"name", "scale", "step", "instructions", "output", "composites", "attributes"}
 _ATTRIBUTE_KEYS = {"name", "description", "levels", "safety_critical"}
 
@@ -20,7 +21,9 @@ def built_in_rubrics() -> list[str]:
     >>> built_in_rubrics()
     ['mentalalign']
     """
-    return sorted(path.stem for path in _HERE.glob("*.toml"))
+    return sorted(
+        one.name.removesuffix(".toml") for one in _HERE.iterdir() if one.name.endswith(".toml")
+    )
 
 
 def load_rubric(name: str) -> Rubric:

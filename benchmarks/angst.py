@@ -78,12 +78,12 @@ def _timed(step: tuple[object, ...]) -> float:
 
 def _found(folder: Path) -> str:
     from voirdire.examining import examine
-    from voirdire_plugins.angst.scores import scores_by_run, summarise
+    from voirdire.examining.labels import methods_of
+    from voirdire_plugins.angst.labels import LABELS
 
     found = examine("angst", data=folder / "session", resamples=0)
-    summary = summarise(scores_by_run(found.ratings, "gold"))
-    kept = summary.filter(summary["score"] == "accuracy")
-    rows = [(rater, f"{mean:.3f}") for rater, mean in kept.select("rater", "mean").iter_rows()]
+    methods = methods_of(found.ratings, "gold", LABELS)
+    rows = [(one.rater, f"{one.mean('accuracy'):.3f}") for one in methods]
     leaks = [f"- {one.kind}: {one.message}" for one in found.findings if one.table == "pool"]
     return "\n".join([table(("rater", "accuracy"), rows), "", *leaks])
 

@@ -134,6 +134,9 @@ def test_scenario_a_of_figure_5_follows_and_b_does_not():
     assert a[3] == pytest.approx(0.8)
     assert abs(b[4]) < 0.01
     assert b[5] == 0.31  # as printed
+    assert b[7].high - b[7].low > 0.76  # the exact bootstrap is as wide as the printed one
+    assert b[8] == (0.01, 0.77)
+    assert "B: Gemini judges relevance" in voirdire("paper", "mentalalign-scenarios")
 
 
 @pytest.mark.shared

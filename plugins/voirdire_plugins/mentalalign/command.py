@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli.options import (
+    JsonOption,
     ModelArgument,
     ModelOptions,
     StudyFolder,
     model_options,
     print_next,
+    sections_text,
 )
 
 EPILOG = """
@@ -30,9 +32,24 @@ Examples:
 """
 
 
+DEMO = """
+Examples:
+
+  voirdire paper mentalalign-scenarios
+"""
+
+
 def register(app: Any) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.papers.command("mentalalign", epilog=EPILOG)(mentalalign)
+    app.papers.command("mentalalign-scenarios", epilog=DEMO)(scenarios)
+
+
+def scenarios(as_json: JsonOption = False) -> None:
+    """Show why MSE and ICC decide differently: the two scenarios of Figure 5, computed anew."""
+    from voirdire_plugins.mentalalign.review import scenarios as of_figure_5
+
+    typer.echo(sections_text([of_figure_5()], as_json=as_json))
 
 
 def mentalalign(

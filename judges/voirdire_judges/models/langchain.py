@@ -8,7 +8,6 @@ answer is kept as the reply's inner messages, and its tokens are those of every 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._finish import finish_of, unknown_finish
-from voirdire_judges.models._imports import require
+from voirdire_judges.models._imports import attribute_at, require
 from voirdire_judges.models._keys import Key
 from voirdire_judges.models._options import Options
 from voirdire_judges.models._plain_tools import with_calls, without_tools
@@ -231,7 +230,7 @@ def make(
     runnables = require("langchain_core.runnables", "langchain:", "langchain")
     models = require("langchain_core.language_models", "langchain:", "langchain")
     Options(timeout=timeout, on_refused_parameter=on_refused_parameter)
-    found = _imported(model_name) if isinstance(model_name, str) else model_name
+    found = attribute_at(model_name, "langchain: ") if isinstance(model_name, str) else model_name
     if not isinstance(found, runnables.Runnable) and callable(found):
         found = found(**(arguments or {}))
     label = model_name if isinstance(model_name, str) else type(found).__name__
@@ -249,16 +248,6 @@ def make(
     return RunnableModel(
         name, found, timeout, params or {}, keys=keys, on_refused=on_refused_parameter
     )
-
-
-def _imported(path: str) -> Any:
-    module, colon, attribute = path.partition(":")
-    if not colon or not attribute:
-        raise InputError(f'langchain: needs a path "module:attribute", got {path!r}')
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"langchain:{path}: {error}") from error
 
 
 def read(

@@ -38,7 +38,7 @@ class Between:
     kappa : Jackknifed
         The mean over labels of Cohen's kappa of a run of each, all pairs of runs taken together;
         labels that neither ever names, or both always, are left out. Its error leaves out an item
-        at a time.
+        at a time, on Fisher's z, so that no bound lies beyond 1.
     n : int
         Items that both answered in a run or more.
     """
@@ -63,7 +63,7 @@ def between_annotators(runs: LabelRuns) -> tuple[Between, ...]:
     >>> rows = [(i, r, k, "a", int(i in ("1", "2"))) for i in "1234" for r in "xy" for k in (1, 2)]
     >>> frame = pl.DataFrame(rows, ["item", "rater", "run", "attribute", "score"], orient="row")
     >>> pair = between_annotators(runs_of_ratings(frame))[0]
-    >>> pair.first, pair.second, pair.kappa.value
+    >>> pair.first, pair.second, round(pair.kappa.value, 3)
     ('x', 'y', 1.0)
 
     References
@@ -94,7 +94,7 @@ def _between(a: LabelMatrix, b: LabelMatrix, own: Floats, other: Floats) -> Betw
     kept = ~np.isnan(p).any(axis=1) & ~np.isnan(q).any(axis=1)
     p, q = p[kept], q[kept]
     columns = np.concatenate([np.ones((len(p), 1)), p, q, p * q + (1 - p) * (1 - q)], axis=1)
-    kappa = cluster_jackknife(columns, np.arange(len(p)), _mean_kappa)
+    kappa = cluster_jackknife(columns, np.arange(len(p)), _mean_kappa, scale="fisher")
     return Between(a.rater, b.rater, kappa, len(p))
 
 
@@ -127,7 +127,7 @@ def between_sections(
     within = {r: found.mean.value for r, found in label_agreements(runs, ci=None).items()}
     pairs = between_annotators(runs)
     rows = tuple(
-        (one.first, one.second, one.kappa.value, _bounds(one.kappa, level), within[one.first],
+        (one.first, one.second, one.kappa.value, one.kappa.interval(level), within[one.first],
          within[one.second], one.n)
         for one in pairs
     )  # fmt: skip
@@ -143,12 +143,6 @@ def between_sections(
         (Table(columns, rows),),
     )
     return (of_pairs, *_by_family(pairs, within, families))
-
-
-def _bounds(found: Jackknifed, level: float) -> tuple[float, float]:
-    """The interval; an agreement is never above 1."""
-    bounds = found.interval(level)
-    return bounds.low, min(bounds.high, 1.0)
 
 
 def _by_family(

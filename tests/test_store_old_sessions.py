@@ -178,6 +178,23 @@ def test_an_emptied_or_foreign_database_beside_tables_is_an_error(tmp_path, what
         session_status(tmp_path / "a", PLUGINS)
 
 
+def test_the_database_of_another_session_beside_tables_is_an_error(tmp_path):
+    """Also of the same study, whose replies are others."""
+    study = study_of(tmp_path, judge())
+    for name in ("a", "b"):
+        go(tmp_path, study, name)
+    shutil.copy(tmp_path / "b" / "session.sqlite", tmp_path / "a" / "session.sqlite")
+    before = held(tmp_path / "a")
+    with pytest.raises(SessionError, match="is that of another session than raters"):
+        go(tmp_path, study, resume=True)
+    for use in (session_status, reparse, ratings_frame):
+        with pytest.raises(SessionError, match="another session"):
+            use(tmp_path / "a", PLUGINS)
+    assert held(tmp_path / "a") == before
+    (tmp_path / "a" / "raters.parquet").unlink()  # without tables it is a session as it stands
+    assert go(tmp_path, study, resume=True) is not None
+
+
 @contextmanager
 def unwritable(folder):
     """The folder as on a disc: nothing can be made or written in it, also not by root."""

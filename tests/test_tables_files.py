@@ -218,6 +218,31 @@ def test_a_title_above_the_header_is_left_out_aloud(tmp_path):
     assert (note.kind, note.places) == ("rows_above_header", ("Ratings of March",))
 
 
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [("# ratings of May, second wave\n", 5), ('# "a\n\n#b;c\n', 7), ("\ufeff# x\r\n", 5)],
+)
+def test_remarks_above_the_header_are_left_out_aloud(tmp_path, above, line):
+    path = tmp_path / "a.csv"
+    path.write_text(
+        above + "item,human,judge\n1,3,4\n2,4,4\n3,5,x9\n", encoding="utf-8", newline=""
+    )
+    with pytest.raises(TableError, match=f"column 'judge', line {line} "):
+        read_file(path)
+    path.write_text(above + "item,human,judge\n1,3,4\n2,4,4\n3,5,1\n", encoding="utf-8", newline="")
+    _, found = read_file(path)
+    (note,) = [one for one in found.findings if one.kind == "rows_above_header"]
+    assert note.places[0].startswith("#")
+    assert found.ratings.height == 6
+
+
+def test_a_header_may_begin_with_the_sign_of_remarks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("# of May\n#item,human,judge\n1,3,4\n2,4,4\n3,5,1\n")
+    _, found = read_file(path, keys={"item": "#item"})
+    assert found.ratings.height == 6
+
+
 def test_sheets_without_a_table_are_all_named(tmp_path):
     path = workbook(tmp_path / "a.xlsx", [["Read me"]], sheets=("About", "Data"))
     message = r"a\.xlsx: sheet 'About' has a header but no rows, sheet 'Data' is empty"

@@ -94,7 +94,10 @@ MIGRATIONS: dict[int, Migration] = {
     ),
 }
 
-VERSION = f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"  # noqa: S608
+#: A name by chance tells this session from any other: its tables bear it too.
+VERSION = f"""
+INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}'), ('session', hex(randomblob(16)));
+"""  # noqa: S608
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",

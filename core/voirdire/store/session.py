@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from voirdire.store.records import Slot
     from voirdire.study import Study
 
-DATABASE, STUDY = "session.sqlite", "study.toml"
+DATABASE, STUDY, RATERS = "session.sqlite", "study.toml", "raters.parquet"
+#: Under which the table of raters says of which session it is.
+SESSION_KEY = "voirdire_session"
 #: What a session writes into its folder.
 WRITTEN = (
-    STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", "raters.parquet",
+    STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
     "reply_findings.parquet", "remarks.parquet",
 )  # fmt: skip
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
@@ -287,6 +289,7 @@ def read_session(folder: str | Path) -> sqlite3.Connection:
     connection = _connect_to_read(folder / DATABASE)
     try:
         version = _version(connection, folder / DATABASE)
+        check_tables_are_its_own(folder, connection)
         if version < SCHEMA_VERSION:
             connection.executescript(MIGRATIONS[version].read)
     except BaseException:
@@ -382,6 +385,7 @@ def _prepare(folder: Path) -> None:
     if path.exists() and not _is_empty(path):
         with closing(_connect_to_read(path)) as connection:  # what is foreign is not touched
             version = _version(connection, path)
+            check_tables_are_its_own(folder, connection)
         if version < SCHEMA_VERSION:
             _migrate(path, version)
         return
@@ -400,6 +404,36 @@ def _is_empty(path: Path) -> bool:
         return not path.with_name(path.name + "-wal").exists()
     with closing(_connect_to_read(path)) as connection:
         return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()[0])
+
+
+def session_id(connection: sqlite3.Connection) -> str | None:
+    """The name that a session got by chance when it was made; older ones have none."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'session'").fetchone()
+    return None if row is None else str(row[0])
+
+
+def check_tables_are_its_own(folder: Path, connection: sqlite3.Connection) -> None:
+    """See that the tables beside a database were derived from it, and not from another one.
+
+    Raises
+    ------
+    SessionError
+        The tables bear the name of another session.
+    """
+    import polars as pl  # noqa: PLC0415 - a session without tables needs none
+
+    path, own = folder / RATERS, session_id(connection)
+    if own is None or not path.is_file():
+        return
+    try:
+        theirs = pl.read_parquet_metadata(path).get(SESSION_KEY)
+    except (OSError, pl.exceptions.PolarsError):
+        return  # a table that is damaged is written anew
+    if theirs not in (None, own):
+        raise SessionError(
+            f"session {folder}: {DATABASE} is that of another session than {RATERS} and the tables "
+            "beside it; put the right database back from a copy, or give --out another folder"
+        )
 
 
 def _migrate(path: Path, version: int) -> None:

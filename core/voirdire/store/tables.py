@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,15 @@ from voirdire.store.frames import (
     responses_pages,
 )
 from voirdire.store.parsed import PREFERENCES, Changed, Page
-from voirdire.store.session import locked_session, transaction, usable
+from voirdire.store.session import (
+    RATERS,
+    SESSION_KEY,
+    locked_session,
+    read_session,
+    session_id,
+    transaction,
+    usable,
+)
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
@@ -103,8 +112,8 @@ def write_tables(
 
 def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, int]:
     folder, raters = panel.folder, raters_frame(panel.folder, panel=panel)
-    with whole(folder / "raters.parquet") as draft:
-        raters.write_parquet(draft)
+    with whole(folder / RATERS) as draft:
+        raters.write_parquet(draft, metadata=_name_of(folder))
     rows = {"raters": raters.height}
     flagged, changed = Flagged(), list[Changed]()
 
@@ -123,6 +132,13 @@ def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, i
         with transaction(connection):
             connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:5]) for c in changed))
     return rows
+
+
+def _name_of(folder: Path) -> dict[str, str] | None:
+    """Of which session the tables are, so that another one's database is not taken for theirs."""
+    with closing(read_session(folder)) as connection:
+        name = session_id(connection)
+    return None if name is None else {SESSION_KEY: name}
 
 
 def session_tables(folder: str | Path) -> dict[str, pl.DataFrame]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.tables._files._header import HEAD, find_header
+from voirdire.tables._files._header import HEAD, above_header, find_header
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text
 from voirdire.tables._tables import finding, plural, shortened
@@ -25,6 +25,11 @@ _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST_FIELD = 2**31 - 1
 #: A first line by which Excel is told the separator.
 _DECLARED = re.compile(r'"?sep=(.)"?[ \t]*(?=[\r\n])', re.IGNORECASE)
+#: Lines that begin with a # above everything else, blank ones among them.
+_REMARKS = re.compile(r"(?:[ \t]*(?:\"?#[^\r\n]*)?(?:\r\n|\n|\r))+")
+_NO_NEWLINE = re.compile(r"[^\r\n]+")
+_CELLS = re.compile(r"[,;\t|]")
+_NUMBER = re.compile(r"[\s\"]*[+-]?\d+(?:[.,]\d+)?[\s\"]*")
 _END = "end of file"
 #: Beyond this many characters Polars reads first and the exact reader only where it fails.
 _LARGE = 50_000_000
@@ -39,6 +44,8 @@ def read_csv(path: Path) -> RawTable:
         No header or no rows, a record with more fields than the header, an open quote.
     """
     text, notes = read_text(path)
+    text, remarks = _without_remarks(text, path.name)
+    notes = (*notes, *remarks)
     declared = _DECLARED.match(text)
     if declared:
         text, separator = text[declared.end() :], declared[1]
@@ -47,6 +54,29 @@ def read_csv(path: Path) -> RawTable:
         separator = _separator(text, "\t" if path.suffix.lower() == ".tsv" else ",")
     table = _fast(path.name, text, separator, notes) if len(text) > _LARGE else None
     return table or _exact(path.name, text, separator, notes)
+
+
+def _without_remarks(text: str, name: str) -> tuple[str, tuple[Finding, ...]]:
+    """The text with the lines of ``# remarks`` above its header emptied, so that lines count on.
+
+    The last of them is the header itself where numbers stand below it: ``#item,human,judge``.
+    """
+    block = _REMARKS.match(text)
+    if block is None:
+        return text, ()
+    lines = block.group().splitlines(keepends=True)
+    below = text[block.end() : block.end() + 10_000].splitlines()[:1]
+    if any(map(_is_number, _CELLS.split(below[0] if below else ""))):
+        lines.pop()  # the names of the columns begin with a sign
+    said = [line.strip() for line in lines if line.strip()]
+    if not said:
+        return text, ()
+    emptied = "".join(_NO_NEWLINE.sub("", line) for line in lines)
+    return emptied + text[sum(map(len, lines)) :], above_header(name, [[line] for line in said])
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
 
 
 def _separator(text: str, usual: str) -> str:

@@ -50,7 +50,7 @@ def find_header(file: str, written: Sequence[Sequence[str]]) -> Header | None:
     if not filled:
         return None
     top = next((index for index in filled if sum(map(bool, rows[index])) > 1), filled[0])
-    notes = _above(file, [rows[index] for index in filled if index < top])
+    notes = above_header(file, [rows[index] for index in filled if index < top])
     after = [index for index in filled if index > top]
     names = _joined(rows[top], [rows[index] for index in after]) if after else []
     if not names:
@@ -90,7 +90,8 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _above(file: str, rows: list[Sequence[str]]) -> tuple[Finding, ...]:
+def above_header(file: str, rows: Sequence[Sequence[str]]) -> tuple[Finding, ...]:
+    """A note on rows above the header, each with the cells that hold something."""
     if not rows:
         return ()
     texts = [text for row in rows for text in row if text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -121,3 +122,27 @@ def test_limits_and_errors(tmp_path, capsys, monkeypatch):
     code, _, _ = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--resume")
     assert code == 0
     assert replies_frame("a").height == 30
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "xlsx"])
+def test_what_stands_for_no_response_is_not_sent_to_a_judge(suffix, capsys, monkeypatch):
+    """In files of any format: `nan`, `N/A`, `[no response]`, a blank are nobody's words."""
+    said = [
+        "nan",
+        "N/A",
+        "[no response]",
+        "",
+        "None",
+        "-",
+        "Rest a while.",
+        "No response",
+        "na",
+        "OK",
+    ]
+    frame = pl.DataFrame({"item": [f"i{n}" for n in range(10)], "system": ["x"] * 10, "text": said})
+    writes = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson,
+              "xlsx": frame.write_excel}  # fmt: skip
+    writes[suffix](f"said.{suffix}")
+    Path("study.toml").write_text(STUDY.replace("responses.csv", f"said.{suffix}"))
+    code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
+    assert set(replies_frame("a")["item"]) == {"i6", "i9"}, (code, out, err)

@@ -9,6 +9,7 @@ import pytest
 from looking_work import BIDI, IMAGE, MARKUP, Site, material, write_ratings
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from voirdire import examine
 from voirdire.looking import write_static
@@ -115,6 +116,7 @@ def test_filters_stand_in_the_address_and_a_reload_keeps_them(browser, opened):
     browser.get(f"{site.server.address}/list?sort=item&system=new")
     browser.find_element(By.CSS_SELECTOR, 'select[name="human"] option[value="4"]').click()
     browser.find_element(By.CSS_SELECTOR, "#filters button").click()
+    WebDriverWait(browser, 20).until(lambda one: "human=4" in one.current_url)
     assert {"system=new", "human=4", "sort=item"} <= set(
         browser.current_url.partition("?")[2].split("&")
     )

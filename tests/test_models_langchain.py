@@ -110,6 +110,18 @@ def test_a_model_that_retries_by_itself_says_so_in_every_reply():
     assert reply.notes == ("the model retries by itself: max_retries=2",)
 
 
+def test_an_answer_beyond_all_bounds_is_not_kept_and_not_asked_for_again(monkeypatch):
+    monkeypatch.setattr("voirdire_judges.models.langchain.LARGEST", 1_000)
+    used = {"input_tokens": 3, "output_tokens": 900, "total_tokens": 903}
+    said = [messages.AIMessage("x" * size, usage_metadata=used) for size in (1_000, 1_001)]
+    model = make(chat(*said))
+    assert len(ask(model).text) == 1_000
+    with pytest.raises(ModelError, match="larger than 64 MB and was not read") as caught:
+        ask(model)
+    assert (caught.value.kind, caught.value.retryable) == ("malformed", False)
+    assert caught.value.billed.output == 900
+
+
 def test_an_exception_of_the_model_is_a_typed_error():
     class Broken(fakes.GenericFakeChatModel):
         def _generate(self, *args, **kwargs):

@@ -1,18 +1,23 @@
-"""Readers written after documentation: records as the tools document them, no files of theirs."""
+"""Readers of the second tier: records by the tools' own libraries (`tests/foreign`), or after the
+code that writes them, which each test names; the texts are invented.
+"""
 
 import json
 import re
 import sys
+import time
 import types
+import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from voirdire import TableError
 from voirdire._registry import Plugins
 from voirdire.cli._app import build_app
-from voirdire.tables import read_foreign, readers
+from voirdire.tables import read_file, read_foreign, readers
 
 ROOT = Path(__file__).parent.parent
 FOREIGN = ROOT / "tests/foreign"
@@ -29,7 +34,7 @@ def scores(found):
 
 
 def test_single_judgments_of_mt_bench(tmp_path):
-    """FastChat, fastchat/llm_judge: model_judgment/gpt-4_single.jsonl."""
+    """FastChat (lm-sys/FastChat), fastchat/llm_judge/common.py, play_a_match_single."""
     base = {"question_id": 81, "model": "m-a", "judge": ["gpt-4", "single-v1"], "user_prompt": "p",
             "judgment": "Rating: [[9]]", "turn": 1, "tstamp": 1.5}  # fmt: skip
     rows = [base | {"score": 9}, base | {"score": -1, "turn": 2}]
@@ -41,16 +46,21 @@ def test_single_judgments_of_mt_bench(tmp_path):
 
 
 def test_pairs_of_mt_bench_are_comparisons_in_both_orders(tmp_path):
+    """play_a_match_pair of the same file: in two orders, or by two single scores, without a turn."""
     row = {"question_id": 81, "model_1": "a", "model_2": "b", "g1_winner": "model_1",
            "g2_winner": "tie", "judge": ["gpt-4", "pair-v2"], "turn": 1}  # fmt: skip
     found = read_foreign(given(tmp_path, "gpt-4_pair.jsonl", [row], lines=True))
     assert found.preferences.select("system_a", "system_b", "score").rows() == [
         ("a", "b", 1.0), ("b", "a", 0.0),
     ]  # fmt: skip
+    del row["turn"]
+    row |= {"g2_winner": "error", "m1_score": 8, "m2_score": 6}
+    found = read_foreign(given(tmp_path, "gpt-4_pair.jsonl", [row], lines=True))
+    assert found.preferences["score"].to_list() == [1.0, None]
 
 
 def test_annotations_of_alpaca_eval_are_comparisons(tmp_path):
-    """AlpacaEval, results/*/weighted_alpaca_eval_gpt4_turbo/annotations.json."""
+    """AlpacaEval (tatsu-lab/alpaca_eval), results/*/weighted_alpaca_eval_gpt4_turbo/annotations.json."""
     base = {"instruction": "Name a tree.", "output_1": "Oak", "generator_1": "base",
             "output_2": "Elm", "generator_2": "mine", "annotator": "grader"}  # fmt: skip
     rows = [base | {"preference": 1.75}, base | {"instruction": "Name a bird.", "preference": 7}]
@@ -73,7 +83,9 @@ def test_records_of_argilla(tmp_path):
 
 
 def test_labels_of_doccano_and_its_spans(tmp_path):
-    """doccano: JSONL of a text classification, and of a sequence labelling project."""
+    """doccano, backend/data_export/tests/test_task.py: of a text classification, of a sequence
+    labelling project, and of intents; of several annotators an archive with a file each.
+    """
     row = {"id": 1, "text": "Thank you.", "label": ["warm"], "Comments": []}
     rows = [row, row | {"id": 2, "label": ["cold"]}, row | {"id": 3, "label": []}]
     found = read_foreign(given(tmp_path, "ada.jsonl", rows, lines=True))
@@ -84,6 +96,21 @@ def test_labels_of_doccano_and_its_spans(tmp_path):
     spans = given(tmp_path, "s.jsonl", [row | {"label": [[0, 5, "thanks"]]}], lines=True)
     with pytest.raises(TableError, match="doccano export of a sequence labelling project"):
         read_foreign(spans)
+    intents = {"id": 1, "text": "Open at nine?", "entities": [[5, 7, "at"]], "Comments": []}
+    both = [intents | {"cats": ["asks"]}, intents | {"id": 2, "cats": ["tells"]}]
+    found = read_foreign(given(tmp_path, "i.jsonl", both, lines=True))
+    assert set(found.ratings["attribute"]) == {"asks", "tells"}
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name, labels in (("ada", ("warm", "cold")), ("ben", ("warm", "warm"))):
+            lines = [row | {"id": at, "label": [one]} for at, one in enumerate(labels)]
+            archive.writestr(f"{name}.jsonl", "\n".join(map(json.dumps, lines)))
+    found = read_foreign(tmp_path / "all.zip")
+    assert found.raters.select("rater", "kind").rows() == [("ada", "human"), ("ben", "human")]
+    assert found.ratings.filter(attribute="warm")["score"].to_list() == [1.0, 0.0, 1.0, 1.0]
+    whole = (tmp_path / "all.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[:-40])
+    with pytest.raises(TableError, match=r"cut\.zip"):
+        read_file(tmp_path / "cut.zip")
 
 
 def test_scores_of_langfuse(tmp_path):
@@ -108,6 +135,79 @@ def test_runs_and_feedback_of_langsmith(tmp_path):
              "feedback_source": {"type": "app", "user_id": "u1"}}]  # fmt: skip
     found = read_foreign(given(tmp_path, "feedback.json", rows))
     assert [(r[2], r[4]) for r in scores(found)] == [("annotator u1", 1.0)]
+
+
+# Files by the tools' own libraries, tests/foreign/make.py
+
+
+def test_records_of_argilla_as_it_writes_them():
+    found = read_foreign(FOREIGN / "argilla/records.json")
+    first = [one for one in scores(found) if one[0] == "t-001" and one[3] == "help"]
+    assert [(rater[-8:], score) for _, _, rater, _, score, _ in first] == [
+        ("00000001", 4.0), ("00000002", 5.0), ("tagger-1", 4.0),
+    ]  # fmt: skip
+    assert "4 records with responses are pending" in " ".join(f.message for f in found.findings)
+
+
+@pytest.mark.parametrize("version", ["v2", "v3"])
+def test_both_versions_of_langfuses_scores_say_the_same(version):
+    found = read_foreign(FOREIGN / f"langfuse/scores_{version}.json")
+    assert scores(found)[:2] == [
+        ("t-001", None, "annotator u1", "help", 4.0, "ok"),
+        ("t-001", None, "langfuse eval", "help", 4.0, "ok"),
+    ]
+    tones = found.ratings.filter(pl.col("attribute").str.contains("polite|curt"))
+    assert tones["score"].to_list().count(1.0) == 4
+    said = " ".join(one.message for one in found.findings)
+    assert ("of a session or experiment" in said) == (version == "v3")
+
+
+def test_runs_and_feedback_as_langsmith_writes_them():
+    runs = read_foreign(FOREIGN / "langsmith/runs.jsonl")
+    assert runs.ratings["score"].to_list() == [1.0, 1.0, 1.0, 0.0]
+    assert "4 rows not used: the statistics of help are means" in runs.findings[1].message
+    feedback = read_foreign(FOREIGN / "langsmith/feedback.jsonl")
+    kinds = dict(feedback.raters.select("rater", "kind").rows())
+    assert sorted(kinds.values()) == ["human", "judge"]
+    assert feedback.ratings.height == 8
+
+
+# Ten thousand records under two seconds, as for the first tier
+
+MANY = {
+    "gpt-4_single.jsonl": {"question_id": 1, "model": "m", "judge": ["gpt-4", "single-v1"],
+                           "turn": 1, "score": 7},
+    "annotations.json": {"instruction": "Name a tree.", "generator_1": "a", "generator_2": "b",
+                         "preference": 1.5, "annotator": "grader", "output_1": "", "output_2": ""},
+    "records.json": {"id": "r", "fields": {"text": "Hi."}, "responses": {
+        "stars": [{"value": 4, "user_id": "u"}]}, "suggestions": {}, "metadata": {}},
+    "ada.jsonl": {"id": 1, "text": "Thank you.", "label": ["warm"], "Comments": []},
+    "scores.json": {"id": "s", "traceId": "t", "name": "tone", "dataType": "NUMERIC",
+                    "source": "EVAL", "value": 1},
+    "feedback.jsonl": {"run_id": "r", "key": "good", "score": 1, "value": None,
+                       "feedback_source": {"type": "app"}},
+    "samples_desk_1.jsonl": {"doc_id": 1, "doc": {"question": "Why?"}, "target": "x",
+                             "arguments": {}, "resps": [["a"]], "filtered_resps": ["a"],
+                             "filter": "none", "metrics": ["acc"], "acc": 1.0, "doc_hash": "h",
+                             "prompt_hash": "h", "target_hash": "h"},
+}  # fmt: skip
+OWN = {"gpt-4_single.jsonl": "question_id", "annotations.json": "instruction",
+       "scores.json": "traceId", "feedback.jsonl": "run_id", "samples_desk_1.jsonl": "doc_id"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_path):
+    own = OWN.get(name, "id")
+    rows = [MANY[name] | {own: at if isinstance(MANY[name][own], int) else f"x{at}"}
+            for at in range(10_000)]  # fmt: skip
+    if name == "ada.jsonl":
+        rows[0] |= {"label": ["cold"]}
+    path = given(tmp_path, name, rows, lines=name.endswith("jsonl"))
+    start = time.process_time()
+    found = read_foreign(path)
+    assert time.process_time() - start < 2
+    frame = found.ratings if found.preferences is None else found.preferences
+    assert frame["item"].n_unique() == 10_000
 
 
 # A third party's reader, as docs/readers.md has it

@@ -2,23 +2,33 @@
 
 Run it with a Python that has the tool, from this folder; models are mocked, nothing is sent:
 
-    python make.py inspect_ai     (pip install inspect_ai)
+    python make.py inspect_ai     (pip install inspect_ai; a second word is added to the names)
     python make.py deepeval       (pip install deepeval)
     python make.py lm_eval        (pip install lm_eval)
-    python make.py label_studio   (pip install label-studio-sdk)
-    python make.py promptfoo      (npm install promptfoo, Node 22; PROMPTFOO is its command)
+    python make.py label_studio   (pip install label-studio; LABEL_STUDIO is its command)
+    python make.py argilla        (pip install argilla)
+    python make.py langfuse       (pip install langfuse)
+    python make.py langsmith      (pip install langsmith)
+    python make.py promptfoo      (npm install promptfoo, Node 22; PROMPTFOO is its command;
+                                   pip install selenium, and Chromium, for the ratings by hand)
 """
 
+import http.cookiejar
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.parse
+import urllib.request
+import uuid
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 QUESTIONS = (
     ("t-001", "When does the library open?", "nine", "At nine.", "At nine, please come in."),
     ("t-002", "May I bring a sandwich?", "no", "No food, please.", "No."),
@@ -85,7 +95,9 @@ def inspect_ai() -> None:
             for sample in log.samples:  # what happened inside is most of a log, and no rating
                 sample.events = []
             (HERE / "inspect_ai").mkdir(exist_ok=True)
-            write_eval_log(log, HERE / "inspect_ai" / f"help_desk.{form}", form)
+            name = f"help_desk{''.join(sys.argv[2:])}.{form}"
+            write_eval_log(log, str(HERE / "inspect_ai" / name), form)
+            os.chdir(HERE)
 
 
 def deepeval() -> None:
@@ -183,42 +195,109 @@ STARS = ((4, 5), (2, 1), (3, 4), (5, None))
 TONES = (("polite", "polite"), ("curt", "curt"), ("polite", "neutral"), ("polite", None))
 
 
-def label_studio() -> None:
-    """JSON as Label Studio's server writes it (from documentation: README.md); from it JSON-MIN
-    and CSV by the converter of label-studio-sdk.
-    """
-    config = (
-        '<View><Text name="question" value="$question"/><Text name="answer" value="$answer"/>'
-        '<Rating name="help" toName="answer" maxRating="5"/>'
-        '<Choices name="tone" toName="answer" choice="single"><Choice value="polite"/>'
-        '<Choice value="neutral"/><Choice value="curt"/></Choices></View>'
-    )
-    tasks = [_task(at, row) for at, row in enumerate(QUESTIONS)]
-    (HERE / "label_studio").mkdir(exist_ok=True)
-    whole = HERE / "label_studio" / "project.json"
-    whole.write_text(json.dumps(tasks, indent=1) + "\n")
-    pairs = [
-        {
-            "id": task["id"],
-            "data": {"prompt": "Which is clearer?", "one": "No.", "two": "No food, please."},
-            "annotations": [
-                {"id": 900 + task["id"], "completed_by": 1, "was_cancelled": False,
-                 "result": [{"id": "r", "type": "pairwise", "from_name": "pair",
-                             "to_name": "one,two", "value": {"selected": "right"}}]}
-            ],
-            "predictions": [],
-        }
-        for task in tasks
-    ]  # fmt: skip
-    (HERE / "label_studio" / "pairwise.json").write_text(json.dumps(pairs, indent=1) + "\n")
-    from label_studio_sdk.converter import Converter
+DESK_LABELS = (
+    '<View><Text name="question" value="$question"/><Text name="answer" value="$answer"/>'
+    '<Rating name="help" toName="answer" maxRating="5"/>'
+    '<Choices name="tone" toName="answer" choice="single"><Choice value="polite"/>'
+    '<Choice value="neutral"/><Choice value="curt"/></Choices></View>'
+)
+PAIR_LABELS = (
+    '<View><Pairwise name="pair" toName="one,two"/><Text name="prompt" value="$prompt"/>'
+    '<Text name="one" value="$one"/><Text name="two" value="$two"/></View>'
+)
+STUDIO = "http://127.0.0.1:18080"
 
+
+class Annotator:
+    """A person who is logged in to the server of Label Studio."""
+
+    def __init__(self, name: str) -> None:
+        self.cookies = http.cookiejar.CookieJar()
+        keeps = urllib.request.HTTPCookieProcessor(self.cookies)
+        self.opener = urllib.request.build_opener(keeps)
+        page = self.call("GET", "/user/signup/").decode()
+        form = {"email": f"{name}@example.org", "password": f"a-{name}-Password1"}
+        form["csrfmiddlewaretoken"] = re.search('csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+        self.call("POST", "/user/signup/", form=form)
+
+    def call(self, method, path, sent=None, form=None):
+        tokens = [one.value for one in self.cookies if one.name == "csrftoken"]
+        heads = {"Referer": STUDIO, "X-CSRFToken": "".join(tokens[:1])}
+        body = urllib.parse.urlencode(form).encode() if form else None
+        if sent is not None:
+            body, heads["Content-Type"] = json.dumps(sent).encode(), "application/json"
+        request = urllib.request.Request(STUDIO + path, body, heads, method=method)
+        with self.opener.open(request, timeout=60) as answer:
+            text = answer.read()
+        return json.loads(text) if text[:1] in (b"[", b"{") else text
+
+    def project(self, title, labels, data):
+        """A new project with its tasks: its id, and theirs."""
+        made = self.call("POST", "/api/projects", {"title": title, "label_config": labels})["id"]
+        self.call("POST", f"/api/projects/{made}/import", [{"data": one} for one in data])
+        tasks = self.call("GET", f"/api/tasks?project={made}&page_size=100")["tasks"]
+        return made, sorted(one["id"] for one in tasks)
+
+
+def label_studio() -> None:
+    """A project of ratings and choices as JSON, JSON-MIN and CSV, and a pairwise one, by the server:
+    two people, one of whom skips a task, a model's predictions.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        converter = Converter(config, folder, download_resources=False)
-        converter.convert_to_json_min(str(whole), folder + "/min", is_dir=False)
-        converter.convert_to_csv(str(whole), folder + "/csv", is_dir=False, sep=",", header=True)
-        shutil.copy(folder + "/min/result.json", HERE / "label_studio" / "project_min.json")
-        shutil.copy(folder + "/csv/result.csv", HERE / "label_studio" / "project.csv")
+        env = {**os.environ, "LABEL_STUDIO_BASE_DATA_DIR": folder, "COLLECT_ANALYTICS": "False"}
+        command = shlex.split(os.environ.get("LABEL_STUDIO", "label-studio"))
+        server = subprocess.Popen(
+            [*command, "start", "--no-browser", "--port", "18080"], cwd=folder, env=env
+        )
+        try:
+            _until(f"{STUDIO}/health")
+            _label_studio(Annotator("ada"), Annotator("ben"))
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _label_studio(ada: Annotator, ben: Annotator) -> None:
+    tasks = [_task(at, row) for at, row in enumerate(QUESTIONS)]
+    project, ids = ada.project("desk", DESK_LABELS, [task["data"] for task in tasks])
+    for at, task in zip(ids, tasks, strict=True):
+        for person, one in zip((ada, ben), task["annotations"], strict=True):
+            person.call("POST", f"/api/tasks/{at}/annotations/", one)
+        ada.call("POST", "/api/predictions", {"task": at, **task["prediction"]})
+    data = {"prompt": "Which is clearer?", "one": "No.", "two": "No food, please."}
+    pairs, pair_ids = ada.project("pairs", PAIR_LABELS, [data] * 4)
+    chosen = {"id": "r", "type": "pairwise", "from_name": "pair", "to_name": "one,two",
+              "value": {"selected": "right"}}  # fmt: skip
+    for at in pair_ids:
+        ada.call("POST", f"/api/tasks/{at}/annotations/", {"result": [chosen]})
+    (HERE / "label_studio").mkdir(exist_ok=True)
+    for number, form, name in ((project, "JSON", "plain.json"), (pairs, "JSON", "pairwise.json"),
+                               (project, "JSON_MIN", "project_min.json"),
+                               (project, "CSV", "project.csv")):  # fmt: skip
+        _kept(name, ada.call("GET", f"/api/projects/{number}/export?exportType={form}"))
+    # The plain export holds the numbers of predictions alone; a snapshot may hold them whole.
+    options = {"title": "whole", "serialization_options": {"predictions": {"only_id": False}}}
+    made = ada.call("POST", f"/api/projects/{project}/exports/", options)["id"]
+    time.sleep(20)
+    where = f"/api/projects/{project}/exports/{made}/download?exportType=JSON"
+    _kept("project.json", ada.call("GET", where))
+
+
+def _kept(name: str, made: object) -> None:
+    text = made.decode() if isinstance(made, bytes) else json.dumps(made, indent=1) + "\n"
+    (HERE / "label_studio" / name).write_text(text, newline="")
+
+
+def _until(address: str) -> None:
+    """Wait for a server, which makes its database first."""
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+        except OSError:
+            time.sleep(1)
+        else:
+            return
+    raise SystemExit(f"{address} does not answer")
 
 
 def _task(at, row):
@@ -234,28 +313,105 @@ def _task(at, row):
 
     annotations = [
         {
-            "id": 10 * at + who,
-            "completed_by": who,
             "result": [] if stars is None else results(stars, tone),
             "was_cancelled": stars is None,
-            "ground_truth": False,
-            "created_at": "2024-05-01T10:00:00Z",
-            "updated_at": "2024-05-01T10:00:00Z",
             "lead_time": 8.5,
         }
-        for who, stars, tone in zip((1, 2), STARS[at], TONES[at], strict=True)
+        for stars, tone in zip(STARS[at], TONES[at], strict=True)
     ]
-    prediction = {"id": 500 + at, "model_version": "tagger-1", "score": 0.93,
-                  "result": results(4, "polite")}  # fmt: skip
     return {
-        "id": 100 + at,
         "data": {"ticket_id": ticket, "question": question, "answer": answer},
         "annotations": annotations,
-        "predictions": [prediction],
-        "drafts": [],
-        "created_at": "2024-05-01T09:00:00Z",
-        "total_annotations": len(annotations),
+        "prediction": {"model_version": "tagger-1", "score": 0.93, "result": results(4, "polite")},
     }
+
+
+def argilla() -> None:
+    """Records as `dataset.records.to_json` writes them: two people, a draft, a model's hints."""
+    import argilla as rg
+    from argilla.records._io import JsonIO
+
+    people = [uuid.UUID(int=at) for at in (1, 2)]
+    records = []
+    for (ticket, question, _, answer, _), stars, tones in zip(QUESTIONS, STARS, TONES, strict=True):
+        said = [
+            rg.Response(name, value, user_id=who, status="submitted" if value else "draft")
+            for name, values in (("help", stars), ("tone", tones))
+            for who, value in zip(people, values, strict=True)
+            if value
+        ]
+        records.append(
+            rg.Record(
+                id=ticket,
+                fields={"question": question, "answer": answer},
+                metadata={"desk": "a"},
+                responses=said,
+                suggestions=[rg.Suggestion("help", 4, score=0.9, agent="tagger-1")],
+            )
+        )
+    path = HERE / "argilla" / "records.json"
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    JsonIO.to_json(records, path)
+
+
+def langfuse() -> None:
+    """Scores of a person and of an evaluator, as version 2 and 3 of the API send them."""
+    from langfuse import api
+
+    at = "2024-05-01T10:00:00Z"
+    base = {"timestamp": at, "created_at": at, "updated_at": at, "environment": "default"}
+    old, new = [], []
+    for n, (ticket, *_) in enumerate(QUESTIONS):
+        for kind, stars, who in (("ANNOTATION", STARS[n][0], "u1"), ("EVAL", 4, None)):
+            named = base | {"id": f"{kind}-{n}", "name": "help", "source": kind, "value": stars,
+                            "author_user_id": who}  # fmt: skip
+            old.append(api.Score_Numeric(**named, trace_id=ticket))
+            subject = {"kind": "trace", "id": ticket}
+            new.append(api.ScoreV3_Numeric(**named, project_id="p", subject=subject))
+        tone = base | {"id": f"tone-{n}", "name": "tone", "source": "ANNOTATION",
+                       "author_user_id": "u1"}  # fmt: skip
+        old.append(
+            api.Score_Categorical(**tone, trace_id=ticket, value=0, string_value=TONES[n][0])
+        )
+        new.append(api.ScoreV3_Categorical(
+            **tone, project_id="p", value=TONES[n][0],
+            subject={"kind": "observation", "id": ticket, "trace_id": f"trace-{n}"},
+        ))  # fmt: skip
+    new.append(api.ScoreV3_Boolean(
+        **base, id="s", name="done", source="API", value=True, project_id="p",
+        subject={"kind": "session", "id": "s1"},
+    ))  # fmt: skip
+    (HERE / "langfuse").mkdir(exist_ok=True)
+    for name, scores in (("scores_v2", old), ("scores_v3", new)):
+        sent = {"data": [json.loads(one.json()) for one in scores], "meta": {"limit": 50}}
+        (HERE / "langfuse" / f"{name}.json").write_text(json.dumps(sent, indent=1) + "\n")
+
+
+def langsmith() -> None:
+    """Runs with statistics of feedback, and the feedback of a person and of an evaluator."""
+    from langsmith import schemas
+
+    at = "2024-05-01T10:00:00Z"
+    runs, feedback = [], []
+    for n, (_, question, _, answer, _) in enumerate(QUESTIONS):
+        run, example = uuid.UUID(int=100 + n), uuid.UUID(int=200 + n)
+        stats = {"correct": {"n": 1, "avg": float(n < 3)}, "help": {"n": 2, "avg": 3.5}}
+        runs.append(schemas.Run(
+            id=run, name="desk", start_time=at, run_type="chain", trace_id=run,
+            session_id=uuid.UUID(int=9), reference_example_id=example, feedback_stats=stats,
+            inputs={"question": question}, outputs={"answer": answer},
+        ))  # fmt: skip
+        for kind, who, stars in (("app", uuid.UUID(int=1), STARS[n][0]), ("model", None, 4)):
+            feedback.append(schemas.Feedback(
+                id=uuid.uuid5(run, kind), created_at=at, modified_at=at, run_id=run, trace_id=run,
+                key="help", score=stars, session_id=uuid.UUID(int=9),
+                feedback_source=schemas.FeedbackSourceBase(type=kind, user_id=who),
+            ))  # fmt: skip
+    (HERE / "langsmith").mkdir(exist_ok=True)
+    for name, made in (("runs", runs), ("feedback", feedback)):
+        lines = [one.model_dump_json(exclude_none=False) for one in made]
+        (HERE / "langsmith" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
 
 
 CONFIG = {
@@ -297,43 +453,65 @@ module.exports = class {
 
 
 def promptfoo() -> None:
-    """Results as JSON and CSV, and the JSON again after two outputs were rated by hand.
-
-    Rating by hand is done on promptfoo's page; what that writes is repeated here from its code
-    (handleRating: the mean of the scores is replaced, and a result of the type "human" is added).
-    """
+    """Results as JSON and CSV, and as JSON after two outputs were rated by hand on its page."""
     said = {question: list(answers) for _, question, _, *answers in QUESTIONS}
     (HERE / "promptfoo").mkdir(exist_ok=True)
+    command = shlex.split(os.environ.get("PROMPTFOO", "npx promptfoo"))
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "promptfooconfig.json").write_text(json.dumps(CONFIG))
         Path(folder, "desk.js").write_text(DESK % json.dumps(said))
         Path(folder, "grader.js").write_text(GRADER)
         quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
+        env = {**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": folder}
         subprocess.run(
-            [*shlex.split(os.environ.get("PROMPTFOO", "npx promptfoo")), "eval", "-c",
-             "promptfooconfig.json", "-o", "results.json", "-o", "results.csv", "--no-cache",
-             "--no-table", "-j", "1"],
-            cwd=folder, env={**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": folder}, check=False,
+            [*command, "eval", "-c", "promptfooconfig.json", "-o", "results.json",
+             "-o", "results.csv", "--no-cache", "--no-table", "-j", "1"],
+            cwd=folder, env=env, check=False,
         )  # fmt: skip
         shutil.copy(Path(folder, "results.csv"), HERE / "promptfoo")
-        found = json.loads(Path(folder, "results.json").read_text())
+        _keep(Path(folder, "results.json"), "results.json")
+        page = subprocess.Popen([*command, "view", "-n", "-p", "15500"], cwd=folder, env=env)
+        try:
+            _rate_by_hand("http://127.0.0.1:15500")
+        finally:
+            page.terminate()
+            page.wait()
+        subprocess.run([*command, "export", "eval", "latest", "-o", "rated.json"],
+                       cwd=folder, env=env, check=True)  # fmt: skip
+        _keep(Path(folder, "rated.json"), "results_rated.json")
+
+
+def _rate_by_hand(address: str) -> None:
+    """One output passes and one fails, by a click each in a browser."""
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+
+    _until(f"{address}/api/results")
+    with urllib.request.urlopen(f"{address}/api/results") as answer:
+        run = json.load(answer)["data"][0]["evalId"]
+    options = webdriver.ChromeOptions()
+    for option in ("--headless=new", "--no-sandbox", "--window-size=2400,1600"):
+        options.add_argument(option)
+    browser = webdriver.Chrome(options=options)
+    browser.implicitly_wait(30)
+    browser.get(f"{address}/eval/{run}")
+    for label, at in (("Mark test passed", 0), ("Mark test failed", 1)):
+        time.sleep(5)  # the table is drawn anew after each change
+        button = browser.find_elements(By.CSS_SELECTOR, f'button[aria-label="{label}"]')[at]
+        browser.execute_script("arguments[0].click()", button)
+    time.sleep(5)
+    browser.quit()
+
+
+def _keep(path: Path, name: str) -> None:
+    """The results without paths of this machine and without the grader's long prompts."""
+    found = json.loads(path.read_text())
     found.pop("runtimeOptions", None)
     found.get("config", {}).pop("outputPath", None)
-    for result in found["results"]["results"]:  # the long prompt of the grader
+    for result in found["results"]["results"]:
         for part in (result.get("gradingResult") or {}).get("componentResults", []):
             part.pop("metadata", None)
-    path = HERE / "promptfoo" / "results.json"
-    path.write_text(json.dumps(found, indent=1) + "\n")
-    graded = [one for one in found["results"]["results"] if one.get("gradingResult")]
-    for one, passed in zip(graded[:2], (True, False), strict=True):
-        reason = "Manual result (overrides all other grading results)"
-        by_hand = {"pass": passed, "score": int(passed), "reason": reason,
-                   "comment": "", "assertion": {"type": "human"}}  # fmt: skip
-        one["gradingResult"]["componentResults"].append(by_hand)
-        one["gradingResult"] |= {"pass": passed, "score": int(passed), "reason": reason}
-        one |= {"success": passed, "score": int(passed)}
-    path = HERE / "promptfoo" / "results_rated.json"
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    (HERE / "promptfoo" / name).write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

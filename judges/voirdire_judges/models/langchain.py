@@ -27,7 +27,7 @@ from voirdire_judges.models._body import (
     usage_of,
 )
 from voirdire_judges.models._checks import sendable
-from voirdire_judges.models._faults import model_error, wire_error
+from voirdire_judges.models._faults import LARGEST, TooLargeError, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
 from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import attribute_at, require
@@ -84,7 +84,15 @@ class LangchainModel:
         messages, sent = list(map(message_for, request.messages)), self._parameters(request)
         started = time.perf_counter()
         message = await self._bound(request).ainvoke(messages, **sent)
-        return read(message, sent, self._notes, time.perf_counter() - started, request)
+        reply = read(message, sent, self._notes, time.perf_counter() - started, request)
+        if len(reply.text) > LARGEST:
+            raise self._too_large(reply)
+        return reply
+
+    def _too_large(self, reply: Reply) -> ModelError:
+        """The integration has read the answer whole; it is not stored."""
+        error = TooLargeError(f"{len(reply.text)} characters")
+        return model_error(self.name, error, self.timeout, billed=reply.usage)
 
     def _bound(self, request: Request) -> Any:
         """The model, with the request's tools bound to it where there are any."""

@@ -26,13 +26,17 @@ class Reader:
 
     def read(self, path: Path) -> Reading:
         """Questions (attributes) of records (items), by user (a person) or agent (a model)."""
-        rows = ReadingBuilder(NAME, path.name)
+        rows, open_ = ReadingBuilder(NAME, path.name), 0
         for place, record in records_of(path):
             fields, metadata = facts_of(record.get("fields")), facts_of(record.get("metadata"))
             named = record.get("id") or record.get("external_id") or record.get("_server_id")
             item = rows.item(named or place, longest(fields), {**metadata, **fields})
             _responses(rows, item, record.get("responses"), place)
             _suggestions(rows, item, record.get("suggestions"))
+            open_ += record.get("status") == "pending" and bool(record.get("responses"))
+        if open_:
+            said = f"{open_} records with responses are pending. Argilla exports drafts as answers."
+            rows.note("drafts_unknown", said, "Filter by status before you export.")
         return rows.reading()
 
 

@@ -1,50 +1,90 @@
-"""doccano: JSONL of a text classification, one file an annotator (or of all together)."""
+"""doccano: JSONL of a text classification, one file an annotator, or the archive of them all."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, records_of
+from voirdire_plugins.readers.files import has, records_in, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 NAME = "doccano"
+#: More than this in one file of an archive is no list of labels.
+_MOST = 2**30
 
 
 class Reader:
     """Labels of doccano."""
 
     name = NAME
-    about = "doccano: Export dataset as JSONL; a file an annotator"
+    about = "doccano: Export dataset as JSONL; the archive, or a file an annotator"
 
     def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a line."""
+        """By the keys of a line; of an archive by those of its first file."""
+        if path.suffix == ".zip":
+            return self._sniff_archive(path)
         line = head.split(b"\n", 1)[0]
         known = has(line, '"id"', '"text"', '"Comments"') and (
             has(line, '"label"') or has(line, '"entities"') or has(line, '"labels"')
         )
         return 0.9 * (known and path.suffix in (".jsonl", ".json"))
 
+    def _sniff_archive(self, path: Path) -> float:
+        try:
+            with ZipFile(path) as archive:
+                names = archive.namelist()
+                if not names or not all(name.endswith(".jsonl") for name in names):
+                    return 0.0
+                with archive.open(names[0]) as file:
+                    head = file.read(65_536)
+        except (BadZipFile, OSError, NotImplementedError, RuntimeError):
+            return 0.0
+        return self.sniff(path.with_suffix(".jsonl"), head)
+
     def read(self, path: Path) -> Reading:
-        """Labels of texts (items) by a person who is called as the file."""
+        """Labels of texts (items) by people who are called as their files."""
         rows = ReadingBuilder(NAME, path.name)
-        rows.rater(path.stem, "human")
-        for place, line in records_of(path):
-            labels = line.get("label", line.get("labels"))
-            if "entities" in line or _spans(labels):
-                raise voirdire.TableError(
-                    f"{path.name}: a doccano export of a sequence labelling project: its labels "
-                    f"mark parts of a text ({place}), and none is a rating of a whole one"
-                )
-            item = rows.item(line.get("id", place), str(line.get("text")))
-            if not isinstance(labels, list) or not labels:
-                rows.leave_out("the text has no label", place)
-                continue
-            rows.label(item, path.stem, "label", labels)
+        for person, text in _files(path):
+            rows.rater(person, "human")
+            name = f"{path.name}, {person}.jsonl" if path.suffix == ".zip" else path.name
+            for place, line in records_in(text, name):
+                _line(rows, person, place, line)
         return rows.reading()
+
+
+def _files(path: Path) -> Iterator[tuple[str, str]]:
+    """Annotator -> text of the file."""
+    if path.suffix != ".zip":
+        yield path.stem, text_of(path)
+        return
+    try:
+        with ZipFile(path) as archive:
+            for member in archive.infolist():
+                if member.file_size > _MOST:
+                    raise voirdire.TableError(f"{path.name}: {member.filename} is too large")
+                text = archive.read(member).decode("utf-8-sig")
+                yield member.filename.rpartition("/")[2].removesuffix(".jsonl"), text
+    except (BadZipFile, OSError, UnicodeDecodeError, NotImplementedError, RuntimeError) as error:
+        raise voirdire.TableError(f"{path.name}: is no whole archive ({error})") from None
+
+
+def _line(rows: ReadingBuilder, person: str, place: str, line: dict[str, Any]) -> None:
+    labels = line.get("label", line.get("labels", line.get("cats")))
+    if _spans(labels) or ("entities" in line and "cats" not in line):
+        raise voirdire.TableError(
+            f"{rows.file}: a doccano export of a sequence labelling project: its labels "
+            f"mark parts of a text ({place}), and none is a rating of a whole one"
+        )
+    item = rows.item(line.get("id", place), str(line.get("text")))
+    if not isinstance(labels, list) or not labels:
+        rows.leave_out("the text has no label", f"{person}, {place}")
+        return
+    rows.label(item, person, "label", labels)
 
 
 def _spans(labels: Any) -> bool:

@@ -57,15 +57,19 @@ def records_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     TableError
         A record is no object.
     """
-    text = text_of(path)
+    yield from records_in(text_of(path), path.name)
+
+
+def records_in(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The same of a text that is at hand, such as a member of an archive."""
     if text.lstrip().startswith("["):
-        rows = ((f"record {at}", row) for at, row in enumerate(parsed(text, path.name), 1))
+        rows = ((f"record {at}", row) for at, row in enumerate(parsed(text, name), 1))
     else:
         lines = ((at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip())
-        rows = ((f"line {at}", parsed(line, f"{path.name}, line {at}")) for at, line in lines)
+        rows = ((f"line {at}", parsed(line, f"{name}, line {at}")) for at, line in lines)
     for place, row in rows:
         if not isinstance(row, dict):
-            raise voirdire.TableError(f"{path.name}: {place} is no object")
+            raise voirdire.TableError(f"{name}: {place} is no object")
         yield place, row
 
 

@@ -68,6 +68,11 @@ def _refuse_comparisons(rows: ReadingBuilder) -> None:
         )
 
 
+#: What the server's plain export holds of a prediction.
+_NUMBER_ALONE = (
+    "the export holds the number of a prediction alone: make a snapshot of the project that "
+    "includes predictions, and export that"
+)
 _COMPARED = "it says which of two is preferred (pairwise), which is no rating of one"
 
 
@@ -83,11 +88,15 @@ def _task(rows: ReadingBuilder, task: dict[str, Any], at: int) -> None:
         who = _annotator(one)
         rows.rater(who, "human")
         _results(rows, item, who, one.get("result"), where)
-    for one in objects(task.get("predictions")):
+    predictions = task.get("predictions")
+    for one in predictions if isinstance(predictions, list) else []:
+        if isinstance(one, int):
+            rows.leave_out(_NUMBER_ALONE, f"task {item}")
+    for one in objects(predictions):
         model = str(one.get("model_version") or "prediction")
         rows.rater(model, model=model)
         _results(rows, item, model, one.get("result"), f"task {item}, prediction {one.get('id')}")
-    if not annotations and not task.get("predictions"):
+    if not annotations and not predictions:
         rows.leave_out("the task has neither annotations nor predictions", f"task {item}")
     for _ in objects(task.get("drafts")):
         rows.leave_out("it is a draft that was not submitted", f"task {item}")

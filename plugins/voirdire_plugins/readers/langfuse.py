@@ -19,14 +19,15 @@ class Reader:
     """Scores of Langfuse."""
 
     name = NAME
-    about = "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores"
+    about = "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores (and v3)"
 
     def sniff(self, path: Path, head: bytes) -> float:
         """By the keys of a score."""
         if path.suffix == ".csv":
             first = set(head.split(b"\n", 1)[0].replace(b'"', b"").strip().split(b","))
             return 0.9 * ({b"traceId", b"dataType", b"source", b"value"} <= first)
-        return 0.9 * has(head, '"traceId"', '"dataType"', '"source"', '"value"')
+        known = has(head, '"dataType"', '"source"', '"value"')
+        return 0.9 * (known and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"')))
 
     def read(self, path: Path) -> Reading:
         """Scores by trace or observation (item) and name (attribute)."""
@@ -36,11 +37,11 @@ class Reader:
             if kind not in _KINDS:
                 rows.leave_out(f"scores of the type {kind} are no ratings", place)
                 continue
-            about = one.get("observationId") or one.get("traceId")
+            about, trace = _subject(one)
             if not about:
-                rows.leave_out("the score is of a session, and of no trace", place)
+                rows.leave_out("the score is of a session or experiment, and of no trace", place)
                 continue
-            item = rows.item(about, None, {"traceId": one.get("traceId")})
+            item = rows.item(about, None, {"traceId": trace})
             _score(rows, item, one)
         return rows.reading()
 
@@ -58,6 +59,16 @@ def _scores(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"record {at}", one
         return
     yield from records_of(path)
+
+
+def _subject(one: dict[str, Any]) -> tuple[str | None, str | None]:
+    """What was scored, and its trace: an observation, or a whole trace."""
+    subject = one.get("subject")
+    if not isinstance(subject, dict):  # before version 3 of the API
+        return one.get("observationId") or one.get("traceId"), one.get("traceId")
+    known = subject.get("id") if subject.get("kind") in ("trace", "observation") else None
+    trace = known if subject.get("kind") == "trace" else subject.get("traceId")
+    return known, trace
 
 
 def _score(rows: ReadingBuilder, item: str, one: dict[str, Any]) -> None:

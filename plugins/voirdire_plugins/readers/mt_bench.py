@@ -26,8 +26,8 @@ class Reader:
         """By the keys of a judgment."""
         line = head.split(b"\n", 1)[0] if path.suffix == ".jsonl" else head
         single = has(line, '"question_id"', '"model"', '"judge"', '"score"', '"turn"')
-        pair = has(line, '"question_id"', '"judge"', '"turn"') and (
-            has(line, '"model_1"', '"g1_winner"') or has(line, '"model_a"', '"winner"')
+        pair = has(line, '"question_id"', '"judge"') and (
+            has(line, '"model_1"', '"g1_winner"') or has(line, '"model_a"', '"winner"', '"turn"')
         )
         return 0.9 * (single or pair)
 

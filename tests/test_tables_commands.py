@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import xlsxwriter
@@ -109,3 +112,109 @@ def test_columns_of_a_study_are_named_in_the_study(tmp_path, command):
     done = voirdire(command, "s.toml", "--item", "post", cwd=tmp_path)
     assert done.returncode == 1
     assert "--item names columns of a file of ratings" in done.stderr
+
+
+# Files of survey and crowd tools, by the command line
+
+
+TRUTH = (1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4)
+
+
+def _csv(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def _judge(path):
+    _csv(path, [("item", "judge"), *((f"Q{at}", score) for at, score in enumerate(TRUTH, 1))])
+
+
+def _qualtrics(path):
+    """Three respondents; a preview and an unfinished answer; two further rows of headers."""
+    about = ("StartDate", "Status", "Progress", "Duration (in seconds)", "Finished", "ResponseId",
+             "LocationLatitude")  # fmt: skip
+    asked = [f"Q{at}" for at in range(1, 13)]
+    rows = [(*about, *asked), (*about, *("How warm?" for _ in asked)),
+            tuple(json.dumps({"ImportId": name}) for name in (*about, *asked))]  # fmt: skip
+    for at, (status, done) in enumerate(
+        [("IP Address", "True")] * 3 + [("Survey Preview", "True"), ("IP Address", "False")]
+    ):
+        shift = [max(1, score - 1) if at == 1 else score for score in TRUTH]
+        scores = shift if at < 3 else [1] * 12
+        rows.append(("2024-05-01", status, 100, 300 + at, done, f"R_{at}", 52.1, *scores))
+    _csv(path, rows)
+
+
+def test_qualtrics_beside_a_judge_is_a_question_and_then_a_verdict(tmp_path):
+    _qualtrics(tmp_path / "survey.csv")
+    _judge(tmp_path / "judge.csv")
+    done = voirdire("examine", "survey.csv", "judge.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "--layout 'raters-by-items'" in done.stderr
+    named = ("--layout", "raters-by-items", "--resamples", "0", "--json")
+    record = json.loads(voirdire("examine", "survey.csv", "judge.csv", *named, cwd=tmp_path).stdout)
+    (result,) = record["results"]
+    assert (result["judge"], result["n_pairs"]) == ("judge", 12)
+    (left,) = [f for f in record["findings"] if f["kind"] == "withdrawn_rows"]
+    assert left["message"].startswith("2 rows of the survey are previews, tests, spam or not")
+    assert set(record["verdicts"][0]["reference"]) == {"R_0", "R_1", "R_2"}
+
+
+def test_a_form_of_google_beside_a_judge(tmp_path):
+    asked = [f"How warm? [Q{at}]" for at in range(1, 13)]
+    people = [("5/1/2024", f"p{at}@example.org", *TRUTH) for at in range(3)]
+    _csv(tmp_path / "form.csv", [("Timestamp", "Email Address", *asked), *people])
+    _csv(tmp_path / "judge.csv", [("item", "attribute", "judge"), *(
+        (f"Q{at}", "How warm?", score) for at, score in enumerate(TRUTH, 1))])  # fmt: skip
+    done = voirdire("audit", "form.csv", cwd=tmp_path)
+    assert "--layout raters-by-items" in done.stderr
+    named = ("form.csv", "judge.csv", "--layout", "raters-by-items", "--resamples", "0", "--json")
+    record = json.loads(voirdire("examine", *named, cwd=tmp_path).stdout)
+    assert [(r["judge"], r["attribute"], r["n_pairs"]) for r in record["results"]] == [
+        ("judge", "How warm?", 12)
+    ]
+
+
+def test_assignments_of_mturk_and_trials_of_prolific(tmp_path):
+    header = ("HITId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Input.item_id",
+              "Answer.warmth")  # fmt: skip
+    rows = [(f"H{i}", w, "Rejected" if (i, w) == (3, "W1") else "Approved", 20, f"Q{i}", score)
+            for i, score in enumerate(TRUTH, 1) for w in ("W0", "W1")]  # fmt: skip
+    _csv(tmp_path / "mturk.csv", [header, *rows])
+    _csv(tmp_path / "judge.csv", [("item", "attribute", "judge"), *(
+        (f"Q{at}", "warmth", score) for at, score in enumerate(TRUTH, 1))])  # fmt: skip
+    named = ("mturk.csv", "judge.csv", "--reference", "W0", "--reference", "W1", "--resamples", "0")
+    record = json.loads(voirdire("examine", *named, "--json", cwd=tmp_path).stdout)
+    assert [(r["judge"], r["n_pairs"]) for r in record["results"]] == [("judge", 12)]
+    assert any("1 'rejected'" in f["message"] for f in record["findings"])
+    rows = [(f"5f{k}", "RETURNED" if k == 2 else "APPROVED", at, f"Q{at}", score, 400)
+            for k in range(3) for at, score in enumerate(TRUTH, 1)]  # fmt: skip
+    _csv(tmp_path / "prolific.csv",
+         [("participant_id", "status", "trial", "stimulus_id", "response", "rt"), *rows])  # fmt: skip
+    done = voirdire("audit", "prolific.csv", cwd=tmp_path)
+    assert "which column holds the ids of the items" in done.stderr
+    named = ("--item", "stimulus_id", "--rater", "participant_id", "--score", "response", "--json")
+    found = json.loads(voirdire("audit", "prolific.csv", *named, cwd=tmp_path).stdout)
+    said = " ".join(one["message"] for one in found)
+    assert "12 rows whose 'status' says that they are no rating: 12 'returned'" in said
+
+
+def test_a_file_for_each_rater_with_a_column_called_as_it(tmp_path):
+    _judge(tmp_path / "b.csv")
+    _csv(tmp_path / "a.csv", [("item", "human"), *((f"Q{n}", s) for n, s in enumerate(TRUTH, 1))])
+    done = voirdire("examine", "a.csv", "b.csv", "--resamples", "0", "--json", cwd=tmp_path)
+    (result,) = json.loads(done.stdout)["results"]
+    assert (result["judge"], result["attribute"], result["n_pairs"]) == ("judge", "score", 12)
+
+
+def test_an_old_workbook_is_read_and_what_is_none_is_named(tmp_path):
+    shutil.copy(Path(__file__).parent / "data/ratings.xls", tmp_path / "a.xls")
+    done = voirdire("examine", "a.xls", "--resamples", "0", "--json", cwd=tmp_path)
+    assert [r["judge"] for r in json.loads(done.stdout)["results"]] == ["gpt"]
+    whole = (tmp_path / "a.xls").read_bytes()
+    (tmp_path / "cut.xls").write_bytes(whole[:600])
+    (tmp_path / "text.xls").write_text("item\thuman\n1\t2\n")
+    for name, said in (("cut", "cannot be read as a workbook"), ("text", "by its content it is")):
+        done = voirdire("audit", f"{name}.xls", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"{name}.xls: {said}" in done.stderr

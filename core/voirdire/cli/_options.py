@@ -81,6 +81,15 @@ IgnoreOption = Annotated[
     list[str] | None,
     typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
 ]
+LayoutOption = Annotated[
+    Literal["raters-by-items", "long", "scores", "replies"] | None,
+    typer.Option(
+        "--layout",
+        help="How rows and columns lie, where that is not seen: raters-by-items for a survey "
+        "with a row a rater and a column an item.",
+        show_default=False,
+    ),
+]
 SheetOption = Annotated[
     str | None,
     typer.Option(

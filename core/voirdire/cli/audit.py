@@ -18,6 +18,7 @@ from voirdire.cli._options import (
     IgnoreOption,
     ItemOption,
     KeyOption,
+    LayoutOption,
     OnlyOption,
     RaterOption,
     ReferenceOption,
@@ -71,6 +72,7 @@ def audit(
     words: WordsOption = None,
     ignore: IgnoreOption = None,
     only: OnlyOption = None,
+    layout: LayoutOption = None,
     sheet: SheetOption = None,
     assume: AssumeOption = False,
     strict: Annotated[
@@ -95,6 +97,7 @@ def audit(
         words=words,
         ignore=ignore,
         only=only,
+        layout=layout,
         sheet=sheet,
         assume=assume,
         key=key,

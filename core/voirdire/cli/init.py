@@ -16,6 +16,7 @@ from voirdire.cli._options import (
     ClusterOption,
     IgnoreOption,
     ItemOption,
+    LayoutOption,
     OnlyOption,
     RaterOption,
     ReferenceOption,
@@ -67,6 +68,7 @@ def init(
     ignore: IgnoreOption = None,
     only: OnlyOption = None,
     assume: AssumeOption = False,
+    layout: LayoutOption = None,
     sheet: SheetOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing study file.")
@@ -92,6 +94,7 @@ def init(
         words=words,
         ignore=ignore,
         only=only,
+        layout=layout,
         assume=assume,
     )
     asked = {"sheet": sheet, "folder": out.parent}

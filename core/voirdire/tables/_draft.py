@@ -20,6 +20,7 @@ from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, u
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
+from voirdire.tables._questions import laid_out
 from voirdire.tables._scale import coded_levels, infer_scale
 from voirdire.tables._tables import Part, finding, plural, shortened
 from voirdire.tables.readers import Reading
@@ -66,10 +67,12 @@ class _Looked:
 
     @property
     def people(self) -> set[str]:
-        """Raters that are people: by what the file's reader says, or by their names."""
+        """Raters that are people: by what the reader says, all in a form, else by their names."""
         if isinstance(self.raw, Reading):
             kinds = self.raw.raters.filter(pl.col("kind") == "human")
             return set(kinds["rater"])
+        if _is_form(self.source):
+            return set(self.ratings["rater"].unique())
         column = self.how.rater if self.how else None
         return {rater for rater in self.ratings["rater"].unique() if is_human(rater, column)}
 
@@ -273,6 +276,7 @@ def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -
         named = source.model_copy(update={"reader": raw.format, "only": kept})
         return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
     names = Known(tuple(reference), attributes=(), systems=())
+    raw, source = laid_out(raw, source)
     ready = prepared(raw, source, names)
     names = with_raters(ready, source, names)
     part = read_part(ready, source, names, _ANY)

@@ -102,7 +102,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
     A grid of columns such as ``human_Empathy`` and ``judge_Empathy`` names raters by its prefixes.
     Where the reference (or ``human``, ``expert_2``) is a column, every other column of scores is
-    a rater, whatever its name.
+    a rater, whatever its name. So is a judge's column that is the only one with scores.
     """
     grid = _grid_raters(raw, reference)
     if grid:
@@ -126,7 +126,19 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
-    return tuple(found) if known or len(found) > 1 else ()
+    return tuple(found) if known or len(found) > 1 or _is_alone(raw, named) else ()
+
+
+def _is_alone(raw: RawTable, named: Sequence[str]) -> bool:
+    """Whether a judge's column is the only one with scores, as where each rater has a file."""
+    rated = [
+        column
+        for column in raw.frame.columns
+        if _is_rated(raw, column)
+        and not (is_id(column) or measures(column) or is_counter(raw.frame[column]))
+        and (column in named or not is_usual(column))
+    ]
+    return len(named) == 1 and rated == list(named) and kind_of(named[0]) == "judge"
 
 
 def _may_rate(raw: RawTable, column: str) -> bool:

@@ -23,6 +23,7 @@ from voirdire.tables._names import find, measures
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._questions import (
+    laid_out,
     one_of_its_sheets,
     one_row_a_rating,
     without_ignored,
@@ -127,7 +128,7 @@ def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
     if isinstance(raw, Reading):
         return raw.part(source.path, scale)
     names = known(study)
-    source = _with_item(source, study.items, raw)
+    raw, source = laid_out(raw, _with_item(source, study.items, raw))
     raw = prepared(raw, source, names)
     try:
         found = names if study.panel else with_raters(raw, source, names)

@@ -12,7 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import find, is_person, is_usual, measures, plain_word
+from voirdire.tables._names import SYNONYMS, find, is_person, is_usual, measures, plain_word
 from voirdire.tables._numbers import FATES, is_numeric
 from voirdire.tables._tables import finding
 
@@ -97,7 +97,49 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
 #: Headers of the column that says who filled in a form.
 _WHO = ("emailaddress", "email", "responseid", "username", "participant", "participantid", "name",
         "respondentid", "prolificid")  # fmt: skip
+#: What survey tools say of a whole answer, and of no item.
+_ABOUT_ANSWERS = ("progress", "finished", "durationinseconds", "locationlatitude", "status",
+                  "locationlongitude", "ipaddress", "timestamp", "startdate", "enddate",
+                  "recordeddate", "userlanguage", "distributionchannel", "qrecaptchascore",
+                  "age", "yearofbirth")  # fmt: skip
+#: Rows of a survey that are no answers, by column.
+_NOT_MEANT = {
+    "finished": ("false", "0"),
+    "status": ("survey preview", "survey test", "spam", "1", "2", "8", "9"),
+    "distributionchannel": ("preview", "test"),
+}
 _GRID = re.compile(r"(?P<attribute>.*\S)\s*\[(?P<item>.+)\]")
+
+
+def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
+    """The table and its source, whose layout is that of a form where it is one.
+
+    Qualtrics writes a row a respondent, and its questions may be items or attributes. Among
+    several files the layout ``raters-by-items`` is that of those without a column of items.
+
+    Raises
+    ------
+    QuestionError
+        The file is an export of Qualtrics, and nobody said how its rows and columns lie.
+    """
+    named = source.item or any(plain_word(c) in SYNONYMS["item"] for c in raw.frame.columns)
+    if source.layout == "raters-by-items" and named:
+        return raw, source.model_copy(update={"layout": "auto"})
+    if source.layout != "auto" or named or source.columns or not _of_qualtrics(raw):
+        return raw, source
+    if not source.assume:
+        raise QuestionError(
+            f"{raw.name}: Qualtrics writes a row a respondent; is each respondent a rater, and "
+            f"each question an item that they rated?",
+            "layout", ("raters-by-items", "scores"), 'layout = "raters-by-items"',
+        )  # fmt: skip
+    note = _assumed(raw, [], "Each row was taken for a rater, and each question for an item.")
+    found = replace(raw, findings=(*raw.findings, note))
+    return found, source.model_copy(update={"layout": "raters-by-items"})
+
+
+def _of_qualtrics(raw: RawTable) -> bool:
+    return any(note.kind == "rows_of_questions" for note in raw.findings)
 
 
 def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
@@ -112,12 +154,19 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     """
     if source.layout != "raters-by-items":
         return raw
+    raw = _finished(raw) if _of_qualtrics(raw) else raw
     columns = raw.frame.columns
     who = find("rater", columns, source.rater, raw.name)
     who = who or next((c for c in columns if plain_word(c) in _WHO), None)
     if who is None:
-        raise TableError(f"{raw.name}: name the column of raters with `rater` (columns: {columns})")
-    numeric = [c for c in columns if c != who and is_numeric(raw.frame[c])]
+        raise TableError(
+            f"{raw.name}: each row is a rater; name the column that says which by --rater, or by "
+            f"`rater` in the study (columns: {listed(columns)})"
+        )
+    about = {*_WHO, *_ABOUT_ANSWERS}
+    numeric = [
+        c for c in columns if c != who and plain_word(c) not in about and is_numeric(raw.frame[c])
+    ]
     scored = [c for c in numeric if not (measures(c) or is_counter(raw.frame[c]))]
     if not scored:
         raise TableError(f"{raw.name}: no column holds numbers (columns: {listed(columns)})")
@@ -137,6 +186,25 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     long = pl.concat(blocks)
     frame = long.drop("row")
     return replace(raw, frame=frame, headers={c: c for c in frame.columns}, lines=long["row"])
+
+
+def _finished(raw: RawTable) -> RawTable:
+    """The rows of respondents who came to the end, without previews and tests of the survey."""
+    out = pl.repeat(False, raw.frame.height, eager=True)  # noqa: FBT003 - a value, no flag
+    for column in raw.frame.columns:
+        said = raw.frame[column].cast(pl.String).str.strip_chars().str.to_lowercase()
+        if (words := _NOT_MEANT.get(plain_word(column))) is not None:
+            out = out | said.is_in(words).fill_null(value=False)
+    if not out.any():
+        return raw
+    places = [f"line {line}" for line in raw.numbers().filter(out)]
+    note = finding(
+        "withdrawn_rows", "serious", raw.name, places,
+        f"{len(places)} rows of the survey are previews, tests, spam or not finished.",
+        "They are left out.", count=len(places),
+    )  # fmt: skip
+    lines = None if raw.lines is None else raw.lines.filter(~out)
+    return replace(raw, frame=raw.frame.filter(~out), lines=lines, findings=(*raw.findings, note))
 
 
 def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:

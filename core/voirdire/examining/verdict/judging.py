@@ -261,7 +261,7 @@ def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> 
 
 def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
     """The published test with negative RMSE, or accuracy for labels, beside its baselines."""
-    if len(case.humans) < FEWEST_HUMANS:
+    if len(case.humans) < FEWEST_HUMANS or np.isnan(case.humans).all():
         return None
     humans = case.humans.T
     score: Literal["accuracy", "neg_rmse"] = "accuracy" if case.nominal else "neg_rmse"

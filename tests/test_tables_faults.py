@@ -460,3 +460,74 @@ def test_a_form_with_a_row_a_rater_is_turned(tmp_path):
     rows = tables.ratings.select("item", "rater", "score").rows()
     assert ("Answer 2", "ben@example.org", 1.0) in rows
     assert len(rows) == 4
+
+
+# More of N16, N18 and N19: what no list of headers knows is asked about, not guessed
+
+
+@pytest.mark.parametrize(
+    "header", ["human_rt_ms", "human_rank", "human_flag", "n_human", "human sd"]
+)
+def test_a_column_called_like_a_person_and_more_is_asked_about(tmp_path, header):
+    text = [f"item,human,{header},gpt_judge"]
+    text += [f"p{at},{h},{7 - h},{j}" for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))]
+    path = write(tmp_path / "r.csv", "\n".join(text))
+    with pytest.raises(QuestionError, match="may hold what was measured about 'human'") as asked:
+        read_file(path)
+    assert (asked.value.key, asked.value.choices, asked.value.likely) == (
+        "ignore",
+        (header,),
+        False,
+    )
+    _, tables = read_file(path, keys={"ignore": (header,)})
+    assert set(tables.ratings["rater"]) == {"human", "gpt_judge"}
+    _, tables = read_file(path, reference=("human", header))
+    assert set(tables.ratings["rater"]) == {"human", header, "gpt_judge"}
+
+
+@pytest.mark.parametrize("header", ["human_2", "human_b", "human_expert"])
+def test_a_second_person_is_a_rater(tmp_path, header):
+    text = [f"item,human,{header},gpt_judge"]
+    text += [f"p{at},{h},{h},{j}" for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))]
+    _, tables = read_file(write(tmp_path / "r.csv", "\n".join(text)))
+    assert set(tables.ratings["rater"]) == {"human", header, "gpt_judge"}
+
+
+@pytest.mark.parametrize(
+    ("header", "fine", "gone", "key"),
+    [
+        ("state", "accepted", "rejected", "status"),
+        ("quality_flag", "approved", "discarded", "status"),
+        ("is_valid", "true", "false", "ignore"),
+        ("excluded", "0", "1", "ignore"),
+        ("keep", "yes", "no", "ignore"),
+    ],
+)
+def test_a_column_that_may_be_a_status_is_asked_about(tmp_path, header, fine, gone, key):
+    rows = [(f"p{at}", who, s, gone if at % 5 == 0 else fine)
+            for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
+            for who, s in zip(("human", "gpt"), pair, strict=True)]  # fmt: skip
+    path = long(tmp_path, rows, f"item,rater,score,{header}")
+    with pytest.raises(QuestionError, match="may say which rows are no ratings") as asked:
+        read_file(path)
+    assert asked.value.key == key
+    if key == "status":
+        _, tables = read_file(path, keys={"status": header})
+        assert tables.ratings.height < len(rows)
+    _, tables = read_file(path, keys={"ignore": (header,)})
+    assert tables.ratings.height == len(rows)
+
+
+@pytest.mark.parametrize("header", ["facet", "label_name", "variable", "Skala", "type"])
+def test_words_that_people_and_judges_never_share_are_asked_about(tmp_path, header):
+    rows = [(f"p{at}", who, word, s)
+            for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
+            for who, word, s in zip(("human", "gpt"), ("warm", "toxic"), pair, strict=True)]  # fmt: skip
+    path = long(tmp_path, rows, f"item,rater,{header},score")
+    with pytest.raises(QuestionError, match="may name what was rated"):
+        read_file(path)
+    _, tables = read_file(path, keys={"attribute": header})
+    assert set(tables.ratings["attribute"]) == {"warm", "toxic"}
+    kinds = [(i, w, {"warm": "human", "toxic": "model"}[word], s) for i, w, word, s in rows]
+    _, tables = read_file(long(tmp_path, kinds, f"item,rater,{header},score"))
+    assert tables.ratings.height == len(rows)

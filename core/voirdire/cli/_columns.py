@@ -48,7 +48,7 @@ def answer(key: str, said: str) -> dict[str, Any]:
         return {key: tuple(name.strip() for name in said.split(","))}
     if key == "words":
         return {key: _numbers(said)}
-    return {key: (said,) if key == "only" else said}
+    return {key: (said,) if key in ("only", "ignore") else said}
 
 
 def _numbers(text: str) -> dict[str, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from voirdire.errors import QuestionError
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
 from voirdire.tables._names import (
     find,
@@ -126,7 +128,36 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         and _is_rated(raw, column)
     ]
     found = dict.fromkeys((*known, *named))
+    _ask_of_whom(raw, [column for column in found if column not in reference])
     return tuple(found) if known or len(found) > 1 or _is_alone(raw, named) else ()
+
+
+#: What may stand behind a person's name for another person: a number, a letter.
+_SECOND = re.compile(r"\d+|[a-z]", re.IGNORECASE)
+
+
+def _ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:
+    """Raise where a column is called like a person beside it, and more: ``human_rt_ms``.
+
+    Raises
+    ------
+    QuestionError
+        It may hold what was measured about that person's ratings, or the ratings of another.
+    """
+    people = [name for name in raw.frame.columns if is_person(name) and _is_rated(raw, name)]
+    for column in columns:
+        for person in people:
+            behind = column.removeprefix(person).lstrip("_- .")
+            before = column.removesuffix(person).rstrip("_- .")
+            more = behind if column.startswith(person) else before
+            own = column.startswith(person) and _SECOND.fullmatch(more)
+            if column in (person, more, *people) or own or names_rater(more):
+                continue
+            raise QuestionError(
+                f"{raw.name}: {column!r} may hold what was measured about {person!r}, or the "
+                f"ratings of somebody else; if it is a rater, name all people by --reference.",
+                "ignore", (column,), f"ignore = [{json.dumps(column)}]", likely=False,
+            )  # fmt: skip
 
 
 def _is_alone(raw: RawTable, named: Sequence[str]) -> bool:

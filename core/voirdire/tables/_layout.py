@@ -13,7 +13,7 @@ from voirdire.errors import TableError, check_columns, listed, no_column
 from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._questions import attribute_column, is_counter, item_column
-from voirdire.tables._status import speaks_of_status
+from voirdire.tables._status import YES_NO, ask_about_status, speaks_of_status
 from voirdire.tables._tables import FACTS, shortened
 
 if TYPE_CHECKING:
@@ -158,11 +158,20 @@ def _attribute(
     values: Mapping[str, str],
 ) -> tuple[str | None, tuple[Finding, ...]]:
     """The column of attributes; of a long file also one that is not called so."""
-    if roles["attribute"] is not None or kind != "long":
+    if kind != "long":
+        return roles["attribute"], ()
+    left = [c for c in free if c not in values and c != roles["item"]]
+    if roles["status"] is None:
+        ask_about_status(raw, [c for c in left if not is_numeric(raw.frame[c]) or _is_flag(raw, c)])
+    if roles["attribute"] is not None:
         return roles["attribute"], ()
     keys = [roles[part] for part in ("item", "rater", "system", "run")]
-    left = [c for c in free if c not in values and c != roles["item"]]
     return attribute_column(raw, source, keys, left)
+
+
+def _is_flag(raw: RawTable, column: str) -> bool:
+    words = set(raw.frame[column].drop_nulls().cast(pl.String).str.to_lowercase().unique())
+    return words <= YES_NO
 
 
 def _once_each(raw: RawTable, values: Mapping[str, str], raters: Mapping[str, str]) -> None:

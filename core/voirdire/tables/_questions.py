@@ -331,7 +331,9 @@ def attribute_column(
     repeats = folded.select(known).is_duplicated().any()
     for column in texts:
         apart = repeats and not folded.select(*known, column).is_duplicated().any()
-        called = plain_word(column) in _MAYBE_ATTRIBUTES
+        called = plain_word(column) in _MAYBE_ATTRIBUTES or (
+            len(known) > 1 and _tells_sides_apart(folded, column, known)
+        )
         if not apart and (not called or _follows(folded, column, known[0])):
             continue
         of_a_rater = not apart and any(_follows(folded, column, key) for key in known[1:])
@@ -341,6 +343,28 @@ def attribute_column(
         message = f"{column!r} was read as the attribute: it holds {listed(words)}."
         return column, (_assumed(raw, [column], message),)
     return None, ()
+
+
+def _tells_sides_apart(frame: pl.DataFrame, column: str, known: Sequence[str]) -> bool:
+    """Whether people and judges never share a word of a column: they may speak of unlike things.
+
+    Not where the words are kinds of raters (*human*, *model*) or say something of people alone.
+    """
+    from voirdire.tables._guess import kind_of  # noqa: PLC0415 - guesses build on this module
+
+    words = frame[column].drop_nulls().unique().to_list()
+    if measures(column) or any(kind_of(word) is not None for word in words):
+        return False
+    for key in known[1:]:
+        kinds = {name: kind_of(str(name)) for name in frame[key].drop_nulls().unique()}
+        sides = [
+            set(frame.filter(pl.col(key).is_in([n for n, k in kinds.items() if k == kind]))[column])
+            - {None}
+            for kind in ("human", "judge")
+        ]
+        if all(sides) and not sides[0] & sides[1]:
+            return True
+    return False
 
 
 def _few(cells: pl.Series) -> bool:
@@ -358,7 +382,7 @@ def _attribute_or_not(raw: RawTable, column: str) -> QuestionError:
     words = raw.frame[column].drop_nulls().unique(maintain_order=True).to_list()
     return QuestionError(
         f"{raw.name}: column {column!r} ({listed(words)}) may name what was rated, or may say "
-        f"something else; if it is no attribute, say --ignore {column!r}",
+        f"something else; if it is no attribute, say --ignore {column!r}.",
         "attribute",
         (column,),
         f"attribute = {json.dumps(column)}",

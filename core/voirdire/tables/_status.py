@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import listed
+from voirdire.errors import QuestionError, listed
 from voirdire.schema import STATUSES
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
@@ -49,6 +52,39 @@ def speaks_of_status(column: pl.Series) -> bool:
     if words <= {"true", "false", "0", "1"}:
         return bool(words) and bool(_TAKEN_BACK.search(column.name))
     return bool(words & (KEPT | LEFT_OUT | _OWN))
+
+
+#: Headers over a yes or no that may say which rows count.
+_MAY_COUNT = re.compile(
+    r"(?:^|[_ -])(?:is|was)?_?(?:valid|includ\w*|keep|kept|usable|exclud\w*|invalid|drop(?:ped)?"
+    r"|remov\w*|rejected|approved|accepted|hidden|bad)(?:$|[_ -])",
+    re.IGNORECASE,
+)
+YES_NO = frozenset(("true", "false", "yes", "no", "0", "1"))
+
+
+def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
+    """Raise where a column that is not called so may say which rows are no ratings.
+
+    Raises
+    ------
+    QuestionError
+        All its words are known for what becomes of a row, and some say that it was taken back; or
+        its header speaks of rows that count, over a yes or no.
+    """
+    for column in columns:
+        words = set(_folded(raw.frame[column]).unique().drop_nulls()) - {""}
+        taken_back = words <= KEPT | LEFT_OUT and words & LEFT_OUT and words & KEPT
+        counts = words <= YES_NO and len(words) > 1 and _MAY_COUNT.search(column)
+        if not (taken_back or counts):
+            continue
+        how = f"--status {column!r}" if taken_back else "leave those rows out of the file"
+        raise QuestionError(
+            f"{raw.name}: column {column!r} ({listed(sorted(words))}) may say which rows are no "
+            f"ratings; if it does, {how}; if it does not, --ignore {column!r}.",
+            "status" if taken_back else "ignore", (column,),
+            f"{'status' if taken_back else 'ignore'} = {json.dumps(column)}", likely=False,
+        )  # fmt: skip
 
 
 def without_withdrawn(

@@ -27,6 +27,11 @@ _LOCAL = struct.Struct("<26xHH")
 _MOST = 2**30
 
 
+def _names_a_run(head: bytes) -> bool:
+    """Whether a log says of which evaluation it is: older ones only of which run and task."""
+    return has(head, '"eval_id"') or has(head, '"run_id"', '"task_id"')
+
+
 class Reader:
     """Logs of inspect_ai."""
 
@@ -38,7 +43,7 @@ class Reader:
         if path.suffix == ".eval":
             return 0.95 * head.startswith(b"PK")
         log = has(head, '"version"', '"status"', '"eval"') and has(head, '"task"', '"model"')
-        return 0.9 * (log and head.lstrip().startswith(b"{") and has(head, '"eval_id"'))
+        return 0.9 * (log and head.lstrip().startswith(b"{") and _names_a_run(head))
 
     def read(self, path: Path) -> Reading:
         """Scorers (raters) of samples (items) by epoch (run); the model is the system."""

@@ -116,6 +116,24 @@ def _results(seen, form):
                        or p.get("type") == "function_call_output"])  # fmt: skip
 
 
+def test_thoughts_are_kept_without_keys_and_go_back(tmp_path):
+    block = {"type": "thinking", "thinking": "Is it held-for-tests-1234567890?", "signature": "s1g"}
+
+    def answers(seen):
+        if "tool_result" in json.dumps(seen.body):
+            assert seen.body["messages"][1]["content"][0]["signature"] == "s1g"
+            return '{"Empathy": 2}'
+        return Answer("held-for-tests-1234567890", blocks=[block], calls=[("raises", '{"n": 4}')])
+
+    with WireServer(answers) as server:
+        study = study_of(tmp_path, agent(server, "anthropic", ["raises"]))
+        result = run(study, tmp_path / "a", plugins=PLUGINS, quiet=True)
+        assert (result.exit_code, server.count) == (0, 2)
+    assert b"s1g" in (tmp_path / "a" / "session.sqlite").read_bytes()
+    for file in (tmp_path / "a").iterdir():
+        assert b"held-for-tests" not in file.read_bytes()
+
+
 def test_loops_that_ask_end_at_max_steps(tmp_path):
     with WireServer(
         lambda seen: '{"Empathy": 1}' if seen.model == "second"

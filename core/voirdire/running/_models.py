@@ -174,6 +174,23 @@ def sound(found: object) -> Reply | ModelError:
     )
 
 
+def without_keys(reply: Reply, hide: Callable[[str], str]) -> Reply:
+    """The reply as the store keeps it, so that whoever goes on from it says the same after a kill.
+
+    >>> without_keys(Reply("You sent sk-1."), lambda text: text.replace("sk-1", "[hidden]")).text
+    'You sent [hidden].'
+    """
+    text = hide(reply.text)
+    if text != reply.text:
+        reply = replace(reply, text=text)
+    if reply.tool_calls:
+        calls = (replace(call, arguments=hide(call.arguments)) for call in reply.tool_calls)
+        reply = replace(reply, tool_calls=tuple(calls))
+    if reply.thoughts:
+        reply = replace(reply, thoughts=tuple(json.loads(hide(json.dumps(reply.thoughts)))))
+    return reply
+
+
 def _is_plain(reply: Reply) -> bool:
     """Whether nothing need be looked at any closer, as with all models of our own."""
     usage, params = reply.usage, reply.params

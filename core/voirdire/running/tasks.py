@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
+from voirdire.running._models import without_keys
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
 from voirdire.store.counts import count_finished
@@ -263,7 +264,7 @@ async def _ask_one(worker: Worker, step: Step) -> None:
     outcome = await worker.ask(step.call, step.request)
     step.replies += 1
     if isinstance(outcome, Reply):
-        step.reply = outcome
+        step.reply = without_keys(outcome, worker.hide) if worker.hide else outcome
     else:
         step.fault = outcome
 

@@ -16,6 +16,7 @@ from voirdire.running._tally import spent_cost
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply, Usage
+from voirdire.secrets import Hider, environment_keys
 from voirdire.store.counts import Spent
 from voirdire.store.records import Attempt, CallMaker
 
@@ -113,6 +114,8 @@ class Worker:
         self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
         self.slow = isinstance(rater, TakesTime) and rater.slow
         self.replays = rater.follows if isinstance(rater, Replays) else None
+        #: What a reply holds of keys would be kept with the next request that quotes it.
+        self.hide = None if self.follow_up is None else Hider(environment_keys().values())
 
     @property
     def parked(self) -> str:

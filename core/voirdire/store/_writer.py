@@ -179,8 +179,8 @@ class _Book:
                 [call.id, call.name, self._hide(call.arguments), call.signature]
                 for call in reply.tool_calls
             ]
-        if reply.thoughts:  # as they came: a provider checks the signatures in them
-            found["thoughts"] = [dict(thought) for thought in reply.thoughts]
+        if reply.thoughts:  # as they came, but for keys: a provider checks the signatures in them
+            found["thoughts"] = json.loads(self._hide(dumps(reply.thoughts)))
         if reply.inner:
             found["inner"] = [
                 [one.role, self._hide(one.content), self._hide(calls_json(one))]

@@ -25,7 +25,7 @@ import polars as pl
 from voirdire.schema import Item
 from voirdire_retrieval import build_index, guard_against, make_pool, nearest
 from voirdire_retrieval._faiss import load_faiss, make, place, search
-from voirdire_retrieval._recall import recall_against_exact
+from voirdire_retrieval._index import recall_against_exact
 
 SMALL = [(7_667, 768, 2_876, 2), (7_667, 384, 2_876, 2)]
 LARGE = [(100_000, 768, 10_000, 3), (1_000_000, 384, 10_000, 10)]

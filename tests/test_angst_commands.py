@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli._app import build_app
-from voirdire.cli.options import model_options, sections_text
+from voirdire.cli.options import model_options, show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
 from voirdire_plugins.angst.benchmark import BENCHMARK
@@ -117,11 +117,12 @@ def test_a_study_that_fails_leaves_no_folder(tmp_path):
     assert not out.exists()
 
 
-def test_nothing_found_is_a_sentence():
+def test_nothing_found_is_a_sentence(capsys):
     empty = Section(
         "Few-shot examples", "Nothing odd was found in them.", (Table((text("Finding"),)),)
     )
-    assert sections_text([empty]) == "Few-shot examples\nNothing odd was found in them."
+    show_tables([empty])
+    assert capsys.readouterr().out == "Few-shot examples\nNothing odd was found in them.\n"
 
 
 def test_wrong_options_are_sentences(tmp_path):

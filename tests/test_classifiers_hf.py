@@ -330,7 +330,7 @@ def test_a_relative_folder_is_looked_for_beside_the_study(tmp_path, encoder):
         ({"patience": -1}, "patience must be a whole number, 0 or more, got -1"),
         ({"warmup": 1.0}, "warmup must be below 1"),
         ({"max_length": 2}, "max_length must be above 2, the marks that the tokenizer"),
-        ({"schedule": "cosine"}, "schedule must be one of"),
+        ({"schedule": "cosine"}, "hf classifier: schedule 'cosine' is unknown"),
         ({"depth": 3}, "option 'depth' is unknown"),
     ],
 )

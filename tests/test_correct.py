@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from voirdire import InputError
-from voirdire.examining.correcting import correct, escalate, plan_labels
+from voirdire.examining.correcting import correct, escalate, plan_labels, plan_sections
 
 
 def voirdire(*args, cwd):
@@ -151,6 +151,29 @@ def test_a_plan_counts_labels_items_or_clusters():
     assert cost[0].with_judge < cost[1].with_judge < cost[1].without_judge
     with pytest.raises(InputError, match="between 0 and 1"):
         plan_labels(frame, [0.2], power=2, reference=["human"])
+
+
+def test_a_plan_says_how_many_judges_with_several_runs_it_takes():
+    """Components times 100: responses 1, judges 0.16, judge by response 0.25, runs 0.49."""
+    rng = np.random.default_rng(3)
+    truth = rng.normal(0, 1, (4000, 1, 1))
+    scores = truth + np.array([0.4, 0.0, -0.4])[:, None] + rng.normal(0, 0.5, (4000, 3, 1))
+    scores = np.round(50 + 10 * (scores + rng.normal(0, 0.7, (4000, 3, 2)))).clip(0, 100)
+    cells = np.argwhere(np.ones(scores.shape, dtype=bool))[1:]  # one score is missing
+    rows = [(str(i), f"judge {j}", k + 1, float(scores[i, j, k])) for i, j, k in cells.tolist()]
+    rows += [(str(i), "human", 1, float(round(50 + 10 * truth[i, 0, 0]))) for i in range(400)]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "run", "score"], orient="row")
+    plan = plan_labels(frame, [0.1], reference=["human"], judges=[f"judge {j}" for j in range(3)])
+    (panel,) = plan.panels
+    parts = panel.components
+    assert parts.left_out == 1
+    assert (parts.item, parts.rater) == pytest.approx((100, 16), abs=5)
+    assert (parts.item_rater, parts.run + parts.error) == pytest.approx((25, 49), abs=3)
+    # Brennan (2001): 1 / (1 + (0.16 + 0.25 + 0.49 / runs) / judges) >= 0.8.
+    assert [(one.runs, one.raters) for one in panel.needed] == [(1, 4), (2, 3)]
+    row = next(iter(plan_sections(plan)[-1].table.records()))
+    assert (row["Judges needed, one run"], row["Judges needed, all runs"]) == (4, 3)
+    assert plan_labels(ratings(), [0.2], reference=["human"]).panels == ()
 
 
 def test_escalation_gives_out_what_agrees_and_queues_the_rest():

@@ -15,8 +15,9 @@ import voirdire
 from voirdire.examining import check_requirements, examine_inputs
 from voirdire.examining import examine as run_examination
 from voirdire.examining.examination import RESULT_KINDS
+from voirdire.examining.inputs import Opened
 from voirdire.examining.ratings.pairing import PAIRS
-from voirdire.examining.source import Opened, inputs_of
+from voirdire.examining.source import inputs_of
 from voirdire.study import build_study
 from voirdire.tables import from_frame
 

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import voirdire
+from voirdire import stats
 from voirdire.examining.measures import MEASURES, PAIRWISE
 
 RATERS = ("anna", "ben", "cy")
@@ -179,3 +180,25 @@ def test_the_command_and_a_study_take_raters(tmp_path):
         assert done.returncode == 0, done.stderr
         (icc,) = json.loads(done.stdout)["measures"]
         assert icc["raters"] == ["anna", "ben"]
+
+
+def test_declared_clusters_are_what_an_icc_resamples():
+    rng = np.random.default_rng(0)
+    rows = []
+    for cluster in range(30):
+        level = rng.integers(1, 6)
+        for turn in range(4):
+            both = np.clip(level + rng.integers(-1, 2, 2), 1, 5).tolist()
+            rows += [
+                (f"{cluster}-{turn}", r, s, f"c{cluster}") for r, s in zip("ab", both, strict=True)
+            ]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score", "cluster"], orient="row")
+    (alone,) = voirdire.measure(frame.drop("cluster"), ["icc"], raters=["a", "b"]).to_dicts()
+    (found,) = voirdire.measure(frame, ["icc"], raters=["a", "b"]).to_dicts()
+    assert (alone["interval"], found["interval"]) == ("f", "cluster")
+    assert found["value"] == alone["value"]
+    scores = frame.pivot(on="rater", index=["item", "cluster"], values="score")
+    again = stats.icc_clustered(
+        scores.select("a", "b").to_numpy(), scores["cluster"].to_list(), ci="cluster"
+    ).interval()
+    assert (found["low"], found["high"]) == (again.low, again.high)

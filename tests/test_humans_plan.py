@@ -158,7 +158,7 @@ def test_long_texts_are_cut_in_workbooks_alone_and_still_known(tmp_path):
     ("task", "extra", "error", "message"),
     [
         ("pairwise", "", TableError, "category 'Agenda' has no criteria"),
-        ("pointwise", 'attributes = ["Wit"]\n', StudyError, "'Wit' is not among rubric.attributes"),
+        ("pointwise", 'attributes = ["Wit"]\n', StudyError, "humans.attributes: attribute 'Wit' is unknown"),
         ("pointwise", "per_task = 3\n", StudyError, "per_task is 3, more than the 2 raters"),
         ("labels", 'show = ["colour"]\n', StudyError, "show names 'colour'"),
         ("labels", 'item_title = "ID"\n', StudyError, "two columns of the sheet would be called 'id'"),

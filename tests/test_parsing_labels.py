@@ -183,7 +183,7 @@ def test_declarations_are_checked() -> None:
         LabelSet(("Anger", "Anger"))
     with pytest.raises(InputError, match="differ only in spelling"):
         LabelSet(("Mind Reading", "mind-reading"))
-    with pytest.raises(InputError, match=r"\['Calm'\] not among"):
+    with pytest.raises(InputError, match=r"label 'Calm' is unknown"):
         LabelSet(("Anger",), synonyms={"quiet": "Calm"})
 
 

@@ -447,3 +447,22 @@ def test_a_key_that_is_no_number_twice_is_not_said_to_contradict_itself() -> Non
     parsed = parse_scores(text, KEYS, Scale())
     assert parsed.scores["Empathy"] is None
     assert parsed.reasons["Empathy"] != "duplicate_key"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "status"),
+    [
+        ("4", "4", "ok"),
+        ("4", "4.0", "ok"),
+        ("4", "5", "unparsable"),
+        ("1", "true", "unparsable"),  # equal in Python, and not in JSON
+        ("true", "1", "unparsable"),
+        ("4", '"4"', "unparsable"),
+        ("NaN", "NaN", "blank"),  # unequal in Python; the model said the same twice
+        ("null", "null", "blank"),
+    ],
+)
+def test_a_score_that_is_given_twice_counts_where_both_are_the_same(one, other, status):
+    reply = f'{{"calm": {{"score": {one}, "score": {other}}}}}'
+    found = parse_scores(reply, ["calm"], Scale(1, 5))
+    assert found.statuses["calm"] == status

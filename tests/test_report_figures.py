@@ -13,8 +13,7 @@ from examinations import NAN, matrix, pair_result
 
 from voirdire.examining import SystemMean, examine
 from voirdire.report.figures import draw_figures
-from voirdire.report.figures._letters import families
-from voirdire.report.figures._style import colour_of, hatch_of, label_width, marker_of
+from voirdire.report.figures._style import colour_of, families, hatch_of, label_width, marker_of
 
 NAMES = [
     "components_1",

@@ -16,9 +16,9 @@ import voirdire
 from voirdire.examining import UnderRule, examine
 from voirdire.files import unguard
 from voirdire.report import FORMATS, write_outputs
+from voirdire.report._html import build_page
 from voirdire.report._markup import escape, latex, markdown
 from voirdire.report._methods import methods
-from voirdire.report._page import build_page
 from voirdire.report._records import RESULT_KEYS, icc_frame
 from voirdire.report._tables import evidence
 from voirdire.report._texts import shown_texts

@@ -11,7 +11,8 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, matthews_corrco
 
 from voirdire.examining import examine
 from voirdire.report import print_examination
-from voirdire.report._answers import answers, grid_of, leads, points
+from voirdire.report._answers import answers, leads, points
+from voirdire.report._grid import grid_of
 from voirdire.report._records import examination_record
 from voirdire.report._tables import evidence
 

@@ -120,12 +120,12 @@ def test_exact_says_nothing_of_recall_and_one_row_has_none():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "flat"}, "must be one of exact, ivf, hnsw, got 'flat'"),
+        ({"kind": "flat"}, "kind of index 'flat' is unknown .allowed: exact, ivf, hnsw"),
         ({"parameters": {"nlist": 3}}, "kind 'exact' takes no parameters of 1 or more, got nlist"),
         ({"kind": "ivf", "parameters": {"nprobe": 0}}, "nlist, nprobe of 1 or more, got nprobe=0"),
         ({"kind": "ivf", "parameters": {"nlist": 2, "nprobe": 3}}, "at most nlist, 2 here, got 3"),
         ({"kind": "ivf", "parameters": {"nlist": 4}}, "at most the number of examples, 3, got 4"),
-        ({"device": "tpu"}, "device must be one of auto, cpu, cuda, got 'tpu'"),
+        ({"device": "tpu"}, "device 'tpu' is unknown .allowed: auto, cpu, cuda"),
     ],
 )
 def test_what_cannot_be_built_is_said(options, message):

@@ -31,7 +31,7 @@ def test_undeclared_predictions_are_wrong_and_listed():
     assert found["f1_macro"].value == pytest.approx((1 + 2 / 3) / 2)
     raw = classification_scores(truth, predicted)
     assert raw["f1_macro"].value == pytest.approx(0.555556, abs=1e-6)
-    with pytest.raises(StatisticsError, match="true label 'b' is not declared"):
+    with pytest.raises(StatisticsError, match="true label 'b' is unknown"):
         classification_scores(truth, predicted, labels=["a"])
 
 

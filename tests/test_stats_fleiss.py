@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import agreement as twin
-from scipy.stats import binomtest
+from scipy.stats import binomtest, kurtosis
+from scipy.stats import t as student
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import (
@@ -101,6 +103,20 @@ def test_jackknife_interval_has_the_degrees_of_freedom_of_the_items_that_bear_it
 
 
 @pytest.mark.parametrize("coefficient", FAMILY)
+def test_degrees_of_freedom_never_exceed_those_of_the_items(coefficient):
+    """Where every item bears alike, the kurtosis would give more than n - 1."""
+    rng = np.random.default_rng(2)
+    R = (rng.random((12, 3)) < 0.5).astype(float)
+    statistic = partial(FAMILY[coefficient], R, levels=[0, 1])
+    left = [FAMILY[coefficient](np.delete(R, i, axis=0), levels=[0, 1]).value for i in range(12)]
+    assert 24 / (kurtosis(left, fisher=False) - 1) > 11
+    found = statistic(ci="jackknife").intervals[0]
+    error = twin.jackknife_error(R, lambda rows: FAMILY[coefficient](rows, levels=[0, 1]).value)
+    expected = student.interval(0.95, 11, statistic().value, error)
+    assert (found.low, found.high) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", FAMILY)
 @pytest.mark.parametrize(("named", "items"), [(3, 6), (50, 100), (3, 200)])
 def test_agreement_without_any_disagreement_has_an_exact_lower_bound(coefficient, named, items):
     """Six items that all agree do not say that a seventh would."""
@@ -169,7 +185,7 @@ def test_unfit_input_is_named():
         fleiss_kappa(GWET, unequal="median")
     with pytest.raises(StatisticsError, match="'wald'"):
         gwet_ac(GWET, ci="wald")
-    with pytest.raises(StatisticsError, match="allowed are"):
+    with pytest.raises(StatisticsError, match="allowed: 1, 2"):
         brennan_prediger(GWET, levels=[1, 2])
 
 

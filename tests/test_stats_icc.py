@@ -73,8 +73,8 @@ def test_spellings(spelling, form):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"form": "B,1"}, "unknown ICC form 'B,1'"),
-        ({"ci": "wald"}, "unknown interval method 'wald'"),
+        ({"form": "B,1"}, "ICC form 'B,1' is unknown"),
+        ({"ci": "wald"}, "interval method 'wald' is unknown"),
         ({"missing": "mean"}, "missing must be 'listwise' or 'reml', not 'mean'"),
         ({"level": 95}, "level must lie strictly between 0 and 1, not 95"),
         ({"n_resamples": 0, "ci": "percentile"}, "n_resamples must be at least 1, not 0"),

@@ -330,7 +330,9 @@ def test_among_words_a_number_is_the_word_that_spells_it():
 
 
 def test_ratings_that_are_numbers_on_levels_that_are_words_name_both():
-    with pytest.raises(StatisticsError, match=r"rating 1.* is not a declared level.*'low', 'high'"):
+    with pytest.raises(
+        StatisticsError, match=r"rater \d+: rating 1.* is unknown .*allowed: low, high"
+    ):
         stats.cohen_kappa([1, 2], [1, 2], levels=["low", "high"])
 
 

@@ -150,7 +150,7 @@ def test_a_matrix_of_differences_stands_for_any_metric():
         ({"R": [1, 2, 3]}, r"\(items, raters\)"),
         ({"R": [[1, 2]], "metric": "cosine"}, "cosine"),
         ({"R": [["a", "b"]], "metric": "interval"}, "numeric levels"),
-        ({"R": [[1, 9]], "levels": [1, 2]}, "rating 9.0 of item 0 by rater 1"),
+        ({"R": [[1, 9]], "levels": [1, 2]}, "item 0, rater 1: rating 9.0 is unknown"),
         ({"R": [[1, 2]], "metric": [[0, 1], [2, 0]]}, "symmetric"),
         ({"R": [[1, 2]], "metric": [[0]]}, r"\(2, 2\)"),
         ({"R": [[1, 2]], "n_resamples": 0}, "at least 1"),

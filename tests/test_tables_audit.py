@@ -17,7 +17,7 @@ from voirdire import tables
 from voirdire.schema import SEVERITIES
 from voirdire.study import build_study
 from voirdire.tables import audit, read_tables
-from voirdire.tables.audit._shift import Block, shifted_blocks
+from voirdire.tables.auditing._contexts import Block, shifted_blocks
 
 
 def audited(folder, files, *, rubric=None, reference=("human",), **rest):

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t as student
 
 from voirdire import examine
 from voirdire.errors import InputError, RequirementUnmetError
@@ -102,9 +103,28 @@ def test_a_judge_below_the_minimum_is_refused_and_near_it_left_open():
     assert (poor.state, poor.deciding) == ("no", ("SPEC",))
     near = gate_of(examine(labelled(specificity=0.84), reference=["human"]))
     assert near.state == "open"
-    assert near.next.action == "rate more"
-    assert near.next.unit == "labels"
-    assert near.next.needed is None or 200 < near.next.needed <= 2000
+    assert (near.next.action, near.next.unit) == ("rate more", "labels")
+
+
+def wilson(share, n, t, side):
+    """A bound of Wilson's interval (1927), written out."""
+    root = math.sqrt(share * (1 - share) / n + t * t / (4 * n * n))
+    return (share + t * t / (2 * n) + side * t * root) / (1 + t * t / n)
+
+
+@pytest.mark.parametrize("specificity", [0.82, 0.84, 0.9, 0.92])
+def test_the_labels_asked_for_settle_the_gate_and_a_tenth_fewer_do_not(specificity):
+    """Were the share to stay: above by 95 % for a yes, below by 97.5 % for a no, of the minimum."""
+    near = gate_of(examine(labelled(specificity=specificity), reference=["human"]))
+    part = near.component("SPEC")
+    assert (near.state, part.state, near.next.now) == ("open", "open", 200)
+    settled = []
+    for times in (near.next.needed / 200, near.next.needed / 200 - 0.1):
+        n = min(part.count, part.estimate * (1 - part.estimate) / part.se**2) * times
+        yes, no = (student.ppf(level, part.df * times) for level in (0.95, 0.975))
+        above = wilson(part.estimate, n, yes, -1) >= part.margin
+        settled.append(above or wilson(part.estimate, n, no, 1) < part.margin)
+    assert settled == [True, False]
 
 
 def test_declared_minima_count_and_graded_scores_without_them_are_not_tested():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 from voirdire.errors import PluginError
 
@@ -22,6 +22,7 @@ FigureKind = Literal["bars", "grouped_bars", "lines"]
 MISSING = "–"
 
 
+@runtime_checkable
 class Bounds(Protocol):
     """What an interval must have to stand in a cell; a `stats.Interval` has it."""
 
@@ -115,7 +116,7 @@ class Column:
             case "count":
                 return isinstance(value, Integral) or _is_nan(value)
             case "interval":
-                return _has_bounds(value) or _is_nan(value)
+                return has_bounds(value) or _is_nan(value)
             case "number":
                 return isinstance(value, Real | Spread)
             case _:
@@ -307,7 +308,7 @@ def is_missing(value: object) -> bool:
         return is_missing(value.value)
     if isinstance(value, Real):
         return not math.isfinite(value)
-    return _has_bounds(value) and all(not math.isfinite(bound) for bound in bounds(value))
+    return has_bounds(value) and all(not math.isfinite(bound) for bound in bounds(value))
 
 
 def _is_nan(value: object) -> bool:
@@ -321,10 +322,11 @@ def bounds(cell: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _has_bounds(value: object) -> bool:
+def has_bounds(value: object) -> TypeGuard[Bounds | tuple[float, float]]:
+    """Whether a cell is an interval: a pair of numbers, or an object with both ends."""
     if isinstance(value, tuple):
         return len(value) == 2 and all(isinstance(bound, Real) for bound in value)
-    return hasattr(value, "low") and hasattr(value, "high")
+    return isinstance(value, Bounds)
 
 
 def number_text(value: Any, digits: int = 3, *, signed: bool = False) -> str:

@@ -12,7 +12,6 @@ from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._combine import combined, missing_reply
 from voirdire_judges._flags import echo_flags, echoing, flagged
-from voirdire_judges._levels import level_names, weighted_score
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
 from voirdire_judges.prompts._rubric import (
     attribute_text,
@@ -27,11 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.parsing import ScoreColumns
-    from voirdire.schema import Attribute
+    from voirdire.schema import Attribute, Scale
+
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 Ask = Literal["together", "each"]
 Score = Literal["number", "levels"]
+#: Under this share of probability on the levels a weighted score is flagged.
+LOW_MASS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +213,51 @@ def make(
     if not found.attributes:
         raise InputError(f"rubric judge: rubric {found.name!r} has no attributes")
     return RubricJudge(found, ask, score, reference, sampling)
+
+
+def level_names(scale: Scale) -> tuple[str, ...]:
+    """The levels as they are written.
+
+    >>> from voirdire.schema import Scale
+    >>> level_names(Scale(0, 1, 0.5))
+    ('0', '0.5', '1')
+    """
+    return tuple(f"{level:g}" for level in scale.levels)
+
+
+def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Parsed:
+    r"""The expected level, :math:`\sum_l l\,p_l / \sum_l p_l` over the levels reported.
+
+    Liu et al. 2023 (G-Eval), equation 1. `extra` holds the share of each level and, as `mass`, the
+    probability that all reported levels had together before they were scaled to one. Where that is
+    under one half the model mostly meant something else, and a flag ``low_mass`` says so.
+
+    >>> import math
+    >>> from voirdire.schema import Scale
+    >>> logprobs = {"4": math.log(0.6), "5": math.log(0.2)}
+    >>> parsed = weighted_score("Empathy", logprobs, Scale())
+    >>> round(parsed.scores["Empathy"], 3), round(parsed.extra["mass"], 3)
+    (4.25, 0.8)
+    """
+    by_name = dict(zip(level_names(scale), scale.levels, strict=True))
+    finite = {n: lp for n, lp in logprobs.items() if n in by_name and math.isfinite(lp)}
+    if not finite:
+        return Parsed({name: None}, "unparsable", {name: "unparsable"}, reasons={name: "no_answer"})
+    top = max(finite.values())
+    weights = {level: math.exp(lp - top) for level, lp in finite.items()}
+    total = math.fsum(weights.values())
+    mass = total * math.exp(top)
+    score = math.fsum(by_name[level] * weight for level, weight in weights.items()) / total
+    return Parsed(
+        {name: score},
+        "ok",
+        {name: "ok"},
+        flags=(
+            Flag("weighted_levels", name),
+            *((Flag("low_mass", name),) if mass < LOW_MASS else ()),
+        ),
+        extra={
+            "levels": {level: weight / total for level, weight in weights.items()},
+            "mass": mass,
+        },
+    )

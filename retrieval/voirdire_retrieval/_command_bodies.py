@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.schema import Item
+from voirdire.shown import terminal
 from voirdire_retrieval._cache import VectorCache
 from voirdire_retrieval._card import read_card
 from voirdire_retrieval._files import read_items, read_pool
@@ -182,10 +183,9 @@ def _say(text: str) -> None:
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on stderr, where someone watches."""
-    from rich.console import Console  # noqa: PLC0415 - only here
     from rich.progress import Progress  # noqa: PLC0415 - only here
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

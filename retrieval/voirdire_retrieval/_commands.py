@@ -139,13 +139,13 @@ def corpora(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """How far the classes of a corpus differ in words and meaning, and corpora from one another."""
-    from voirdire.cli.options import sections_text  # noqa: PLC0415 - slow
+    from voirdire.cli.options import show_tables  # noqa: PLC0415 - slow
     from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
 
     found = corpora_sections(
         corpora, label, text_column, embedder=embedder, against=against or (), seed=seed
     )
-    typer.echo(sections_text(found, as_json=as_json))
+    show_tables(found, as_json=as_json)
 
 
 def build(  # noqa: PLR0913, PLR0917 - one a flag

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from voirdire.errors import InputError, MissingExtraError
+from voirdire.errors import InputError, MissingExtraError, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ def make(
 def place(index: Any, wanted: Device) -> Placed:
     """Move an index to a GPU where that is wanted and possible; otherwise say why not."""
     if wanted not in DEVICES:
-        raise InputError(f"device must be one of {', '.join(DEVICES)}, got {wanted!r}")
+        raise not_one_of("device", wanted, DEVICES)
     faiss = load_faiss()
     if wanted == "cpu" or (wanted == "auto" and not _gpus(faiss)):
         return Placed(index, "cpu")
@@ -145,7 +145,7 @@ def _parameters(kind: Kind, count: int, given: Mapping[str, int]) -> dict[str, i
         "hnsw": {"m": 32, "ef_construction": 200, "ef_search": 128},
     }
     if kind not in defaults:
-        raise InputError(f"the index's kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        raise not_one_of("kind of index", kind, KINDS)
     for name, value in given.items():
         if name not in defaults[kind] or value < 1:
             allowed = ", ".join(defaults[kind]) or "no parameters"

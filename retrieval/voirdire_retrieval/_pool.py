@@ -132,7 +132,7 @@ def _check_ids(ids: pl.Series, column: str) -> None:
         raise TableError(f"column {column!r}: row {row} has no id; every row needs one of its own")
     if ids.n_unique() < len(ids):
         again = ids.filter(ids.is_duplicated())[0]
-        raise TableError(f"column {column!r}: id {again!r} occurs more than once")
+        raise duplicate("id", again, f"column {column!r}", error=TableError)
 
 
 def _merged(full: pl.DataFrame, labels: Sequence[str]) -> tuple[pl.DataFrame, int]:

@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire_retrieval._choice import Choice, First
 from voirdire_retrieval._embed import embed_texts, revision_of
 from voirdire_retrieval._guard import Guard
 from voirdire_retrieval._leaks import leak_findings, pool_lacks_class, pool_overlap, pool_unlabelled
 from voirdire_retrieval._propose import Proposal, by_nearness
-from voirdire_retrieval._screen import Rows, Screened, screen
-from voirdire_retrieval._selection import Selection, shortage, with_cut
+from voirdire_retrieval._selection import Exclusion, Selection, shortage, with_cut
 from voirdire_retrieval._texts import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from voirdire.protocols import Embedder
     from voirdire.schema import Finding, Item
     from voirdire_retrieval._cache import VectorCache
     from voirdire_retrieval._index import Index
+
 
 #: Rows fetched beyond the window at first; where that is not enough, eight times as many.
 _SPARE, _GROWTH = 16, 8
@@ -121,8 +123,12 @@ class Selector:
         """The selection, or None where more candidates must be fetched first."""
         taken = self.choice.take(self.index, screened.rows, screened.scores, k)
         short = len(taken) < k
+        # A choice that weighs candidates against one another (diverse, balanced) could take others
+        # if it saw its whole window: until then a selection would depend on how many were fetched.
         if not last and (short or len(screened.rows) < self.choice.window(k)):
             return None
+        # Only what was passed over on the way to the last example taken was kept out; where there
+        # are too few, all that was offered was.
         seen = screened.offered if short else int(screened.places[taken].max()) + 1
         names = ("id", "text", *self.index.card.labels)
         examples = [
@@ -133,3 +139,63 @@ class Selector:
         blank = is_empty(item.text) and not screened.offered
         notes = shortage(self.index.card.count, len(taken), k, empty_text=blank)
         return Selection(item.id, tuple(examples), screened.before(seen), notes, k)
+
+
+class Rows:
+    """Rows of a pool as mappings, each read once."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame, self._read = frame, dict[int, dict[str, Any]]()
+
+    def __getitem__(self, row: int) -> Mapping[str, Any]:
+        found = self._read.get(row)
+        if found is None:
+            found = self._read[row] = self._frame.row(row, named=True)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Candidates in the order they were offered.
+
+    Attributes
+    ----------
+    rows, scores : ndarray, shape (m,)
+        Those allowed.
+    places : ndarray, shape (m,)
+        Where among all offered each of them stood.
+    kept_out : tuple of (int, Exclusion)
+        The others, with their places.
+    offered : int
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    places: NDArray[np.int64]
+    kept_out: tuple[tuple[int, Exclusion], ...]
+    offered: int
+
+    def before(self, place: int) -> tuple[Exclusion, ...]:
+        """What was kept out before a place."""
+        return tuple(one for where, one in self.kept_out if where < place)
+
+
+def screen(
+    item: Item,
+    offered: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    guard: Guard,
+    rows: Rows,
+) -> Screened:
+    """Hold each offered row against the guard; -1 stands for no row."""
+    there = offered >= 0
+    offered, scores = offered[there], scores[there]
+    check = guard.check(item)
+    reasons = [check(rows[row], score) for row, score in zip(offered.tolist(), scores, strict=True)]
+    free = np.flatnonzero([reason is None for reason in reasons])
+    kept_out = tuple(
+        (place, Exclusion(rows[int(offered[place])]["id"], reason, float(scores[place])))
+        for place, reason in enumerate(reasons)
+        if reason is not None
+    )
+    return Screened(offered[free], scores[free], free, kept_out, len(offered))

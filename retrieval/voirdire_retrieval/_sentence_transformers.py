@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import InputError, MissingExtraError, ModelError
-from voirdire_retrieval._hub import is_out_of_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
 
 Device = Literal["auto", "cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
@@ -25,6 +26,8 @@ SMALL_CPU = 2
 _BATCH = {"cpu": 32, "cuda": 256}
 #: Other exports of the same weights, which this embedder does not read.
 _UNREAD = {"onnx", "openvino", ".git", ".cache"}
+_PATIENCE = 5.0
+_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
 class SentenceTransformerEmbedder:
@@ -217,3 +220,21 @@ def _feed(file: Path, update: Callable[[bytes], None]) -> None:
     with file.open("rb") as stream:
         while block := stream.read(1 << 20):
             update(block)
+
+
+def is_out_of_reach(model_name: str) -> str:
+    """Why the hub cannot be asked for a model; empty where it can, or need not be.
+
+    It goes by the hub's own client, so that its endpoint, proxies and certificates count.
+    """
+    from huggingface_hub import constants, get_session  # noqa: PLC0415 - comes with the extra
+
+    local = Path(model_name).exists() or not _NAME.fullmatch(model_name)
+    if local or constants.HF_HUB_OFFLINE:
+        return ""
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_PATIENCE)
+    except Exception as error:  # noqa: BLE001 - what the client raises differs between its versions
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        return f"{constants.ENDPOINT} cannot be reached ({why})"
+    return ""

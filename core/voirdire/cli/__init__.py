@@ -14,7 +14,7 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
-    from voirdire.cli._app import build_app
+    from voirdire.cli._app import app_for
     from voirdire.errors import ContractError, RequirementUnmetError, VoirdireError
 
     for stream in (sys.stdout, sys.stderr):
@@ -23,7 +23,7 @@ def main() -> None:
     # Modules are objects that stay: looking for cycles among them took 7 % of `voirdire examine`.
     gc.set_threshold(50_000, 20, 50)
     try:
-        build_app()()
+        app_for(sys.argv[1:])()
     except (ContractError, RequirementUnmetError) as error:
         _say(f"requirement unmet: {error}")
         sys.exit(UNMET)

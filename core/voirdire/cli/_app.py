@@ -1,72 +1,152 @@
-"""The typer application: built-in commands first, then those of plugins."""
+"""The typer application: our commands, then those of plugins, and how `--help` is laid out."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
+import shutil
 from importlib.metadata import entry_points
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_name
 
 from voirdire import __version__
 from voirdire._manager import GROUP, load
 from voirdire._registry import Plugins
-from voirdire.cli import (
-    annotators,
-    audit,
-    compare,
-    correct,
-    demo,
-    examine,
-    gate,
-    humans,
-    importing,
-    init,
-    item,
-    jury,
-    labels,
-    look,
-    new,
-    plugins,
-    probe,
-    run,
-    session,
-)
-from voirdire.cli._application import Application
-from voirdire.cli._help import lay_out_help
+from voirdire.errors import PluginError
 
-COMMANDS = (
-    demo,
-    run,
-    session,
-    examine,
-    correct,
-    compare,
-    look,
-    item,
-    gate,
-    probe,
-    jury,
-    labels,
-    humans,
-    annotators,
-    importing,
-    audit,
-    init,
-    new,
-    plugins,
-)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+PAPERS = """
+Prepare the studies of published papers, to be run and examined like any other.
+
+A study that a command writes is run by "voirdire run", and its session is examined by
+"voirdire examine NAME --data SESSION", which adds the tables of the paper.
+"""
+
+
+class NamedOnce(typer.Typer):
+    """A group of commands.
+
+    Raises
+    ------
+    PluginError
+        A command or group is added under a name that is taken.
+    """
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
+        """Add a command under its name, or else its function's."""
+
+        def once(function: Function) -> Function:
+            self._refuse_taken(name or get_command_name(function.__name__))
+            return super(NamedOnce, self).command(name, **options)(function)
+
+        return once
+
+    def add_typer(self, typer_instance: typer.Typer, **options: Any) -> None:
+        """Add a group of commands."""
+        self._refuse_taken(options.get("name") or typer_instance.info.name)
+        super().add_typer(typer_instance, **options)
+
+    def _refuse_taken(self, name: Any) -> None:
+        commands = (
+            one.name or get_command_name(one.callback.__name__)
+            for one in self.registered_commands
+            if one.callback is not None
+        )
+        groups = (
+            one.name or (one.typer_instance.info.name if one.typer_instance else None)
+            for one in self.registered_groups
+        )
+        if isinstance(name, str) and name in (*commands, *groups):
+            raise PluginError(f"command {name!r} is there already: register it by another name")
+
+
+class Application(NamedOnce):
+    """The application that commands and plugins add to.
+
+    Attributes
+    ----------
+    papers : NamedOnce
+        The group `voirdire paper`. A plugin that reproduces a paper adds its command here, by
+        ``app.papers.command("NAME")(function)`` or ``app.papers.add_typer(group)``; commands that
+        serve any data are added to the application itself.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.papers = NamedOnce(name="paper", help=PAPERS, no_args_is_help=True)
+
+    def show_papers(self) -> None:
+        """Add the group of papers, where a plugin has added to it."""
+        if self.papers.registered_commands or self.papers.registered_groups:
+            self.add_typer(self.papers)
+
+
+#: Module of this package -> the commands and groups that it registers.
+COMMANDS = {
+    "demo": ("demo",),
+    "run": ("run",),
+    "session": ("session",),
+    "examine": ("examine",),
+    "correct": ("correct", "calibrate", "plan", "escalate"),
+    "compare": ("compare",),
+    "look": ("look",),
+    "item": ("item",),
+    "gate": ("gate",),
+    "probe": ("probe",),
+    "jury": ("jury",),
+    "labels": ("labels",),
+    "humans": ("humans",),
+    "annotators": ("annotators",),
+    "importing": ("import",),
+    "audit": ("audit",),
+    "init": ("init",),
+    "new": ("new",),
+    "plugins": ("plugins",),
+}
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.
 
 No result of voirdire licenses clinical use.
 """
-
 EPILOG = (
     "Exit codes: 0 fine, 1 bad input, 2 usage, 3 partial result, "
     "4 requirement unmet, 130 interrupted."
 )
+#: Commands that a help lists first, from the first look at data to what is done with a panel. typer
+#: lists commands before groups, which would put `humans` and `classify` behind those of papers.
+FIRST = (
+    "demo", "init", "audit", "examine", "look", "import", "run", "session", "humans", "labels",
+    "correct", "calibrate", "plan", "escalate", "compare", "gate", "probe", "jury", "classify",
+    "index",
+)  # fmt: skip
+LAST = ("paper", "new", "plugins")
+#: What stands around a line of help: two spaces at the left, two columns kept free at the right.
+MARGIN = 4
+#: An example is broken before an option or a redirection, never within one.
+_BREAK = re.compile(r" (?=--?[a-z]|>)")
+
+
+def app_for(asked: Sequence[str]) -> typer.Typer:
+    """The application that answers a command line.
+
+    A command of our own is imported alone: the other modules and the commands of plugins, which
+    take none of its names, would only cost time. `--help` and anything else need them all.
+    """
+    for module, names in COMMANDS.items():
+        if asked and asked[0] in names:
+            app = _bare()
+            _register(app, module)
+            lay_out_help(app)
+            return app
+    return build_app()
 
 
 def build_app() -> typer.Typer:
@@ -76,6 +156,16 @@ def build_app() -> typer.Typer:
 
 def assemble() -> tuple[typer.Typer, Plugins]:
     """A fresh application, and the plugins whose commands it holds."""
+    app = _bare()
+    for module in COMMANDS:
+        _register(app, module)
+    loaded = load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    app.show_papers()
+    lay_out_help(app)
+    return app, loaded
+
+
+def _bare() -> Application:
     app = Application(
         name="voirdire",
         help=HELP,
@@ -86,12 +176,11 @@ def assemble() -> tuple[typer.Typer, Plugins]:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for module in COMMANDS:
-        module.register(app)
-    found = load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
-    app.show_papers()
-    lay_out_help(app)
-    return app, found
+    return app
+
+
+def _register(app: typer.Typer, module: str) -> None:
+    importlib.import_module(f"voirdire.cli.{module}").register(app)
 
 
 def _version(wanted: bool) -> None:
@@ -109,3 +198,75 @@ def _root(
 
 
 _root.__doc__ = HELP
+
+
+class _PlainFlags:
+    """A flag takes no value, so none is named."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in found:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return found
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command whose help is filled to the terminal."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        width = shutil.get_terminal_size().columns - MARGIN
+        self.help = laid_out(self.help or "", width)
+        self.epilog = "\n" + laid_out(self.epilog or "", width)  # typer dedents after line one
+        super().format_help(ctx, formatter)
+
+
+class Group(_PlainFlags, TyperGroup):
+    """A group of commands, in the order in which their users need them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of commands: those of `FIRST`, then others as they were added, then `LAST`."""
+        place = {name: number for number, name in enumerate(FIRST)}
+        place |= {name: len(FIRST) + 1 + number for number, name in enumerate(LAST)}
+        return sorted(super().list_commands(ctx), key=lambda name: place.get(name, len(FIRST)))
+
+
+def lay_out_help(app: typer.Typer) -> None:
+    """Have every command and group of an application show its help in this way."""
+    app.info.cls = Group
+    for command in app.registered_commands:
+        command.cls = Command
+    for group in app.registered_groups:
+        group.cls = Group
+        if group.typer_instance is not None:
+            lay_out_help(group.typer_instance)
+
+
+def laid_out(text: str, width: int) -> str:
+    r"""Paragraphs as one line each; indented ones are commands, broken to fit by a backslash.
+
+    Examples
+    --------
+    >>> print(laid_out("Two\nlines.\n\n  voirdire audit ratings.xlsx --json > found.json", 36))
+    Two lines.
+    <BLANKLINE>
+      voirdire audit ratings.xlsx \
+        --json > found.json
+    """
+    parts = text.strip("\n").split("\n\n")
+    return "\n\n".join(
+        _command(" ".join(part.split()), width) if part[:1] == " " else part.replace("\n", " ")
+        for part in parts
+    )
+
+
+def _command(line: str, width: int) -> str:
+    lines = [""]
+    for piece in _BREAK.split(line):
+        longer = f"{lines[-1]} {piece}" if lines[-1] else piece
+        if lines[-1] and len(longer) > width - MARGIN - 2:
+            lines.append(piece)
+        else:
+            lines[-1] = longer
+    return "  " + " \\\n    ".join(lines)

@@ -3,17 +3,91 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import typer
 
+from voirdire.cli._options import (
+    AboutOption,
+    AssumeOption,
+    AttributeOption,
+    ClusterOption,
+    IgnoreOption,
+    ItemOption,
+    KeyOption,
+    LayoutOption,
+    OnlyOption,
+    RaterOption,
+    RunOption,
+    ScoreOption,
+    SheetOption,
+    StatusOption,
+    SystemOption,
+    WordsOption,
+)
 from voirdire.errors import InputError, QuestionError
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Result = TypeVar("Result")
+
+#: How a table is read: a key of a source -> its option. Help lists them in this order.
+OPTIONS: dict[str, Any] = {
+    "key": KeyOption,
+    "about": AboutOption,
+    "item": ItemOption,
+    "system": SystemOption,
+    "rater": RaterOption,
+    "score": ScoreOption,
+    "attribute": AttributeOption,
+    "cluster": ClusterOption,
+    "status": StatusOption,
+    "run": RunOption,
+    "words": WordsOption,
+    "ignore": IgnoreOption,
+    "only": OnlyOption,
+    "layout": LayoutOption,
+    "sheet": SheetOption,
+    "assume": AssumeOption,
+}
+#: All of them, but for those that join the labels of a further file.
+OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("key", "about"))
+
+
+def takes_columns(names: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options of `OPTIONS` in place of its parameter `columns`.
+
+    Typer reads options off a signature, so the command gets one in which they stand where `columns`
+    stood; when it is called, `columns` holds the keys of a source that were given.
+    """
+
+    def taking(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        parts: list[Parameter] = []
+        for one in signature(command).parameters.values():
+            if one.name == "columns":
+                parts += map(_parameter, names)
+            else:
+                parts.append(one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name]))
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            command(columns=column_keys(**{name: given.pop(name) for name in names}), **given)
+
+        called.__signature__ = Signature(parts)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parts}
+        return called
+
+    return taking
+
+
+def _parameter(name: str) -> Parameter:
+    default = False if name == "assume" else None
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=OPTIONS[name])
 
 
 def column_keys(

@@ -31,7 +31,9 @@ ItemOption = Annotated[
 ]
 SystemOption = Annotated[
     str | None,
-    typer.Option("--system", help="The column of systems that were rated.", show_default=False),
+    typer.Option(
+        "--system", help="The column that names the system that was rated.", show_default=False
+    ),
 ]
 RaterOption = Annotated[
     str | None,
@@ -47,7 +49,11 @@ ScoreOption = Annotated[
 ]
 AttributeOption = Annotated[
     str | None,
-    typer.Option("--attribute", help="The column that names what was rated.", show_default=False),
+    typer.Option(
+        "--attribute",
+        help="The column of attributes, where a row holds one rating.",
+        show_default=False,
+    ),
 ]
 ClusterOption = Annotated[
     str | None,
@@ -85,8 +91,8 @@ LayoutOption = Annotated[
     Literal["raters-by-items", "long", "scores", "replies"] | None,
     typer.Option(
         "--layout",
-        help="How rows and columns lie, where that is not seen: raters-by-items for a survey "
-        "with a row a rater and a column an item.",
+        help="How the table is laid out, where that cannot be seen: raters-by-items for a survey "
+        "with one row per rater and one column per item.",
         show_default=False,
     ),
 ]
@@ -94,7 +100,7 @@ SheetOption = Annotated[
     str | None,
     typer.Option(
         "--sheet",
-        help="The sheet of a workbook. By default it is the first one.",
+        help="The sheet of a workbook to read. By default it is the first one.",
         show_default=False,
     ),
 ]
@@ -110,8 +116,8 @@ HumanOption = Annotated[
     list[str] | None,
     typer.Option(
         "--human",
-        help="A file of labels by people, joined to the items that were rated by --key, else by "
-        "their texts; may be repeated.",
+        help="A file of people's labels. They are joined to the rated items by --key, or else by "
+        "their texts. May be repeated.",
         show_default=False,
     ),
 ]
@@ -119,8 +125,8 @@ KeyOption = Annotated[
     str | None,
     typer.Option(
         "--key",
-        help="The column of --human that items are found by: ticket, or ticket=ticket_id where "
-        "the other file calls it otherwise.",
+        help="The column by which the labels of --human are joined: ticket, or ticket=ticket_id "
+        "where the two files use different names.",
         show_default=False,
     ),
 ]
@@ -128,7 +134,7 @@ AboutOption = Annotated[
     str | None,
     typer.Option(
         "--about",
-        help="The attribute that the labels of --human speak of, where they name none.",
+        help="The attribute that the labels of --human are about, where their file names none.",
         show_default=False,
     ),
 ]
@@ -136,7 +142,7 @@ OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
-        help="An attribute to read of another tool's file, and no other; may be repeated.",
+        help="Read only this attribute from another tool's file. May be repeated.",
         show_default=False,
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from voirdire.cli.options import JsonOption, sections_text
+from voirdire.cli.options import JsonOption, show_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +108,7 @@ def annotators(
         sections.append(annotating.settled_section(final))
         if out is not None:
             _write(annotating.with_items(final, known, ident), out)
-    typer.echo(sections_text(sections, as_json=as_json))
+    show_tables(sections, as_json=as_json)
 
 
 def _write(labels: pl.DataFrame, out: Path) -> None:

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, column_keys
+from voirdire.cli._columns import OPTIONS, answered, takes_columns
 from voirdire.cli._options import (
-    AboutOption,
-    AssumeOption,
-    AttributeOption,
-    ClusterOption,
     DataOption,
     HumanOption,
-    IgnoreOption,
-    ItemOption,
-    KeyOption,
-    LayoutOption,
-    OnlyOption,
-    RaterOption,
     ReferenceOption,
-    RunOption,
-    ScoreOption,
-    SheetOption,
     SourcesArgument,
-    StatusOption,
-    SystemOption,
-    WordsOption,
 )
 from voirdire.cli.options import JsonOption
 from voirdire.errors import RequirementUnmetError
@@ -54,27 +38,13 @@ def register(app: typer.Typer) -> None:
     app.command("audit", epilog=EPILOG)(audit)
 
 
+@takes_columns(OPTIONS)
 def audit(
     source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
     human: HumanOption = None,
-    key: KeyOption = None,
-    about: AboutOption = None,
-    item: ItemOption = None,
-    system: SystemOption = None,
-    rater: RaterOption = None,
-    score: ScoreOption = None,
-    attribute: AttributeOption = None,
-    cluster: ClusterOption = None,
-    status: StatusOption = None,
-    run: RunOption = None,
-    words: WordsOption = None,
-    ignore: IgnoreOption = None,
-    only: OnlyOption = None,
-    layout: LayoutOption = None,
-    sheet: SheetOption = None,
-    assume: AssumeOption = False,
+    columns: Any = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
     ] = False,
@@ -85,29 +55,11 @@ def audit(
 
     from voirdire.examining import audit_source
 
-    keys = column_keys(
-        item=item,
-        system=system,
-        rater=rater,
-        score=score,
-        attribute=attribute,
-        cluster=cluster,
-        status=status,
-        run=run,
-        words=words,
-        ignore=ignore,
-        only=only,
-        layout=layout,
-        sheet=sheet,
-        assume=assume,
-        key=key,
-        about=about,
-    )
     findings = answered(
         lambda known, named: audit_source(
             source, data=data, reference=named, columns=known, human=tuple(human or ())
         ),
-        keys,
+        columns,
         reference,
     )
     if as_json:

@@ -55,7 +55,7 @@ Examples:
 """
 JudgeOption = Annotated[
     list[str] | None,
-    typer.Option("--judge", help="Use this judge only; may be repeated.", show_default=False),
+    typer.Option("--judge", help="Use only this judge. May be repeated.", show_default=False),
 ]
 ClusterOption = Annotated[
     str,

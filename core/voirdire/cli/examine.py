@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._columns import answered, column_keys
+from voirdire.cli._columns import OPTIONS, answered, takes_columns
 from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import (
-    AboutOption,
-    AssumeOption,
-    AttributeOption,
-    ClusterOption,
     DataOption,
     HumanOption,
-    IgnoreOption,
-    ItemOption,
-    KeyOption,
-    LayoutOption,
     OffScaleOption,
-    OnlyOption,
-    RaterOption,
     ReferenceOption,
-    RunOption,
-    ScoreOption,
-    SheetOption,
     SourcesArgument,
-    StatusOption,
-    SystemOption,
-    WordsOption,
 )
 from voirdire.cli.options import JsonOption
 
@@ -81,6 +65,7 @@ def register(app: typer.Typer) -> None:
     app.command("examine", epilog=EPILOG)(examine)
 
 
+@takes_columns(OPTIONS)
 def examine(
     source: SourcesArgument,
     data: DataOption = None,
@@ -95,22 +80,7 @@ def examine(
     ] = None,
     reference: ReferenceOption = None,
     human: HumanOption = None,
-    key: KeyOption = None,
-    about: AboutOption = None,
-    item: ItemOption = None,
-    system: SystemOption = None,
-    rater: RaterOption = None,
-    score: ScoreOption = None,
-    attribute: AttributeOption = None,
-    cluster: ClusterOption = None,
-    status: StatusOption = None,
-    run: RunOption = None,
-    words: WordsOption = None,
-    ignore: IgnoreOption = None,
-    only: OnlyOption = None,
-    layout: LayoutOption = None,
-    sheet: SheetOption = None,
-    assume: AssumeOption = False,
+    columns: Any = None,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
         Literal["pairwise", "listwise"] | None,
@@ -154,8 +124,8 @@ def examine(
         str | None,
         typer.Option(
             "--raters",
-            help="Over whom --measure goes: humans, judges, or names by commas. "
-            "[dim]\\[default: all][/dim]",
+            help="The raters that --measure compares: humans, judges, or names separated by "
+            "commas. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -212,24 +182,6 @@ def examine(
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
-    keys = column_keys(
-        item=item,
-        system=system,
-        rater=rater,
-        score=score,
-        attribute=attribute,
-        cluster=cluster,
-        status=status,
-        run=run,
-        words=words,
-        ignore=ignore,
-        only=only,
-        layout=layout,
-        sheet=sheet,
-        assume=assume,
-        key=key,
-        about=about,
-    )
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
         found = answered(
@@ -248,7 +200,7 @@ def examine(
                 compat=compat,
                 gate=gate_asked(gate),
             ),
-            keys,
+            columns,
             reference,
         )
     if out is not None:

@@ -54,7 +54,7 @@ def freeze(
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            "--judge", help="Freeze this judge only; may be repeated.", show_default=False
+            "--judge", help="Freeze only this judge. May be repeated.", show_default=False
         ),
     ] = None,
     items: Annotated[
@@ -62,7 +62,7 @@ def freeze(
         typer.Option(
             "--items",
             min=2,
-            help="Draw so many items as canaries. [dim]\\[default: all][/dim]",
+            help="The number of items to draw as canaries. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -70,15 +70,18 @@ def freeze(
         float | None,
         typer.Option(
             "--margin",
-            help="Points within which a mean is as good as before. "
+            help="A mean that moved by fewer points than this is as good as before. "
             "[dim]\\[default: the study's, 5 % of the scale][/dim]",
             show_default=False,
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option("--alpha", help="Of any false alarm, over all looks together.")
+        float,
+        typer.Option(
+            "--alpha", help="The probability of any false alarm, over all looks together."
+        ),
     ] = 0.05,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw of items.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw of items.")] = 0,
 ) -> None:
     """Freeze the judges of a session: model, prompt, rubric, canary items and their scores."""
     from voirdire.examining import changing
@@ -108,18 +111,22 @@ def check(
         typer.Option(
             "--look",
             min=1,
-            help="Which look it is, where the lock file is not kept between looks. "
+            help="The number of this look, where the lock file is not kept between looks. "
             "[dim]\\[default: one more than the lock remembers][/dim]",
             show_default=False,
         ),
     ] = None,
     junit: Annotated[
         Path | None,
-        typer.Option("--junit", help="A JUnit report for the CI.", show_default=False),
+        typer.Option(
+            "--junit", help="The JUnit report to write, for a CI server.", show_default=False
+        ),
     ] = None,
     markdown: Annotated[
         Path | None,
-        typer.Option("--markdown", help="A page of Markdown for the CI.", show_default=False),
+        typer.Option(
+            "--markdown", help="The page of Markdown to write, for a CI server.", show_default=False
+        ),
     ] = None,
     strict: Annotated[
         bool,
@@ -135,7 +142,7 @@ def check(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold today's judges to a lock: changed, still good, and was it judge or system?"""
+    """Compare today's judges with a lock: has a judge changed, or a system, and is it good?"""
     from voirdire.examining import changing
     from voirdire.examining.gates import check_gates, read_gates
 

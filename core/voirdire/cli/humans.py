@@ -121,7 +121,7 @@ def serve(
     key: KeyOption = None,
     queue: QueueOption = None,
 ) -> None:
-    """Serve the work as a page in the browser. Every answer is kept at once; Ctrl-C ends it."""
+    """Serve the work as a page in the browser. Every answer is saved at once; Ctrl-C stops it."""
     import signal
 
     from voirdire.humans import DATABASE, PageServer

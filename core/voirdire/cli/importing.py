@@ -49,9 +49,9 @@ def import_files(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing table.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn files of other tools into one table with a row a rating.
+    """Turn files of other tools into one table with one row per rating.
 
-    What is not used is counted on standard error, with the reason.
+    What was not used is counted on standard error, with the reason.
     """
     from voirdire.errors import InputError
 
@@ -59,7 +59,9 @@ def import_files(
         _list(as_json=as_json)
         return
     if not files or out is None:
-        raise InputError("name the files to read and, by --out, the table to write; or give --list")
+        raise InputError(
+            "name the files to read, and with --out the table to write; or give --list"
+        )
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
     import polars as pl

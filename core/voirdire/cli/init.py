@@ -9,23 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answer, answered, column_keys
+from voirdire.cli._columns import OF_ONE_TABLE, answer, answered, takes_columns
 from voirdire.cli._options import (
-    AssumeOption,
-    AttributeOption,
-    ClusterOption,
-    IgnoreOption,
-    ItemOption,
-    LayoutOption,
-    OnlyOption,
-    RaterOption,
     ReferenceOption,
-    RunOption,
-    ScoreOption,
-    SheetOption,
-    StatusOption,
-    SystemOption,
-    WordsOption,
 )
 from voirdire.errors import InputError, QuestionError, TableError, listed
 
@@ -48,6 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command("init", epilog=EPILOG)(init)
 
 
+@takes_columns(OF_ONE_TABLE)
 def init(
     ratings: Annotated[
         list[Path], typer.Argument(help="One or more files of ratings.", show_default=False)
@@ -56,20 +43,7 @@ def init(
         "study.toml"
     ),
     reference: ReferenceOption = None,
-    item: ItemOption = None,
-    system: SystemOption = None,
-    rater: RaterOption = None,
-    score: ScoreOption = None,
-    attribute: AttributeOption = None,
-    cluster: ClusterOption = None,
-    status: StatusOption = None,
-    run: RunOption = None,
-    words: WordsOption = None,
-    ignore: IgnoreOption = None,
-    only: OnlyOption = None,
-    assume: AssumeOption = False,
-    layout: LayoutOption = None,
-    sheet: SheetOption = None,
+    columns: Any = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing study file.")
     ] = False,
@@ -82,24 +56,10 @@ def init(
 
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
-    keys = column_keys(
-        item=item,
-        system=system,
-        rater=rater,
-        score=score,
-        attribute=attribute,
-        cluster=cluster,
-        status=status,
-        run=run,
-        words=words,
-        ignore=ignore,
-        only=only,
-        layout=layout,
-        assume=assume,
-    )
+    sheet = columns.pop("sheet", None)
     asked = {"sheet": sheet, "folder": out.parent}
     try:
-        study, questions = _drafted(ratings, asked, keys, reference or ())
+        study, questions = _drafted(ratings, asked, columns, reference or ())
     except TableError as error:
         _skeleton(ratings, sheet, out, str(error))
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from voirdire.cli.options import JsonOption, sections_text
+from voirdire.cli.options import JsonOption, show_tables
 
 EPILOG = """
 Examples:
@@ -42,4 +42,4 @@ def item(
     """Show one item: the labels of every run and the scores of every rater, side by side."""
     from voirdire.examining.item import item_sections
 
-    typer.echo(sections_text(item_sections(source, name, data=data), as_json=as_json))
+    show_tables(item_sections(source, name, data=data), as_json=as_json)

@@ -20,7 +20,7 @@ Examples:
 
   voirdire jury session --members a,b --combine vote --ratings jury.csv
 
-No model is asked: the jury is derived from ratings that are there. A study declares one by
+No model is asked: the jury is derived from existing ratings. A study declares a jury by the keys
 use = "jury", members and combine.
 """
 
@@ -36,7 +36,8 @@ def jury(
         str,
         typer.Option(
             "--members",
-            help="Its raters, by commas. [dim]\\[default: the juries of the study][/dim]",
+            help="The raters of the jury, separated by commas. "
+            "[dim]\\[default: the juries of the study][/dim]",
             show_default=False,
         ),
     ] = "",
@@ -51,10 +52,14 @@ def jury(
     reference: ReferenceOption = None,
     name: Annotated[str, typer.Option("--name", help="What the jury is called.")] = "jury",
     data: DataOption = None,
-    level: Annotated[float, typer.Option("--level", help="Coverage of intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option("--level", help="The confidence level of the intervals.")
+    ] = 0.95,
     ratings: Annotated[
         Path | None,
-        typer.Option("--ratings", help="Write its scores to this CSV file.", show_default=False),
+        typer.Option(
+            "--ratings", help="The CSV file for the scores of the jury.", show_default=False
+        ),
     ] = None,
     out: OutFolder = None,
     formats: SectionFormats = None,

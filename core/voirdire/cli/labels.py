@@ -18,10 +18,10 @@ Examples:
 
 A table of predictions has the columns item, truth, predicted, and, where there are several,
 configuration, labels, task, seed. A table of published results has f1 beside f1_random, shares
-(one a class, separated by semicolons; with n) or support.
+(one per class, separated by semicolons, with n) or support.
 
-Several labels of one item stand in a cell with a semicolon between them, or as a list; name
-another sign by --separator. A cell that seems to hold several labels is asked about.
+Several labels of one item stand in a cell with a semicolon between them, or as a list. Another
+separator is named by --separator. Where a cell may hold several labels, you are asked.
 """
 
 

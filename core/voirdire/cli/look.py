@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, column_keys
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import (
-    AssumeOption,
-    AttributeOption,
     DataOption,
-    ItemOption,
-    RaterOption,
     ReferenceOption,
-    ScoreOption,
     SourceArgument,
-    SystemOption,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +40,7 @@ def register(app: typer.Typer) -> None:
     app.command("look", epilog=EPILOG)(look)
 
 
+@takes_columns(("item", "system", "rater", "score", "attribute", "assume"))
 def look(
     source: SourceArgument,
     reference: ReferenceOption = None,
@@ -57,7 +52,7 @@ def look(
         Path | None,
         typer.Option(
             "--static",
-            help="Write one HTML file that needs no server, of up to 2,000 rows, and end.",
+            help="Write one HTML file of up to 2,000 rows, which needs no server, and stop.",
             show_default=False,
         ),
     ] = None,
@@ -65,7 +60,8 @@ def look(
         str | None,
         typer.Option(
             "--beside",
-            help="Another source: what its judges of the same names scored otherwise is a change.",
+            help="Another source, such as last week's session: scores that differ are shown as "
+            "changes.",
             metavar="SOURCE",
             show_default=False,
         ),
@@ -79,33 +75,31 @@ def look(
             show_default=False,
         ),
     ] = "",
-    item: ItemOption = None,
-    system: SystemOption = None,
-    rater: RaterOption = None,
-    score: ScoreOption = None,
-    attribute: AttributeOption = None,
-    assume: AssumeOption = False,
+    columns: Any = None,
     gate: Annotated[
         str | None,
-        typer.Option("--gate", help="As in voirdire examine.", show_default=False),
+        typer.Option(
+            "--gate",
+            help="Scores at or above this one pass: 4, or 4,0.9,0.8 as in voirdire examine.",
+            show_default=False,
+        ),
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="Address to serve on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any.")] = 8378,
+    host: Annotated[str, typer.Option("--host", help="The address to serve on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
+    ] = 8378,
     network: Annotated[
         bool, typer.Option("--network", help="Allow an address that other machines can reach.")
     ] = False,
 ) -> None:
     """Look at single responses where judge and humans differ. Ctrl-C ends the page."""
-    keys = column_keys(
-        item=item, system=system, rater=rater, score=score, attribute=attribute, assume=assume
-    )
 
     def made(source: str, beside: Material | None = None) -> Material:
         return answered(
             lambda known, named: _material(
                 source, data, named, known, gate, with_text=with_text, beside=beside
             ),
-            keys,
+            columns,
             reference,
         )
 

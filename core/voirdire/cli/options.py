@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voirdire.errors import InputError
-from voirdire.tabular import Marked, Spread, bounds, is_missing
+from voirdire.tabular import Marked, Spread, bounds, has_bounds, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,39 +54,37 @@ def model_options(given: Sequence[str] | None) -> dict[str, Any]:
     >>> model_options(["timeout=3.5", "base_url=http://localhost:1/v1", 'answers=["a", "b"]'])
     {'timeout': 3.5, 'base_url': 'http://localhost:1/v1', 'answers': ['a', 'b']}
     """
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for text in given or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--model-option {text!r}: write NAME=VALUE")
         try:
-            found[name] = tomllib.loads(f"value = {value}")["value"]
+            record[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name] = value
-    return found
+            record[name] = value
+    return record
 
 
-def sections_text(sections: Sequence[Section], *, as_json: bool = False) -> str:
-    """The first table of each section as aligned text with its caption, or as JSON."""
+def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
+    """Print the tables of sections, all rows of them, or the first of each section as JSON."""
     if as_json:
         plain = [
             {"title": s.title, "text": s.text,
              "rows": [_plain(row) for row in s.table.records()]}
             for s in sections
         ]  # fmt: skip
-        return json.dumps(plain, indent=2, ensure_ascii=False)
-    return "\n\n".join("\n".join(_aligned(section)) for section in sections)
+        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        return
+    from voirdire.report.sections import print_section
+    from voirdire.shown import terminal
 
-
-def _aligned(section: Section) -> list[str]:
-    if not section.has_rows:
-        return [section.title, section.text or "There is nothing to show."]
-    cells = [section.table.names, *section.table.written()]
-    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells
-    ]
-    return [section.title, *lines, *([section.text] if section.text else [])]
+    console = terminal()
+    for number, section in enumerate(sections):
+        if number:
+            console.print()
+        filled = replace(section, tables=tuple(table for table in section.tables if table.rows))
+        print_section(filled, console, most=None)
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +97,7 @@ def _value(cell: Any) -> Any:
         return _value(cell.value)
     if is_missing(cell):
         return None
-    return list(bounds(cell)) if hasattr(cell, "low") or isinstance(cell, tuple) else cell
+    return list(bounds(cell)) if has_bounds(cell) else cell
 
 
 def print_next(study: Path, benchmark: str) -> None:

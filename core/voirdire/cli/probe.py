@@ -25,8 +25,8 @@ Examples:
 
   voirdire probe study.toml --out probed --require "reading@authority=robust"
 
-Calls and cost are printed before anything is asked. A suite that was cut goes on with the same
-command.
+Calls and cost are printed before any model is asked. A suite that was interrupted continues when
+the same command is run again.
 """
 
 
@@ -46,13 +46,16 @@ def probe(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Folder for sessions and report.", show_default=False),
+        typer.Option(
+            "--out", "-o", help="The folder for the sessions and the report.", show_default=False
+        ),
     ],
     probes: Annotated[
         str,
         typer.Option(
             "--probes",
-            help="By commas. [dim]\\[default: all that are registered][/dim]",
+            help="The probes to try, separated by commas. "
+            "[dim]\\[default: all that are registered][/dim]",
             show_default=False,
         ),
     ] = "",
@@ -61,33 +64,37 @@ def probe(
         typer.Option(
             "--items",
             min=2,
-            help="Draw so many items. [dim]\\[default: all][/dim]",
+            help="The number of items to draw. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Askings about each text.")] = 2,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="How often each text is asked about.")
+    ] = 2,
     margin: Annotated[
         float | None,
         typer.Option(
             "--margin",
-            help="Points within which an effect counts as none. "
+            help="An effect of fewer points than this counts as none. "
             "[dim]\\[default: 5 % of the scale][/dim]",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw of items.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw of items.")] = 0,
     max_cost: Annotated[
         float | None,
-        typer.Option("--max-cost", help="Stop before each session costs more.", show_default=False),
+        typer.Option("--max-cost", help="The most that each session may cost.", show_default=False),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print calls and cost, and ask nothing.")
+        bool,
+        typer.Option("--dry-run", help="Show the calls and what they cost. No model is asked."),
     ] = False,
     require: Annotated[
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "reading@authority=robust", "effect_high@length<=0.2"; may be repeated.',
+            help='A condition that must hold: "reading@authority=robust" or '
+            '"effect_high@length<=0.2". May be repeated.',
             show_default=False,
         ),
     ] = None,

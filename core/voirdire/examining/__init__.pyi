@@ -10,10 +10,10 @@ from voirdire.examining.examination import SystemMean as SystemMean
 from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest
 from voirdire.examining.examination import UnderRule as UnderRule
+from voirdire.examining.inputs import Benchmark as Benchmark
 from voirdire.examining.measures import measure as measure
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements
-from voirdire.examining.source import Benchmark as Benchmark
 from voirdire.examining.verdict.facts import Component as Component
 from voirdire.examining.verdict.facts import Evidence as Evidence
 from voirdire.examining.verdict.facts import Verdict as Verdict

@@ -14,17 +14,12 @@ import polars as pl
 from voirdire import __version__
 from voirdire.examining import _notes
 from voirdire.examining.examination import Examination
+from voirdire.examining.panel import check_panel
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import disagreements
 from voirdire.examining.ratings.results import RatingsPart, examine_ratings
-from voirdire.examining.source import (
-    audit_of,
-    by_severity,
-    check_panel,
-    inputs_of,
-    open_source,
-)
-from voirdire.examining.verdict.gathering import blocked_pairs, gather_cases
+from voirdire.examining.source import audit_of, by_severity, inputs_of, open_source
+from voirdire.examining.verdict.gathering import blocked_pairs, clusters_of, gather_cases
 from voirdire.examining.verdict.judging import (
     Judged,
     careless_findings,
@@ -38,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examining.juries import JuryResult
+    from voirdire.examining.gains import JuryResult
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.labels import LabelPart
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Inputs
     from voirdire.examining.traces import TracesPart
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -179,6 +174,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
         study.analysis,
         bias_level=study.thresholds.bias_level,
         alone=others,
+        clusters=clusters_of(inputs.ratings, cube) if study.analysis.measures else None,
     )
     return _joined(
         inputs, ratings, labels, preferences, judged_of(inputs, cube), _juries(inputs, cube),
@@ -228,14 +224,13 @@ def _sections_of(juries: tuple[JuryResult, ...]) -> tuple[Section, ...]:
     return jury_sections(juries)
 
 
-def _traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
+def _traces(inputs: Inputs, cube: Cube | None) -> TracesPart | None:
     """What raters of several steps did, and gained by it; nothing where the session has none."""
-    from voirdire.examining.traces import (  # noqa: PLC0415 - loads the store
-        TracesPart,
-        measure_traces,
-    )
+    if inputs.session is None:
+        return None
+    from voirdire.examining.traces import measure_traces  # noqa: PLC0415 - loads the store
 
-    return TracesPart() if inputs.session is None else measure_traces(inputs, cube)
+    return measure_traces(inputs, cube)
 
 
 def _preferences(inputs: Inputs) -> Preferences | None:

@@ -310,8 +310,8 @@ def _flagged(annotations: pl.DataFrame) -> list[str]:
     if "flag" not in annotations.columns:
         return []
     flag = yes_no(annotations["flag"], "annotations") == 1
-    found: list[str] = annotations.filter(flag)["item"].unique().to_list()
-    return found
+    names: list[str] = annotations.filter(flag)["item"].unique().to_list()
+    return names
 
 
 def _evidence(annotations: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:

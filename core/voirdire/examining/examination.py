@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from voirdire.examining.juries import JuryResult
+    from voirdire.examining.gains import JuryResult, StepsGain, StepsResult
     from voirdire.examining.preferences import Preferences
-    from voirdire.examining.traces import StepsGain, StepsResult
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, StatisticsError, not_one_of
+from voirdire.errors import InputError
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.verdict.gathering import clusters_of
-from voirdire.stats import combine, jury_worth, panel_mean
+from voirdire.stats import jury_worth
 from voirdire.study import Rater
 from voirdire.tabular import Section, Table, count, interval, number, number_text, text
 
@@ -25,14 +22,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Inputs, Panel, Source
+    from voirdire.examining.source import Source
     from voirdire.schema import Finding
-    from voirdire.stats import Estimate, JuryWorth
     from voirdire.store.counts import Spent
     from voirdire.study import Combine, Study
 
     Floats = NDArray[np.float64]
+from voirdire.examining.deriving import clusters_or_items, human_scores, member_scores
+from voirdire.examining.gains import JuryResult, Price, bounds, together
 
 _SECTION = "What each jury is worth"
 _HOW = (
@@ -42,73 +41,6 @@ _HOW = (
     "with many attributes some lie off zero by chance."
 )
 _COST = "A jury costs what its members cost together. A cell is empty where no price is known."
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What one rater used; None is not known.
-
-    Attributes
-    ----------
-    calls, tokens : int or None
-        Attempts, and the tokens in and out that providers counted.
-    money : float or None
-        By the study's prices.
-    """
-
-    rater: str
-    calls: int | None = None
-    tokens: int | None = None
-    money: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class JuryResult:
-    """A jury on one attribute, beside its members.
-
-    Attributes
-    ----------
-    combine : str
-        How the members' scores are put together.
-    members : tuple of str
-        As declared; `dead` are those that scored nothing, and `abstained` says how many of the
-        `asked` responses each of the others left without a score.
-    missing : int
-        Responses without a score of the jury: all members abstained, or a vote was tied.
-    worth : JuryWorth
-        The numbers.
-    best : str
-        The member that was chosen most often; empty where nothing could be said.
-    prices : tuple of Price
-        Of each member, where a session knows them.
-    """
-
-    jury: str
-    attribute: str
-    combine: Combine
-    members: tuple[str, ...]
-    dead: tuple[str, ...]
-    abstained: Mapping[str, int]
-    asked: int
-    missing: int
-    worth: JuryWorth
-    best: str
-    prices: tuple[Price, ...]
-
-    @property
-    def price(self) -> Price:
-        """That of the whole jury."""
-        return _together(self.jury, self.prices)
-
-    @property
-    def price_of_best(self) -> Price:
-        """That of its best member."""
-        return next((one for one in self.prices if one.rater == self.best), Price(self.best))
-
-    @property
-    def is_worth_it(self) -> bool:
-        """Whether the jury explains more than its best member, beyond chance."""
-        return _bounds(self.worth.over_single)[0] > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,97 +54,6 @@ class JuryReport:
     def to_dict(self) -> dict[str, Any]:
         """What a JSON record holds: all but the ratings."""
         return {"results": self.results, "findings": self.findings}
-
-
-def derive_ratings(study: Study, panel: Panel, ratings: pl.DataFrame) -> pl.DataFrame:
-    """The ratings with those of the study's juries behind them, one run of each.
-
-    A member of several runs counts with their mean, and its scores of systems that it excludes are
-    left out. Where no score comes of the members' the jury's is missing, with status blank.
-
-    Raises
-    ------
-    InputError
-        A member that is no rater, a jury whose name ratings have already, fine scores that are to
-        be voted on, weights that are to be fitted without human ratings.
-    """
-    own, juries = panel.names, study.juries
-    declared = (rater.name for rater in study.panel if not rater.is_jury)
-    _check_members(juries, {*own, *declared})
-    if taken := [jury.name for jury in juries if jury.name in own]:
-        raise InputError(f"jury {taken[0]!r} has ratings of its own: give it another name")
-    cube = build_cube(ratings, own, panel.attributes, panel.systems)
-    rows = [_rows(jury, _scores(jury, panel, cube, ratings), cube) for jury in juries]
-    schema = {name: kind for name, kind in ratings.schema.items() if name in rows[0].columns}
-    return pl.concat([ratings, *(block.cast(schema) for block in rows)], how="diagonal")  # type: ignore[arg-type]
-
-
-def _scores(jury: Rater, panel: Panel, cube: Cube, ratings: pl.DataFrame) -> Floats:
-    """(A, N) of a jury."""
-    members = member_scores(jury, panel, cube)
-    clusters = _clusters(ratings, cube)
-    found = np.full(cube.scores.shape[1:], np.nan)
-    for at in range(len(cube.attributes)):
-        reference = human_scores(panel, cube, at) if panel.reference else None
-        try:
-            found[at] = combine(
-                members[:, at], jury.combine, reference=reference, clusters=clusters
-            )
-        except StatisticsError as error:
-            where = f"jury {jury.name!r} on {cube.attributes[at]}"
-            raise InputError(f"{where}, combine = {jury.combine!r}: {error}") from error
-    return found
-
-
-def member_scores(jury: Rater, panel: Panel, cube: Cube) -> Floats:
-    """(k, A, N) scores of a jury's members, NaN where one abstained or excludes the system.
-
-    A declared member without a rating is a row of NaN.
-    """
-    found = np.full((len(jury.members), *cube.scores.shape[1:]), np.nan)
-    members = {member.name: member for member in panel.members}
-    for row, name in enumerate(jury.members):
-        if name in members:
-            kept = kept_responses(cube, members[name].excluded)
-            found[row][:, kept] = cube.scores[cube.raters.index(name)][:, kept]
-    return found
-
-
-def human_scores(panel: Panel, cube: Cube, at: int) -> Floats:
-    """(N,) mean of the reference on one attribute; NaN where fewer rated than the quorum."""
-    humans = cube.scores[[cube.raters.index(name) for name in panel.reference], at]
-    quorum = min(panel.quorum, len(panel.reference))
-    found: Floats = panel_mean(humans.T, quorum=quorum).values
-    return found
-
-
-def _clusters(ratings: pl.DataFrame, cube: Cube) -> NDArray[Any]:
-    """What stays in one fold: declared clusters, else items."""
-    declared = clusters_of(ratings, cube)
-    return cube.item if declared is None else declared
-
-
-def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
-    """One row for each response that a member was asked about, and each attribute."""
-    of_members = [at for at, name in enumerate(cube.raters) if name in jury.members]
-    asked = np.flatnonzero(cube.asked[of_members].any(0))
-    systems = np.array([name or None for name in cube.systems], dtype=object)[cube.system[asked]]
-    blocks = [
-        pl.DataFrame(
-            {
-                "item": np.array(cube.items, dtype=object)[cube.item[asked]].tolist(),
-                "system": systems.tolist(),
-                "rater": jury.name,
-                "run": 1,
-                "attribute": attribute,
-                "score": pl.Series(scores[at, asked]).fill_nan(None),
-            },
-            schema_overrides={"item": pl.String, "system": pl.String},
-        )
-        for at, attribute in enumerate(cube.attributes)
-    ]
-    status = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
-    return pl.concat(blocks).with_columns(status=status)
 
 
 def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
@@ -253,7 +94,7 @@ def _result(
         each,
         own,
         human_scores(inputs.panel, cube, at),
-        clusters=_clusters(inputs.ratings, cube),
+        clusters=clusters_or_items(inputs.ratings, cube),
         level=inputs.study.analysis.level,
     )
     chosen = Counter(worth.chosen).most_common(1)
@@ -288,29 +129,19 @@ def _used(inputs: Inputs) -> dict[str, Price]:
     found = {}
     for name, models in spent_by_rater(inputs.session).items():
         parts = [_price(name, model, spent, inputs.study) for model, spent in models.items()]
-        found[name] = _together(name, parts)
+        found[name] = together(name, parts)
     return found
 
 
 def _price(name: str, model: str, spent: Spent, study: Study) -> Price:
     """What one model of a rater used."""
-    prices = study.run.prices.get(model.partition(" {")[0])
+    from voirdire.store.raters import model_name  # noqa: PLC0415 - loads the store
+
+    prices = study.run.prices.get(model_name(model))
     if spent.blind:
         return Price(name, spent.calls)
     money = None if prices is None else prices.cost(spent.input, spent.output, spent.cached)
     return Price(name, spent.calls, spent.input + spent.output, money)
-
-
-def _together(name: str, prices: Sequence[Price]) -> Price:
-    def total(values: Sequence[Any]) -> Any:
-        return None if not values or None in values else sum(values)
-
-    return Price(
-        name,
-        total([one.calls for one in prices]),
-        total([one.tokens for one in prices]),
-        total([one.money for one in prices]),
-    )
 
 
 def examine_jury(
@@ -384,13 +215,6 @@ def examine_jury(
     return JuryReport(measure_juries(inputs, cube), own, inputs.findings)
 
 
-def _check_members(juries: Sequence[Rater], known: set[str]) -> None:
-    for jury in juries:
-        for name in jury.members:
-            if name not in known:
-                raise not_one_of("member", name, sorted(known), f"jury {jury.name!r}")
-
-
 def jury_sections(results: Sequence[JuryResult]) -> tuple[Section, ...]:
     """What each jury is worth, and what it costs."""
     said = " ".join(worth_sentence(result) for result in results)
@@ -408,25 +232,19 @@ def worth_sentence(found: JuryResult) -> str:
         return f"{about} is no jury: fewer than two members scored anything."
     if worth.reason is not None:
         return f"{about}: too few responses have a human rating to say what this jury is worth."
-    low, high = _bounds(worth.over_single)
+    low, high = bounds(worth.over_single)
     numbers = (
         f"it explains {worth.jury:.2f} of the humans' variance, its best member {found.best} alone "
         f"{worth.single:.2f} (difference {number_text(low, 2, signed=True)} to "
         f"{number_text(high, 2, signed=True)}){_times(found)}"
     )
     if found.is_worth_it:
-        as_well = found.combine != "mean" and not _bounds(worth.over_mean)[0] > 0
+        as_well = found.combine != "mean" and not bounds(worth.over_mean)[0] > 0
         more = " No gain over the plain mean of its members is shown." if as_well else ""
         return f"Use this jury: {about} beats its best member; {numbers}.{more}"
     if high < 0:
         return f"Do not use this jury: {about} is worse than its best member; {numbers}."
     return f"Do not use this jury: {about} shows no gain over its best member; {numbers}."
-
-
-def _bounds(estimate: Estimate) -> tuple[float, float]:
-    """Of its interval; NaN where it has none."""
-    found = estimate.interval()
-    return (math.nan, math.nan) if found is None else (found.low, found.high)
 
 
 def _times(found: JuryResult) -> str:
@@ -451,7 +269,7 @@ def _worths(results: Sequence[JuryResult]) -> Table:
         (
             found.jury, found.attribute, found.combine.replace("_", " "), worth.n,
             worth.error_correlation, worth.votes, worth.jury, found.best or None, worth.single,
-            worth.mean, _bounds(worth.over_single), _bounds(worth.over_mean),
+            worth.mean, bounds(worth.over_single), bounds(worth.over_mean),
         )
         for found in results
         for worth in [found.worth]

@@ -10,9 +10,11 @@ import polars as pl
 from voirdire import stats, tables
 from voirdire.errors import InputError, not_one_of
 from voirdire.examining.examination import Measure
+from voirdire.examining.panel import panel_of
 from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.source import open_source, panel_of
+from voirdire.examining.source import open_source
+from voirdire.examining.verdict.gathering import clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,14 +22,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.panel import Panel
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Panel
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
     from voirdire.study import Analysis, Study
 
     Levels = list[float] | None
-    Coefficient = Callable[[NDArray[np.float64], Levels, Analysis], Estimate]
+    Clusters = NDArray[np.str_] | None
+    Coefficient = Callable[[NDArray[np.float64], Levels, Clusters, Analysis], Estimate]
     Pairwise = Callable[[Any, Any, Levels, Analysis], Estimate]
 
 
@@ -38,11 +41,23 @@ FEWEST_RATERS = 2
 
 
 def _icc(form: str) -> Coefficient:
-    return lambda R, _, analysis: stats.icc(R, form, ci="f", level=analysis.level)
+    """Declared clusters are resampled; the F interval takes responses for independent."""
+
+    def coefficient(
+        R: NDArray[np.float64], _: Levels, clusters: Clusters, analysis: Analysis
+    ) -> Estimate:
+        if clusters is None or not analysis.resamples:
+            return stats.icc(R, form, ci="f" if clusters is None else None, level=analysis.level)
+        return stats.icc_clustered(
+            R, clusters, form, ci="cluster", level=analysis.level,
+            n_resamples=analysis.resamples, seed=analysis.seed,
+        )  # fmt: skip
+
+    return coefficient
 
 
 def _kappa(statistic: Callable[..., Estimate], **fixed: Any) -> Coefficient:
-    return lambda R, levels, analysis: statistic(
+    return lambda R, levels, _, analysis: statistic(
         R, levels=levels, ci="t", level=analysis.level, **fixed
     )
 
@@ -50,7 +65,9 @@ def _kappa(statistic: Callable[..., Estimate], **fixed: Any) -> Coefficient:
 def _alpha(metric: str) -> Coefficient:
     """With a bootstrap where there are levels: real values would be drawn one by one."""
 
-    def coefficient(R: NDArray[np.float64], levels: Levels, analysis: Analysis) -> Estimate:
+    def coefficient(
+        R: NDArray[np.float64], levels: Levels, _: Clusters, analysis: Analysis
+    ) -> Estimate:
         return stats.krippendorff_alpha(
             R,
             metric,
@@ -158,11 +175,16 @@ def measure(
     panel = panel_of(study, rated, names)
     ratings = tables.apply_off_scale(rated.ratings, study.data.off_scale, panel.scale)
     cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
-    return frame_of(measures_of(cube, panel, study.analysis))
+    clusters = clusters_of(ratings, cube)
+    return frame_of(measures_of(cube, panel, study.analysis, clusters))
 
 
-def measures_of(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ...]:
+def measures_of(
+    cube: Cube, panel: Panel, analysis: Analysis, clusters: Clusters = None
+) -> tuple[Measure, ...]:
     """The coefficients that the study asks for, by attribute, at response level.
+
+    An ICC has its interval from resampled `clusters` where these are declared.
 
     Raises
     ------
@@ -187,7 +209,7 @@ def measures_of(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, 
         for name in names
         for at, attribute in enumerate(cube.attributes)
         for measure in _measure(
-            name, attribute, cube.scores[rows, at], raters, panel.scale, analysis
+            name, attribute, cube.scores[rows, at], clusters, raters, panel.scale, analysis
         )
     )
 
@@ -196,6 +218,7 @@ def _measure(
     name: str,
     attribute: str,
     scores: NDArray[np.float64],
+    clusters: Clusters,
     raters: Sequence[str],
     scale: Scale,
     analysis: Analysis,
@@ -204,7 +227,7 @@ def _measure(
     present = scores[~np.isnan(scores)]
     levels = levels_of(scale, present)
     if name in MEASURES:
-        estimate = MEASURES[name](scores.T, levels, analysis)
+        estimate = MEASURES[name](scores.T, levels, clusters, analysis)
         return [Measure(name, attribute, "response", tuple(raters), estimate)]
     return [
         Measure(

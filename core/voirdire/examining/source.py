@@ -3,207 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire import tables
 from voirdire._manager import plugins
-from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
+from voirdire.errors import InputError
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
-from voirdire.schema import SEVERITIES, Finding, Scale
-from voirdire.study import Rater, Study, load_study, successor, without_effect
+from voirdire.schema import SEVERITIES, Finding
+from voirdire.study import Study, load_study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from voirdire.examining.examination import Examination
-    from voirdire.examining.preferences.source import Compared
-    from voirdire.tables import Tables
-
     Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
-
-
-class Benchmark(Protocol):
-    """What a plugin registers as a benchmark."""
-
-    def study(self, data: Path | None) -> Study:
-        """The study over the data in that folder."""
-        ...
-
-    def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class NamedBenchmark:
-    """A registered benchmark: any error of its own becomes a `PluginError` with both names."""
-
-    name: str
-    benchmark: Benchmark
-
-    def study(self, data: Path | None) -> Study:
-        """The study over the data in that folder."""
-        with _in_the_name_of(self.name):
-            return self.benchmark.study(data)
-
-    def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added."""
-        with _in_the_name_of(self.name):
-            return self.benchmark.review(examination)
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A rater of the panel that has ratings.
-
-    Attributes
-    ----------
-    excluded : tuple of str
-        Systems whose ratings by this rater are left out: those that it excludes, else those of its
-        own family.
-    family_systems : tuple of str or None
-        Systems of its own family where it excludes others; None where there is nothing to compare.
-    human : bool
-        Whether it is declared to be one.
-    derived : bool
-        Whether it is a jury, whose scores follow from those of others.
-    """
-
-    name: str
-    excluded: tuple[str, ...] = ()
-    family_systems: tuple[str, ...] | None = None
-    human: bool = False
-    derived: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Who judges, who is the reference, and what is rated on which scale.
-
-    Attributes
-    ----------
-    members : tuple of Member
-        Raters with ratings, in the order of the study's panel, then of the tables.
-    reference : tuple of str
-        The raters that the others are held against; empty where there are none.
-    each : bool
-        Whether judges are held against each reference rater in turn, and not against their mean.
-    quorum : int
-        The fewest reference raters whose mean counts.
-    listwise : bool
-        Whether a pair counts only where every member rated.
-    attributes, systems : tuple of str
-        In their declared order; `systems` are those that are declared.
-    composites : mapping
-        Name -> the attributes that it is the mean of.
-    """
-
-    members: tuple[Member, ...] = ()
-    reference: tuple[str, ...] = ()
-    each: bool = False
-    quorum: int = 1
-    listwise: bool = False
-    attributes: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    composites: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    scale: Scale = Scale(1, 5)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the members."""
-        return tuple(member.name for member in self.members)
-
-    @property
-    def judges(self) -> tuple[Member, ...]:
-        """The members that are no reference."""
-        return tuple(member for member in self.members if member.name not in self.reference)
-
-    def chosen(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """Names of the members that `asked` means: humans, judges, names; all where it is empty.
-
-        Humans are the members declared so, or the reference where none is; judges are the others. A
-        jury repeats what its members said, and is meant only where it is named.
-
-        Raises
-        ------
-        InputError
-            A name that has no ratings.
-        """
-        own = {member.name for member in self.members if not member.derived}
-        humans = {member.name for member in self.members if member.human} & own
-        humans = humans or set(self.reference)
-        groups = {"humans": humans, "judges": own - humans}
-        unknown = [name for name in asked if name not in groups and name not in self.names]
-        if unknown:
-            raise not_one_of("rater", unknown[0], [*groups, *self.names])
-        wanted = {name for word in asked for name in groups.get(word, {word})} if asked else own
-        return tuple(name for name in self.names if name in wanted)
-
-    @property
-    def references(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of raters whose mean the judges are held against, one after another."""
-        if self.each:
-            return tuple((name,) for name in self.reference)
-        return (self.reference,) if self.reference else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A source as it was read: nothing is checked, paired or computed yet.
-
-    `tables` is None where there are no ratings, `preferences` where there are no comparisons.
-    """
-
-    study: Study
-    tables: Tables | None = None
-    preferences: Compared | None = None
-    benchmark: Benchmark | None = None
-    session: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Everything that an examination rests on.
-
-    Attributes
-    ----------
-    tables : Tables or None
-        What was read, labels beside a rubric included; None where there are no ratings.
-    ratings : DataFrame
-        The ratings with the study's policy for values off the scale applied.
-    preferences : Compared or None
-        Comparisons of systems.
-    findings : tuple of Finding
-        What is odd in all of these, worst first.
-    session : Path or None
-        The folder of the session that the source is.
-    """
-
-    study: Study
-    panel: Panel
-    tables: Tables | None
-    ratings: pl.DataFrame
-    preferences: Compared | None
-    findings: tuple[Finding, ...]
-    benchmark: Benchmark | None
-    session: Path | None
-
-    @property
-    def labelled(self) -> bool:
-        """Whether there may be labels: annotators, repeated ratings, or a scale of 0 and 1."""
-        return self.tables is not None and (
-            any(rater.kind == "annotator" for rater in self.study.panel)
-            or self.tables.labels is not None
-            or tuple(self.study.rubric.scale) == (0, 1)
-            or self.tables.ratings["run"].n_unique() > 1
-        )
+from voirdire.examining.inputs import Benchmark, Inputs, NamedBenchmark, Opened, in_the_name_of
+from voirdire.examining.panel import Panel, member_of, panel_of
 
 
 def open_source(
@@ -294,9 +113,9 @@ def _with_juries(study: Study, panel: Panel, ratings: pl.DataFrame) -> tuple[Pan
     """The panel and its ratings with those of the study's juries behind them."""
     if not study.juries:
         return panel, ratings
-    from voirdire.examining.juries import derive_ratings  # noqa: PLC0415 - few studies have one
+    from voirdire.examining.deriving import derive_ratings  # noqa: PLC0415 - for juries alone
 
-    derived = tuple(replace(_member(jury, study), derived=True) for jury in study.juries)
+    derived = tuple(replace(member_of(jury, study), derived=True) for jury in study.juries)
     ratings = derive_ratings(study, panel, ratings)
     return replace(panel, members=(*panel.members, *derived)), ratings
 
@@ -360,76 +179,6 @@ def _without_comparers(findings: Iterable[Finding], table: pl.DataFrame) -> list
     ]
 
 
-def panel_of(study: Study, rated: Tables, only: Sequence[str] = ()) -> Panel:
-    """Who takes part: the study's panel as far as it has ratings, then others that have some.
-
-    Parameters
-    ----------
-    only : sequence of str, optional
-        Leave out all raters but these.
-
-    Raises
-    ------
-    InputError
-        A reference that has no ratings.
-    """
-    present = [name for name in rated.raters["rater"].to_list() if not only or name in only]
-    declared = [rater for rater in study.panel if rater.name in present]
-    names = {rater.name for rater in declared}
-    raters = declared + [Rater(name=name) for name in present if name not in names]
-    attributes = [attribute.name for attribute in study.rubric.attributes]
-    if not attributes:
-        occurring = rated.ratings["attribute"].cast(pl.String)
-        attributes = occurring.unique(maintain_order=True).to_list()
-    return Panel(
-        members=tuple(_member(rater, study) for rater in raters),
-        reference=_reference(study, raters),
-        each=study.data.reference_use == "each",
-        quorum=study.data.quorum,
-        listwise=study.data.pairs == "listwise",
-        attributes=tuple(attributes),
-        systems=tuple(system.name for system in study.systems),
-        composites=study.rubric.composites,
-        scale=scale_of(study),
-    )
-
-
-def scale_of(study: Study) -> Scale:
-    """The declared scale."""
-    return Scale(*study.rubric.scale, study.rubric.step)
-
-
-def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> None:
-    """Raise where nobody can be held against anybody, and nothing else is there to examine.
-
-    Parameters
-    ----------
-    others : bool
-        Whether there is anything to say without a reference: labels over runs, or comparisons.
-    compared : bool
-        Whether systems were compared.
-
-    Raises
-    ------
-    InputError
-        There is no reference, or no judge beside it.
-    """
-    if study.analysis.measures:
-        return
-    if not panel.reference and not (others or compared):
-        raise InputError(
-            "no reference: say by --reference NAME, or [data] reference in the study, which rater "
-            f"the others are held against (raters: {', '.join(panel.names)})"
-        )
-    if not panel.judges and not compared:
-        asked = ", ".join(rater.name for rater in study.panel if rater.model)
-        raise InputError(
-            f"there is no judge to examine: all raters are the reference "
-            f"({', '.join(panel.reference)})"
-            + (f"; not rated yet, voirdire run asks them: {asked}" if asked else "")
-        )
-
-
 def adjust(study: Study, changes: Mapping[str, Mapping[str, Any]]) -> Study:
     """A study with some keys of `data` and `analysis` exchanged; None leaves a key as it is."""
     update = {
@@ -449,23 +198,9 @@ def registered_benchmark(name: str) -> Benchmark:
     PluginError
         There is none, or it cannot be imported.
     """
-    with _in_the_name_of(name):
+    with in_the_name_of(name):
         found: Any = plugins().resolve("benchmark", name)
     return NamedBenchmark(name, found)
-
-
-@contextmanager
-def _in_the_name_of(name: str) -> Iterator[None]:
-    """Any error that is not ours becomes one that names the benchmark and its plugin."""
-    try:
-        yield
-    except VoirdireError:
-        raise
-    except Exception as error:
-        plugin = plugins().registered["benchmark", name].plugin
-        raise PluginError(
-            f"benchmark {name!r} (plugin {plugin}) failed: {type(error).__name__}: {error}"
-        ) from error
 
 
 def _resolved(
@@ -570,30 +305,3 @@ def _is_unrated(opened: Opened) -> bool:
     """Whether there is something to examine, and no ratings in it."""
     other = opened.preferences is not None or opened.benchmark is not None
     return not opened.study.data.sources and other
-
-
-def _reference(study: Study, raters: Sequence[Rater]) -> tuple[str, ...]:
-    """The declared reference, else every human."""
-    names = [rater.name for rater in raters]
-    unknown = [name for name in study.data.reference if name not in names]
-    if unknown:
-        raise InputError(
-            f"reference {unknown[0]!r} has no ratings (raters: {', '.join(names)})"
-            + _meant(unknown[0], names)
-        )
-    return study.data.reference or tuple(r.name for r in raters if r.kind == "human")
-
-
-def _meant(unknown: str, names: Sequence[str]) -> str:
-    """The raters whose names begin so, or else are spelled almost so, as a question."""
-    begun = [name for name in names if name.casefold().startswith(unknown.casefold())]
-    near = begun or get_close_matches(unknown, names)
-    return f": did you mean {', '.join(near)}?" if near else ""
-
-
-def _member(rater: Rater, study: Study) -> Member:
-    family = tuple(s.name for s in study.systems if rater.family and s.family == rater.family)
-    human = rater.kind == "human"
-    if rater.excludes is None:
-        return Member(rater.name, family, human=human)
-    return Member(rater.name, rater.excludes, family if rater.family else None, human)

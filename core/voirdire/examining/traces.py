@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import VoirdireError
-from voirdire.examining.juries import human_scores
+from voirdire.examining.deriving import human_scores
 from voirdire.examining.verdict.gathering import clusters_of
 from voirdire.stats import explained_gain
 from voirdire.store import is_session
 from voirdire.store.counts import has_steps, spent_by_rater
 from voirdire.store.frames import iterate_traces, panel_of
-from voirdire.store.raters import is_run
+from voirdire.store.raters import is_run, model_name
 from voirdire.tabular import Section, Table, count, interval, number, number_text, text
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Inputs
     from voirdire.schema import Usage
-    from voirdire.stats import ExplainedGain
     from voirdire.store.frames import TracedTask
     from voirdire.study import Rater, Study
 
     Floats = NDArray[np.float64]
+from voirdire.examining.gains import StepsGain, StepsResult, Use
 
 #: What `schema.Beside.name` is in words.
 _WORDS = {"alone": "the judge alone", "openings": "the plain mean of the first positions"}
@@ -46,86 +46,6 @@ _STEPS = (
     "Changed is the share of scores that differ from what the judge said alone, before any "
     "evidence; a cell is empty where it was not asked alone."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What one response takes: tokens in and out as providers counted, and money where prices are.
-
-    None is not known.
-    """
-
-    tokens: float | None = None
-    money: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StepsResult:
-    """What a rater of several steps did.
-
-    Attributes
-    ----------
-    tasks, steps, most : int, float, int
-        Tasks with replies; replies of one on average, and at most.
-    used : mapping
-        What was done on the way (calls by tool, rounds) -> (how often, in how many tasks).
-    ended : mapping
-        Why it ended -> tasks; empty where the rater does not say.
-    compared, changed : int
-        Scores that the judge also gave alone, and those of them that are another now.
-    use : Use
-        Of one task.
-    """
-
-    rater: str
-    tasks: int
-    steps: float
-    most: int
-    used: Mapping[str, tuple[int, int]]
-    ended: Mapping[str, int]
-    compared: int
-    changed: int
-    use: Use
-
-
-@dataclass(frozen=True, slots=True)
-class StepsGain:
-    """A rater of several steps on one attribute, beside what could be had for less.
-
-    Attributes
-    ----------
-    beside : str
-        ``"alone"``, ``"openings"``, or the name of a rater of the panel that asks the same without
-        further steps.
-    runs : int
-        How many runs of that rater are averaged, so that it costs as much; 0 for other things.
-    wanted : int
-        How many it would take to cost as much.
-    """
-
-    rater: str
-    attribute: str
-    beside: str
-    gain: ExplainedGain
-    use: Use
-    beside_use: Use
-    runs: int = 0
-    wanted: int = 0
-
-    @property
-    def is_worth_it(self) -> bool:
-        """Whether it explains more, beyond chance."""
-        return self._bounds[0] > 0
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether it explains less, beyond chance."""
-        return self._bounds[1] < 0
-
-    @property
-    def _bounds(self) -> tuple[float, float]:
-        found = self.gain.gain.interval()
-        return (math.nan, math.nan) if found is None else (found.low, found.high)
 
 
 @dataclass
@@ -324,7 +244,7 @@ def _of_rater(rater: Rater, inputs: Inputs) -> Use:
         return Use()
     tokens, money, calls, known = 0, 0.0, 0, True
     for model, spent in spent_by_rater(inputs.session).get(rater.name, {}).items():
-        prices = inputs.study.run.prices.get(model.partition(" {")[0])
+        prices = inputs.study.run.prices.get(model_name(model))
         calls, tokens = calls + spent.calls, tokens + spent.input + spent.output
         known = known and prices is not None
         if prices is not None:

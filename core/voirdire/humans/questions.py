@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.errors import InputError, StudyError, TableError, duplicate
+from voirdire.errors import InputError, StudyError, TableError, duplicate, not_one_of
 from voirdire.parsing.options import read_options
 from voirdire.schema import Scale
 
@@ -113,11 +113,11 @@ def _pointwise(study: Study, humans: Humans) -> Form:
     declared = {attribute.name: attribute for attribute in study.rubric.attributes}
     names = humans.attributes or tuple(declared)
     unknown = [name for name in names if name not in declared]
-    if unknown or not names:
+    if unknown:
+        raise not_one_of("attribute", unknown[0], declared, "humans.attributes", StudyError)
+    if not names:
         raise StudyError(
-            f"humans.attributes: {unknown[0]!r} is not among rubric.attributes ({list(declared)})"
-            if unknown
-            else "humans: a pointwise task needs rubric.attributes in the study, or rubric.use"
+            "humans: a pointwise task needs rubric.attributes in the study, or rubric.use"
         )
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if scale.count > _MOST_LEVELS:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining import Examination
-    from voirdire.examining.source import Inputs
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.facts import Component, Verdict
     from voirdire.looking.view import View

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ class LabelSet:
             raise InputError(f"labels must be given and differ, got {list(self.labels)}")
         targets = {*self.synonyms.values(), *filter(None, (self.none, self.other))}
         if unknown := sorted(targets - known):
-            raise InputError(f"{unknown} not among the declared labels {list(self.labels)}")
+            raise not_one_of("label", unknown[0], self.labels, "synonyms, none and other")
         if self.none is None:
             named = next((label for label in self.labels if spelled(label) == "none"), None)
             object.__setattr__(self, "none", named)

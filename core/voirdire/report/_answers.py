@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES
 from voirdire.report._sentences import (
@@ -36,8 +36,6 @@ _MOST_LETTERS = 450
 _MOST_REASONS = 2
 #: Components that a point names; the table of reasons names all.
 _MOST_PARTS = 2
-#: Rows of a grid that has uses as its columns.
-_MOST_LINES = 8
 #: More attributes than this are counted in a sentence and not named.
 _MOST_NAMED = 5
 
@@ -272,103 +270,6 @@ def listed(parts: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
-#: The marks of a cell: a state a use.
-Cell = tuple[tuple["Use", "State"], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The grid of the first screen: a row a judge (or judge and attribute), marks in its cells.
-
-    Attributes
-    ----------
-    corner : str
-        What stands above the names of the rows.
-    columns : tuple of str
-        Uses, where each cell has one mark; else judges or attributes (whichever are fewer), with a
-        mark a use in each cell.
-    rows : tuple of (name, cells)
-        A cell is a tuple of (use, state); empty where there is no verdict.
-    judges : "rows", "columns"
-        Where the judges stand, in the order of the answers; `places` are theirs in it.
-    places : tuple of int
-        Position of the answer of each row (or column).
-    uses : tuple of str
-        Those shown, in order.
-    untested : str
-        Which uses were not tested for any judge, and why; they have no column.
-    """
-
-    corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    judges: Literal["rows", "columns"]
-    places: tuple[int, ...]
-    uses: tuple[Use, ...]
-    untested: str
-
-    @property
-    def by_use(self) -> bool:
-        """Whether the columns are uses."""
-        return self.columns == self.uses
-
-
-def grid_of(examination: Examination, found: Sequence[Answer]) -> Grid:
-    """Uses as columns while the rows are few, else attributes with a mark a use in each cell."""
-    attributes = attributes_of(examination)
-    tested = tuple(
-        use for use in uses_of(examination)
-        if any(v.use == use and v.state != "not tested" for v in examination.verdicts)
-    )  # fmt: skip
-    shown = tested or uses_of(examination)
-
-    untested = _untested(examination, tested)
-
-    def marks(answer: Answer, name: str, uses: Iterable[Use]) -> Cell:
-        pairs = ((use, answer.verdict(name, use)) for use in uses)
-        return tuple((use, one.state) for use, one in pairs if one is not None)
-
-    if len(found) * len(attributes) <= _MOST_LINES or len(attributes) == 1:
-        lines = [
-            (at, answer, name) for at, answer in enumerate(found) for name in answer.attributes
-        ]
-        rows = tuple(
-            (answer.name if len(attributes) == 1 else f"{answer.name}, {name}",
-             tuple(marks(answer, name, (use,)) for use in shown))
-            for _, answer, name in lines
-        )  # fmt: skip
-        places = tuple(at for at, _, _ in lines)
-        return Grid("Judge", shown, rows, "rows", places, shown, untested)
-    names, places = tuple(answer.name for answer in found), tuple(range(len(found)))
-    if len(attributes) > len(found):
-        rows = tuple((n, tuple(marks(answer, n, shown) for answer in found)) for n in attributes)
-        return Grid("Attribute", names, rows, "columns", places, shown, untested)
-    rows = tuple((one.name, tuple(marks(one, n, shown) for n in attributes)) for one in found)
-    return Grid("Judge", attributes, rows, "rows", places, shown, untested)
-
-
-def _untested(examination: Examination, tested: Sequence[Use]) -> str:
-    """The uses without a column, each with its reason."""
-    said = []
-    for use in uses_of(examination):
-        reasons = [v.reason for v in examination.verdicts if v.use == use]
-        if use not in tested and tested:
-            why = next((REASONS[reason] for reason in reasons if reason), "")
-            said.append(f"{use} ({why})" if why else use)
-    return f"Not tested: {'; '.join(said)}." if said else ""
-
-
-def uses_of(examination: Examination) -> tuple[Use, ...]:
-    """The uses that any verdict is about."""
-    present = {verdict.use for verdict in examination.verdicts}
-    return tuple(use for use in USES if use in present)
-
-
-def attributes_of(examination: Examination) -> tuple[str, ...]:
-    """The attributes that any verdict is about."""
-    return tuple(dict.fromkeys(verdict.attribute for verdict in examination.verdicts))
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """What uses come to on some attributes, why, and the cheapest next step."""
@@ -410,35 +311,6 @@ def points(answer: Answer) -> tuple[Point, ...]:
 
 def _p(verdict: Verdict) -> float:
     return verdict.p
-
-
-def answer_sections(examination: Examination) -> dict[str, Section]:
-    """Name -> section: the grid with its sentences, why and what next, every component."""
-    found = answers(examination)
-    if not found:
-        return {}
-    return {
-        "answers": grid_section(examination, found),
-        "why": why_section(found),
-        "components": components_section(found),
-    }
-
-
-def grid_section(examination: Examination, found: Sequence[Answer]) -> Section:
-    """The sentences, and the grid: judges by attributes, one sign a use."""
-    uses, attributes = uses_of(examination), attributes_of(examination)
-    columns = (text("Use"), *(text(f"On {name}") for name in attributes))
-    rows = []
-    for answer in found:
-        for use in uses:
-            states = [answer.verdict(name, use) for name in attributes]
-            cells = [None if one is None else one.state for one in states]
-            rows.append((f"{answer.name}: {use}", *cells))
-    return Section(
-        "What each judge may be used for",
-        " ".join((*(answer.sentence for answer in found), scope_text(examination))),
-        (Table(columns, tuple(rows)),),
-    )
 
 
 def why_section(found: Sequence[Answer]) -> Section:
@@ -529,3 +401,14 @@ def scope_text(examination: Examination) -> str:
         f"This holds for these systems, items and humans, as of {examination.date[:10]}.{more} "
         "No verdict licenses clinical use."
     )
+
+
+def uses_of(examination: Examination) -> tuple[Use, ...]:
+    """The uses that any verdict is about."""
+    present = {verdict.use for verdict in examination.verdicts}
+    return tuple(use for use in USES if use in present)
+
+
+def attributes_of(examination: Examination) -> tuple[str, ...]:
+    """The attributes that any verdict is about."""
+    return tuple(dict.fromkeys(verdict.attribute for verdict in examination.verdicts))

@@ -4,24 +4,51 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from voirdire.report._page import build_page
-from voirdire.report._words import brief
+from voirdire.report._answers import (
+    answers,
+    components_section,
+    leads,
+    listed,
+    multiplicity_text,
+    points,
+    scope_text,
+    why_section,
+)
+from voirdire.report._display import rater_of, reference_of
+from voirdire.report._grid import grid_of
+from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
+from voirdire.report._tables import evidence
+from voirdire.report._texts import Text, cut, shown_texts, texts_title
+from voirdire.report._words import SEVERITIES, STATES, StateWords, brief, plural
+from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from voirdire.examining.examination import Examination
+    from voirdire.examining.verdict.facts import State, Use
+    from voirdire.report._answers import Answer, Point
     from voirdire.report.figures._style import Drawing
     from voirdire.schema import Finding
     from voirdire.tabular import Section
+
+
+_PLACES = 12
+#: Sections that the page shows judge by judge.
+_FIRST = ("answers", "why", "components")
+_NO_TEXTS = (
+    "Texts were asked for and none is shown: there are none, or the study sets data.excerpt = 0."
+)
 
 
 def write_html(
@@ -105,3 +132,194 @@ def _hash(script: str) -> str:
     """The only script that the page's policy lets run."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"sha256-{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePage:
+    """One judge's part of the report."""
+
+    id: str
+    name: str
+    sentence: str
+    facts: str
+    points: tuple[Point, ...]
+    sections: Mapping[str, Section]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page's content, in the order of its sections."""
+
+    title: str
+    version: str
+    date: str
+    facts: str
+    sentences: tuple[str, ...]
+    audit_summary: str
+    findings: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
+    grid: dict[str, Any]
+    multiplicity: str
+    scope: str
+    states: Mapping[str, StateWords]
+    several: bool
+    judges: tuple[JudgePage, ...]
+    drawings: tuple[dict[str, Any], ...]
+    sections: Mapping[str, Section]
+    texts: tuple[Text, ...]
+    texts_title: str
+    methods: tuple[str, ...]
+    margins: Section
+    settings: Section
+    references: tuple[str, ...]
+
+
+def build_page(
+    examination: Examination, drawings: Sequence[dict[str, Any]], *, with_text: bool
+) -> Page:
+    """The content of the report."""
+    study, found = examination.study, answers(examination)
+    shown = evidence(examination)
+    texts = shown_texts(examination) if with_text else ()
+    untold = (_NO_TEXTS,) if with_text and not texts else ()
+    return Page(
+        title=study.title or study.name,
+        version=examination.versions.get("voirdire", ""),
+        date=examination.date[:10],
+        facts=_facts(examination),
+        sentences=leads(found),
+        audit_summary=_audit_summary(examination),
+        findings=tuple(_findings(examination)),
+        notes=(*examination.choices, *examination.notes, *untold),
+        grid=_marks(examination, found),
+        multiplicity=multiplicity_text(examination),
+        scope=scope_text(examination),
+        states=STATES,
+        several=len({verdict.attribute for verdict in examination.verdicts}) > 1,
+        judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
+        drawings=tuple(drawings),
+        sections={name: one for name, one in shown.items() if name not in _FIRST},
+        texts=texts,
+        texts_title=texts_title(examination),
+        methods=methods(examination),
+        margins=margins_section(examination),
+        settings=settings_section(examination),
+        references=REFERENCES,
+    )
+
+
+def _facts(examination: Examination) -> str:
+    ratings = examination.ratings
+    systems = ratings["system"].drop_nulls().n_unique()
+    said = [
+        examination.date[:10],
+        f"{ratings['score'].drop_nulls().len():,} scores",
+        plural(ratings["item"].n_unique(), "item"),
+        plural(systems, "system") if systems else "",
+        plural(examination.raters.height, "rater"),
+    ]
+    return " · ".join(part for part in said if part)
+
+
+def _audit_summary(examination: Examination) -> str:
+    counts = Counter(found.severity for found in examination.findings)
+    if not counts:
+        return "The audit found nothing odd."
+    nouns = {"blocking": "blocking finding", "serious": "serious finding", "note": "note"}
+    said = [plural(counts[name], nouns[name]) for name in WORST_FIRST if counts[name]]
+    rule = (
+        " A blocking finding forbids any verdict on what it touches." if counts["blocking"] else ""
+    )
+    return f"The audit reports {listed(said)}.{rule}"
+
+
+def _findings(examination: Examination) -> list[dict[str, Any]]:
+    groups = []
+    for severity in WORST_FIRST:
+        found = [f for f in examination.findings if f.severity == severity]
+        sign, _, meaning = SEVERITIES[severity]
+        shown = [
+            {
+                "message": f.message,
+                "consequence": f.consequence,
+                "table": f.table,
+                "kind": f.kind.replace("_", " "),
+                "times": "once" if f.count == 1 else f"{f.count:,} times",
+                "places": [cut(place) for place in f.places[:_PLACES]],
+                "more": len(f.places) > _PLACES,
+            }
+            for f in found
+        ]
+        if shown:
+            groups.append(
+                {
+                    "title": severity.capitalize(),
+                    "severity": severity,
+                    "sign": sign,
+                    "meaning": meaning,
+                    "findings": shown,
+                }
+            )
+    return groups
+
+
+def _marks(examination: Examination, found: Sequence[Answer]) -> dict[str, Any]:
+    """The grid, each mark with its sign and colour."""
+    grid = grid_of(examination, found)
+    links = [f"j{at + 1}" for at in grid.places]
+    in_rows = grid.judges == "rows"
+    rows = [
+        {
+            "id": links[at] if in_rows else "",
+            "name": name,
+            "cells": [[_mark(use, state) for use, state in cell] for cell in cells],
+        }
+        for at, (name, cells) in enumerate(grid.rows)
+    ]
+    heads = [
+        {"name": name, "id": "" if in_rows else links[at]} for at, name in enumerate(grid.columns)
+    ]
+    return {
+        "corner": grid.corner,
+        "columns": heads,
+        "rows": rows,
+        "uses": grid.uses,
+        "by_use": grid.by_use,
+        "untested": grid.untested,
+    }
+
+
+def _mark(use: Use, state: State) -> dict[str, str]:
+    return {"use": use, "state": state, "sign": STATES[state].sign, "tone": STATES[state].tone}
+
+
+def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
+    why = {f"why-j{at}": why_section((answer,)), f"components-j{at}": components_section((answer,))}
+    return JudgePage(
+        id=f"j{at}",
+        name=answer.name,
+        sentence=answer.sentence,
+        facts=_judge_facts(examination, answer),
+        points=points(answer),
+        sections=why,
+    )
+
+
+def _judge_facts(examination: Examination, answer: Answer) -> str:
+    results = [
+        result
+        for result in examination.results
+        if rater_of(result) == answer.judge and result.reference == answer.verdicts[0].reference
+    ]
+    if not results:
+        return ""
+    pairs = sum(result.n_pairs for result in results)
+    said = [f"{plural(pairs, 'pair')} of ratings over {plural(len(results), 'attribute')}"]
+    names = reference_of(examination, results[0])
+    if names:
+        several = "the mean of " if len(names) > 1 else ""
+        said.append(f"held against {several}{', '.join(names)}")
+    left_out = list(dict.fromkeys(name for r in results for name in r.excluded_systems))
+    labels = [examination.study.system(name).label or name for name in left_out]
+    said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")
+    return "; ".join(said)

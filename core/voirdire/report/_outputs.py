@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.report._display import for_display
-from voirdire.report.figures import draw_figures, save_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,6 +61,8 @@ def write_outputs(
         An unknown format, a folder that cannot be made, or one whose tables were examined and
         would be written over.
     """
+    from voirdire.report.figures import draw_figures, save_figures  # noqa: PLC0415 - where asked for
+
     asked = tuple(dict.fromkeys(formats))
     folder = ready_folder(folder, asked)
     _spare_inputs(examination, folder, asked)

@@ -123,8 +123,8 @@ def margin_text(part: Component) -> str:
 def _needed(part: Component) -> str:
     if part.margin is None:
         return ""
-    if part.name in POINTS:
-        return f" (allowed: {margin_text(part).removeprefix('within ')})"
+    if part.name in POINTS and not isinstance(part.margin, tuple):
+        return f" (allowed: ±{number_text(float(part.margin), 2)})"
     return f" (needed: {margin_text(part)})"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.report._answers import answer_sections
 from voirdire.report._display import rater_of
+from voirdire.report._grid import answer_sections
 from voirdire.report._responses import response_sections
 from voirdire.tabular import (
     Marked,

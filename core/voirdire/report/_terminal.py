@@ -9,16 +9,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from voirdire.examining.verdict.facts import THESE
-from voirdire.report._answers import (
-    answers,
-    grid_of,
-    leads,
-    multiplicity_text,
-    points,
-    scope_text,
-)
+from voirdire.report._answers import answers, leads, multiplicity_text, points, scope_text
 from voirdire.report._display import for_display
 from voirdire.report._fitted import print_fitted
+from voirdire.report._grid import grid_of
 from voirdire.report._responses import rates_table
 from voirdire.report._tables import class_of, measures_section
 from voirdire.report._words import CLASSES, SEVERITIES, STATES, brief, legible, plural

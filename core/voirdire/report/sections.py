@@ -64,13 +64,15 @@ def print_sections(
     console.file.write(legible(captured.get(), console.encoding))
 
 
-def print_section(section: Section, console: Console, *, said: bool = True) -> None:
-    """Print the tables of a section and, where `said`, its text."""
+def print_section(
+    section: Section, console: Console, *, said: bool = True, most: int | None = MOST_ROWS
+) -> None:
+    """Print the tables of a section, `most` rows of each, and, where `said`, its text."""
     console.print(Text(visible(section.title), style="bold"))
     for table in section.tables:
-        print_fitted(console, Table(table.columns, table.rows[:MOST_ROWS]))
-        more = len(table.rows) - MOST_ROWS
-        if more > 0:
+        print_fitted(console, Table(table.columns, table.rows[:most]))
+        more = len(table.rows[most:]) if most is not None else 0
+        if more:
             console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
     if said and section.text:
         console.print(Text(visible(section.text), style="dim"))

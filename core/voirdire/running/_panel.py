@@ -16,6 +16,7 @@ from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Line, Worker
 from voirdire.schema import Usage
 from voirdire.store.counts import blind_characters, spent_by_model
+from voirdire.store.raters import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def charge(budget: Budget, session: Session, study: Study) -> None:
     Replies whose tokens are not known are charged by their length.
     """
     for identity, spent in spent_by_model(session.connection):
-        prices = study.run.prices.get(identity.partition(" {")[0])
+        prices = study.run.prices.get(model_name(identity))
         budget.calls += spent.calls
         budget.cost += cost_of(Usage(spent.input, spent.output, spent.cached), prices) or 0.0
         if prices is not None and spent.blind and budget.max_cost is not None:

@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from voirdire.shown import terminal, visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -60,11 +62,10 @@ async def _lines(workers: Sequence[Worker]) -> None:
 
 
 async def _live(workers: Sequence[Worker]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - a terminal alone needs it
-    from rich.live import Live  # noqa: PLC0415
+    from rich.live import Live  # noqa: PLC0415 - a terminal alone needs it
 
     started = time.monotonic()
-    with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
+    with Live(console=terminal(stderr=True), refresh_per_second=8, transient=True) as live:
         while True:
             live.update(_table(workers, time.monotonic() - started))
             await asyncio.sleep(LIVE_EVERY)
@@ -85,7 +86,7 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
             f"{_rate(worker, seconds):.1f}", str(_tokens(worker)), cost_text(worker),
             state,
         )  # fmt: skip
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     return table
 
 

@@ -26,6 +26,7 @@ from voirdire.executors import open_executor
 from voirdire.running._panel import charge, chosen
 from voirdire.running._result import RunResult, rater_results
 from voirdire.running._run import How, execute, read_study, take_inputs, warn_of_keys
+from voirdire.running._stop import interruptible
 from voirdire.running.budget import Budget, with_free_models
 from voirdire.store import is_session, session_study, write_tables
 from voirdire.store.counts import open_items
@@ -348,8 +349,6 @@ def run_piece(piece: Piece, only: Stage | None) -> Ran:
 async def _ended(
     known: tuple[Study, str], folder: Path, only: Stage | None, path: Path
 ) -> RunResult:
-    from voirdire.running._sync import interruptible  # noqa: PLC0415 - it imports this module
-
     how = How(resume=True, ask_again=True, only=only, quiet=True, whole=False)
 
     async def go(stop: Stop) -> RunResult:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
+from typing import TYPE_CHECKING, TypeVar
 
 from voirdire.errors import VoirdireError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+
+Result = TypeVar("Result")
 #: Seconds that calls under way are given to come back after an interruption.
 GRACE = 3.0
+#: What ends a run cleanly; Windows has no SIGHUP.
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class StoppedError(VoirdireError):
@@ -37,3 +49,35 @@ class Stop:
         """Raise `StoppedError` once it is set."""
         if self.reason:
             raise StoppedError(self.reason)
+
+
+async def interruptible(go: Callable[[Stop], Coroutine[None, None, Result]]) -> Result:
+    """Run with signals setting the stop, where this thread may handle them."""
+    stop, loop = Stop(), asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        return await go(stop)
+    # Who ignores a signal means it: nohup ignores SIGHUP, so that the run outlives its terminal.
+    before = {
+        number: handler
+        for number in SIGNALS
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+    unheard: list[int] = []
+
+    def heard() -> None:
+        unheard.clear()
+        stop.set("interrupted")
+
+    def interrupt(number: int, _: object) -> None:
+        if unheard:  # something blocks the loop, which has not heard of the one before
+            raise KeyboardInterrupt
+        unheard.append(number)
+        loop.call_soon_threadsafe(heard)
+
+    for number in before:
+        signal.signal(number, interrupt)
+    try:
+        return await go(stop)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.running._result import RunResult
     from voirdire.study import Stage, Study
-
-
-#: What ends a run cleanly; Windows has no SIGHUP.
-SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+from voirdire.running._stop import interruptible
 
 
 def run(  # noqa: PLR0913 - each is a choice of the caller
@@ -99,38 +93,6 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     except RuntimeError:
         return asyncio.run(interruptible(go))
     return _in_thread(go)
-
-
-async def interruptible(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:
-    """Run with signals setting the stop, where this thread may handle them."""
-    stop, loop = Stop(), asyncio.get_running_loop()
-    if threading.current_thread() is not threading.main_thread():
-        return await go(stop)
-    # Who ignores a signal means it: nohup ignores SIGHUP, so that the run outlives its terminal.
-    before = {
-        number: handler
-        for number in SIGNALS
-        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
-    }
-    unheard: list[int] = []
-
-    def heard() -> None:
-        unheard.clear()
-        stop.set("interrupted")
-
-    def interrupt(number: int, _: object) -> None:
-        if unheard:  # something blocks the loop, which has not heard of the one before
-            raise KeyboardInterrupt
-        unheard.append(number)
-        loop.call_soon_threadsafe(heard)
-
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
-        return await go(stop)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _in_thread(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunResult:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import numbers
 from voirdire.stats._ratings import encode_pair, spelled
 
@@ -101,9 +101,8 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
     strange = np.flatnonzero(codes[:, 0] == q)
     if strange.size:
         code = ratings.codes[kept][strange[0], 0]
-        raise StatisticsError(
-            f"true label {occurring[code].item()!r} is not declared; allowed are "
-            f"{declared.tolist()!r}"
+        raise not_one_of(
+            "true label", occurring[code].item(), declared.tolist(), error=StatisticsError
         )
     outside = ratings.codes[kept][codes[:, 1] == q, 1]
     undeclared = Counter(spelled(occurring[code]) for code in outside)

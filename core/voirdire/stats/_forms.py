@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +32,8 @@ def canonical(form: str) -> str:
     """One of `FORMS` for any accepted spelling: "ICC(A,1)", "A1", "ICC2", "ICC(2,1)", "icc_a1"."""
     bare = re.sub(r"[^A-Z0-9]", "", str(form).upper()).removeprefix("ICC")
     if bare not in _ALIASES:
-        raise StatisticsError(
-            f"unknown ICC form {form!r}; allowed are {', '.join(FORMS)} "
-            "and Shrout and Fleiss' ICC1, ICC2, ICC3, ICC1k, ICC2k, ICC3k"
-        )
+        others = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")  # as Shrout and Fleiss have it
+        raise not_one_of("ICC form", form, (*FORMS, *others), error=StatisticsError)
     return _ALIASES[bare]
 
 

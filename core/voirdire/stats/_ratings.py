@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import absent, masked, numbers
 
 if TYPE_CHECKING:
@@ -242,10 +242,8 @@ def _declared(levels: ArrayLike) -> NDArray[Any]:
 
 def _undeclared(value: Any, position: int, columns: int, declared: NDArray[Any]) -> NoReturn:
     row, column = divmod(position, columns)
-    raise StatisticsError(
-        f"rating {value!r} of item {row} by rater {column} is not a declared level; "
-        f"allowed are {declared.tolist()!r}"
-    )
+    where = f"item {row}, rater {column}"
+    raise not_one_of("rating", value, declared.tolist(), where, StatisticsError)
 
 
 def _near(low: float, high: float) -> bool:

@@ -132,9 +132,9 @@ class Estimate(Result):
 
     def interval(self, method: str | None = None) -> Interval | None:
         """The interval of that method, or the leading one; None where there is none."""
-        for found in self.intervals:
-            if method is None or found.method == method:
-                return found
+        for interval in self.intervals:
+            if method is None or interval.method == method:
+                return interval
         return None
 
     def __float__(self) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import masked
 from voirdire.stats._ratings import encode
 from voirdire.stats._results import Estimate
@@ -136,7 +136,7 @@ def _check(
     score: str | Scorer, epsilon: float, alpha: float, min_humans: int, min_items: int
 ) -> None:
     if isinstance(score, str) and score not in _SCORES:
-        raise StatisticsError(f"score must be one of {_SCORES} or a function, got {score!r}")
+        raise not_one_of("score", score, (*_SCORES, "a function"), error=StatisticsError)
     if not 0 <= epsilon < 1:
         raise StatisticsError(f"epsilon must lie in [0, 1), got {epsilon!r}")
     if not 0 < alpha < 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._class_support import Support, class_support
 from voirdire.stats._results import Estimate
 
@@ -77,7 +77,7 @@ def random_f1(
     random weighted F1 (permuted) = 0.260, n = 100, k = 2
     """
     if draws not in _DRAWS:
-        raise StatisticsError(f"draws must be one of {_DRAWS}, got {draws!r}")
+        raise not_one_of("draws", draws, _DRAWS, error=StatisticsError)
     given = class_support(support, n)
     name = f"random weighted F1 ({draws})"
     if not given.total:
@@ -198,12 +198,12 @@ def kappa_f1(f1: Estimate | float, baseline: Estimate | float) -> Estimate:
 
 
 def _part(value: Estimate | float, name: str) -> Estimate:
-    found = value if isinstance(value, Estimate) else Estimate("given", float(value))
-    if math.isnan(found.value):
-        return replace(found, reason=found.reason or "no_data")
-    if not 0 <= found.value <= 1:
-        raise StatisticsError(f"{name} must lie in [0, 1], got {found.value!r}")
-    return found
+    estimate = value if isinstance(value, Estimate) else Estimate("given", float(value))
+    if math.isnan(estimate.value):
+        return replace(estimate, reason=estimate.reason or "no_data")
+    if not 0 <= estimate.value <= 1:
+        raise StatisticsError(f"{name} must lie in [0, 1], got {estimate.value!r}")
+    return estimate
 
 
 def _mean_ratio(given: Support, c: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._chance_corrected import FLEISS
 from voirdire.stats._coefficient import coefficient
 from voirdire.stats._ratings import Ratings, encode, encode_pair
@@ -91,7 +91,7 @@ def fleiss_kappa(
     Fleiss' kappa (unweighted) = 0.586, n = 4, k = 3
     """
     if unequal not in _UNEQUAL:
-        raise StatisticsError(f"unequal must be one of {_UNEQUAL}, got {unequal!r}")
+        raise not_one_of("unequal", unequal, _UNEQUAL, error=StatisticsError)
     name = f"Fleiss' kappa ({weights_name(weights)})"
     interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
     pooled = unequal == "pooled"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats import _icc_bootstrap
 from voirdire.stats._anova import Decomposition, decompose, mean_squares
 from voirdire.stats._arrays import (
@@ -325,9 +325,7 @@ def _methods(ci: str | Iterable[str] | None) -> tuple[str, ...]:
     asked = () if ci is None else (ci,) if isinstance(ci, str) else tuple(ci)
     for method in asked:
         if method not in CI_METHODS:
-            raise StatisticsError(
-                f"unknown interval method {method!r}; allowed are {', '.join(CI_METHODS)} or None"
-            )
+            raise not_one_of("interval method", method, (*CI_METHODS, None), error=StatisticsError)
     return tuple(dict.fromkeys(asked))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._intervals import (
     check_level,
     jackknife_error,
@@ -140,9 +140,7 @@ def krippendorff_alpha(
     check_level(level, n_resamples)
     name = metric if isinstance(metric, str) else "matrix"
     if name not in {*_METRICS, "matrix"}:
-        raise StatisticsError(
-            f"metric must be one of {tuple(_METRICS)} or a matrix, got {metric!r}"
-        )
+        raise not_one_of("metric", metric, (*_METRICS, "a matrix"), error=StatisticsError)
     ratings = _coded(R, metric, levels)
     problem = _problem(ratings, metric)
     reason = _reason(problem, ratings)

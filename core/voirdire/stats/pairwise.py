@@ -11,7 +11,6 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import row_names
 from voirdire.stats._clusters import comparisons
-from voirdire.stats._davidson import Davidson, fit
 from voirdire.stats._intervals import (
     check_level,
     methods,
@@ -20,7 +19,6 @@ from voirdire.stats._intervals import (
 )
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats._separation import groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from voirdire.stats._clusters import Comparisons
+
+    Floats = NDArray[np.float64]
+
+
+_STEPS = 100
+_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,3 +227,148 @@ def _resampled(
             finite = groups(wins, ties).finite
             out.append(fit(wins, ties).values() if finite else np.full(k + 1, np.nan))
     return np.array(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Davidson:
+    """The maximum, and standard errors from the inverse information."""
+
+    strengths: Floats
+    nu: float
+    errors: Floats
+    nu_error: float
+
+    def part(self, place: int) -> tuple[float, float]:
+        """Value and standard error of a system, or of nu after the last."""
+        if place == len(self.strengths):
+            return self.nu, self.nu_error
+        return float(self.strengths[place]), float(self.errors[place])
+
+    def values(self) -> Floats:
+        """Strengths and nu."""
+        return np.append(self.strengths, self.nu)
+
+
+def fit(wins: Floats, ties: Floats) -> Davidson:
+    """Maximum likelihood for data whose maximum is finite; without a tie nu is 0.
+
+    Parameters
+    ----------
+    wins : (k, k)
+        Wins of the row over the column system.
+    ties : (k, k)
+        Ties of each pair, symmetric.
+    """
+    k = len(wins)
+    free = k + int(ties.any())
+    theta = np.zeros(free)
+    centre = np.zeros((free, free))
+    centre[:k, :k] = 1.0 / k  # fixes the sum of strengths, which the likelihood leaves open
+    value, slope, information = _likelihood(theta, wins, ties)
+    for _ in range(_STEPS):
+        step = np.linalg.solve(information + centre, slope)
+        if np.abs(step).max(initial=0.0) < _TOLERANCE:
+            break
+        size = 1.0
+        while size > 1e-10:
+            trial = _likelihood(theta + size * step, wins, ties)
+            if trial[0] >= value - 1e-12 * abs(value):
+                break
+            size /= 2
+        theta, (value, slope, information) = theta + size * step, trial
+    covariance = np.linalg.inv(information + centre) - centre
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    strengths = theta[:k] - theta[:k].mean()
+    nu = float(np.exp(theta[k])) if free > k else 0.0
+    nu_error = float(nu * errors[k]) if free > k else float("nan")
+    return Davidson(strengths, nu, errors[:k], nu_error)
+
+
+def _likelihood(theta: Floats, wins: Floats, ties: Floats) -> tuple[float, Floats, Floats]:
+    """Log-likelihood, gradient and information of log-strengths (and log nu where it is free)."""
+    k = len(wins)
+    with_ties = len(theta) > k
+    i, j = np.triu_indices(k, 1)
+    played = wins[i, j] + wins[j, i] + ties[i, j]
+    i, j, played = i[played > 0], j[played > 0], played[played > 0]
+    first, second = np.zeros((len(i), len(theta))), np.zeros((len(i), len(theta)))
+    first[np.arange(len(i)), i] = second[np.arange(len(j)), j] = 1.0
+    designs, observed = [first, second], [wins[i, j], wins[j, i]]
+    if with_ties:
+        middle = (first + second) / 2
+        middle[:, k] = 1.0
+        designs.append(middle)
+        observed.append(ties[i, j])
+    design, seen = np.stack(designs, axis=1), np.stack(observed, axis=1)
+    utility = design @ theta
+    top = utility.max(axis=1, keepdims=True)
+    mass = np.exp(utility - top)
+    chance = mass / mass.sum(axis=1, keepdims=True)
+    value = float((seen * np.log(chance)).sum())
+    expected = played[:, None] * chance
+    slope = np.einsum("po,pof->f", seen - expected, design)
+    mean = np.einsum("po,pof->pf", chance, design)
+    spread = np.einsum("po,pof,pog->fg", expected, design, design)
+    return value, slope, spread - np.einsum("p,pf,pg->fg", played, mean, mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """How systems fall apart.
+
+    Attributes
+    ----------
+    members : tuple of tuples of int
+        Systems that can be reached from one another by wins and ties; better groups first.
+    connected : bool
+        Whether all systems were compared, directly or through others.
+    finite : bool
+        Whether strengths and nu have a finite maximum (nu may be 0).
+    """
+
+    members: tuple[tuple[int, ...], ...]
+    connected: bool
+    finite: bool
+
+
+def groups(wins: NDArray[np.float64], ties: NDArray[np.float64]) -> Groups:
+    """Groups of systems, and whether all is finite.
+
+    A direction in which the likelihood never falls moves systems apart (then some group is never
+    beaten nor tied by another), or nu to infinity with them: wins at least one apart, ties at most
+    one. Both are excluded where all systems reach each other and some cycle holds a win more than
+    it holds ties.
+    """
+    k = len(wins)
+    reach = _closure((wins > 0) | (ties > 0) | np.eye(k, dtype=np.bool_))
+    mutual = reach & reach.T
+    met = _closure((wins + wins.T + ties > 0) | np.eye(k, dtype=np.bool_))
+    members = sorted(
+        {tuple(np.flatnonzero(row).tolist()) for row in mutual},
+        key=lambda group: (-int(reach[group[0]].sum()), group),
+    )
+    one = len(members) == 1 and k > 1
+    bounded = not (ties > 0).any() or not _apart(wins, ties)
+    return Groups(tuple(members), bool(k and met.all()), one and bounded)
+
+
+def _closure(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which systems are reached from which."""
+    reach = edges.copy()
+    for middle in range(len(reach)):
+        reach |= reach[:, middle : middle + 1] & reach[middle]
+    return reach
+
+
+def _apart(wins: NDArray[np.float64], ties: NDArray[np.float64]) -> bool:
+    """Whether places exist with winners 1 above losers and ties at most 1 apart (Bellman-Ford)."""
+    k = len(wins)
+    bound = np.where(ties > 0, 1.0, np.inf)
+    bound = np.where(wins > 0, -1.0, bound)  # loser <= winner - 1
+    place = np.zeros(k)
+    for _ in range(k + 1):
+        moved = np.minimum(place, (place[:, None] + bound).min(axis=0, initial=np.inf))
+        if (moved == place).all():
+            return True
+        place = moved
+    return False

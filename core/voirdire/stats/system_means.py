@@ -254,12 +254,8 @@ def system_agreement(
 
     Parameters
     ----------
-    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
-        Scores; NaN is missing.
-    systems, items, clusters : array-like, shape (n,)
-        What answered, what it answered, and what is left out at a time (default: items).
-    level : float
-        Nominal coverage of the t interval on Fisher's z.
+    judge, humans, systems, items, clusters, level
+        As in `system_order`.
 
     Returns
     -------
@@ -338,10 +334,8 @@ def system_bias(
 
     Parameters
     ----------
-    judge, humans : array-like, shape (n,) or (n, runs), (n, humans)
-        Scores; NaN is missing.
-    systems, items, clusters : array-like, shape (n,)
-        What answered, what it answered, and what is left out at a time (default: items).
+    judge, humans, systems, items, clusters
+        As in `system_order`.
     level : float
         Nominal coverage of the t interval, not adjusted for the number of systems.
 

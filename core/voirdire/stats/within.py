@@ -165,18 +165,10 @@ def item_reliability(
     ----------
     judge : array-like, shape (n,) or (n, runs)
         Scores; NaN is missing. Of several runs, products are averaged: the value is one run's.
-    humans : array-like, shape (n, humans)
-        Scores of at least two humans, NaN where missing; what two of them share is what counts.
     times : float
         The error variance that is allowed, in multiples of a human's.
-    systems, items : array-like, shape (n,), optional
-        What answered, and what it answered; system effects are removed.
-    clusters : array-like, shape (n,), optional
-        What is left out at a time; by default items.
-    nominal : bool
-        Whether scores are codes of labels: then vectors of 0 and 1 take their place.
-    level : float
-        Nominal coverage of the t interval.
+    humans, systems, items, clusters, nominal, level
+        As in `human_reliability`.
 
     Returns
     -------
@@ -236,16 +228,8 @@ def worth(
     ----------
     judge : array-like, shape (n,) or (n, runs)
         Scores; NaN is missing. Of several runs, products are averaged: the value is one run's.
-    humans : array-like, shape (n, humans)
-        Scores of at least two humans, NaN where missing; what two of them share is what counts.
-    systems, items : array-like, shape (n,), optional
-        What answered, and what it answered; system effects are removed.
-    clusters : array-like, shape (n,), optional
-        What is left out at a time; by default items.
-    nominal : bool
-        Whether scores are codes of labels: then vectors of 0 and 1 take their place.
-    level : float
-        Nominal coverage of the t interval.
+    humans, systems, items, clusters, nominal, level
+        As in `human_reliability`.
 
     Returns
     -------

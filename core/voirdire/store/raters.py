@@ -174,6 +174,14 @@ def model_identity(model: str, options: Mapping[str, Any]) -> str:
     return f"{model} {dumps(kept)}" if kept else model
 
 
+def model_name(identity: str) -> str:
+    """The model of a `model_identity`, without its options: what prices are given for.
+
+    No name of a model holds a blank followed by a brace; the options are a JSON object.
+    """
+    return identity.partition(" {")[0]
+
+
 def rubric_of(study: Study) -> Rubric | str:
     """The study's rubric: as declared, or the name (or path) of the one it uses."""
     spec = study.rubric

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from voirdire.errors import not_one_of
 from voirdire.study._run import no_secrets
 
 Names = tuple[str, ...]
@@ -78,12 +79,12 @@ class ClassifierSpec(_Part):
         >>> spec.variants()
         [('a batch_size=4', {'batch_size': 4}), ('a batch_size=8', {'batch_size': 8})]
         """
-        found = []
+        rows = []
         for values in product(*self.grid.values()):
             chosen = dict(zip(self.grid, values, strict=True))
             name = " ".join([self.name, *(f"{key}={value}" for key, value in chosen.items())])
-            found.append((name, {**self.options, **chosen}))
-        return found
+            rows.append((name, {**self.options, **chosen}))
+        return rows
 
 
 class ClassifySpec(_Part):
@@ -151,12 +152,11 @@ class ClassifySpec(_Part):
         sets = [(one, self.labels_of(one)[0]) for one in self.label_sets]
         for one, labels in sets:
             if one.none and one.none not in labels:
-                raise ValueError(
-                    f"label set {one.name!r}: none must be one of {list(labels)}, got {one.none!r}"
-                )
+                where = f"label set {one.name!r}, key 'none'"
+                raise not_one_of("label", one.none, labels, where, ValueError)
         known = sorted({label for _, labels in sets for label in labels})
         if self.none and self.none not in known:
-            raise ValueError(f"classify.none must be one of {known}, got {self.none!r}")
+            raise not_one_of("label", self.none, known, "classify.none", ValueError)
 
     @property
     def stratum(self) -> str:

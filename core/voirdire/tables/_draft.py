@@ -15,11 +15,12 @@ from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files._raw import build
-from voirdire.tables._guess import either_kind, is_human, names_rater, with_raters
+from voirdire.tables._guess import either_kind, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
+from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out
 from voirdire.tables._scale import coded_levels, infer_scale
 from voirdire.tables._tables import Part, finding, plural, shortened

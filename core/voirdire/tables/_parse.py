@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.parsing import parse_scores_column
+from voirdire import parsing
 from voirdire.tables._tables import STATUS, finding, plural
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def parse_cells(
     texts: Sequence[str | None], attributes: Sequence[str], scale: Scale
 ) -> ParsedCells:
     """Every cell read for every attribute."""
-    columns = parse_scores_column(texts, attributes, scale)
+    columns = parsing.parse_scores_column(texts, attributes, scale)
     scores = {
         name: _with_off_scale(columns.scores[name], columns.off_scale[name]) for name in attributes
     }

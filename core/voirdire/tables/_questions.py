@@ -14,6 +14,7 @@ from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import SYNONYMS, find, is_person, is_usual, measures, plain_word
 from voirdire.tables._numbers import FATES, is_numeric
+from voirdire.tables._people import kind_of
 from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
@@ -350,8 +351,6 @@ def _tells_sides_apart(frame: pl.DataFrame, column: str, known: Sequence[str]) -
 
     Not where the words are kinds of raters (*human*, *model*) or say something of people alone.
     """
-    from voirdire.tables._guess import kind_of  # noqa: PLC0415 - guesses build on this module
-
     words = frame[column].drop_nulls().unique().to_list()
     if measures(column) or any(kind_of(word) is not None for word in words):
         return False

@@ -83,7 +83,7 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
         ]
     )
     frame, notes = _with_ids(raw, plan, frame)
-    frame, withdrawn = without_withdrawn(raw, plan, frame)
+    frame, withdrawn = without_withdrawn(raw, plan.status, frame)
     notes = (*notes, *withdrawn)
     contexts = _contexts(raw, plan, frame)
     frame, repeated, problems = _once(raw, plan, frame.drop("=text", strict=False))

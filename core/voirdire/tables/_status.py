@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Plan
 
 #: Rows that count. Words of Label Studio, Argilla, MTurk, Prolific, Prodigy and of survey tools.
 KEPT = frozenset(
@@ -88,19 +87,16 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
 
 
 def without_withdrawn(
-    raw: RawTable, plan: Plan, frame: pl.DataFrame
+    raw: RawTable, column: str | None, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
-    """The records without those whose status says that they are no rating.
+    """The records without those whose status, in that column, says that they are no rating.
 
     A status of our own (`refused`, `failed`) keeps its row; the row's score is then missing.
     """
-    if plan.status is None:
+    if column is None:
         return frame, ()
-    words = _folded(frame["=status"].alias(plan.status))
-    if (
-        _TAKEN_BACK.search(plan.status)
-        and words.drop_nulls().is_in(["true", "false", "0", "1"]).all()
-    ):
+    words = _folded(frame["=status"].alias(column))
+    if _TAKEN_BACK.search(column) and words.drop_nulls().is_in(["true", "false", "0", "1"]).all():
         words = words.replace({"true": "withdrawn", "1": "withdrawn", "false": "ok", "0": "ok"})
     frame = frame.with_columns(words.alias("=status"))
     fine = words.is_null() | (words == "") | words.is_in([*KEPT, *_OWN])
@@ -108,7 +104,7 @@ def without_withdrawn(
         return frame, ()
     gone = frame.filter(~fine)
     unknown = [w for w in gone["=status"].unique(maintain_order=True) if w not in LEFT_OUT]
-    return frame.filter(fine), (_withdrawn(raw, plan.status, gone, unknown),)
+    return frame.filter(fine), (_withdrawn(raw, column, gone, unknown),)
 
 
 def _folded(column: pl.Series) -> pl.Series:

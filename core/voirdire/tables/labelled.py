@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError, check_columns
+from voirdire.errors import TableError, check_columns, duplicate
 from voirdire.parsing import said_yes
 from voirdire.tables._files import read_raw
 
@@ -49,11 +49,26 @@ def read_labelled(
     check_columns(where, (*named, *needed), frame.columns)
     hidden = [name for name in frame.columns if name not in named and name in named.values()]
     texts = frame.drop(hidden).rename(named).with_columns(pl.col("id", "text").cast(pl.String))
-    if texts["id"].null_count() or texts["id"].is_duplicated().any():
-        raise TableError(f"{where}: an id is empty or occurs more than once")
+    check_ids(texts["id"], where)
     first = ("id", "text", *labels)
     tidy = texts.with_columns(yes_no(texts[label], where) for label in labels)
     return tidy.select(*first, pl.exclude(*first)) if labels else texts
+
+
+def check_ids(ids: pl.Series, where: str) -> None:
+    """Refuse an empty id, and one that occurs more than once.
+
+    Raises
+    ------
+    TableError
+        It names the row, counted from 1, or the id.
+    """
+    if ids.null_count():
+        row = int(ids.is_null().arg_true()[0]) + 1
+        raise TableError(f"{where}, column {ids.name!r}: row {row} has no id")
+    if ids.is_duplicated().any():
+        again = ids.filter(ids.is_duplicated())[0]
+        raise duplicate("id", again, f"{where}, column {ids.name!r}", error=TableError)
 
 
 def yes_no(column: pl.Series, where: str) -> pl.Series:
@@ -73,11 +88,21 @@ def yes_no(column: pl.Series, where: str) -> pl.Series:
     return pl.Series(column.name, said, pl.Int8)
 
 
+def yes_of(cell: Any) -> bool | None:
+    """What a cell says, however it is written; None where it is blank or says something else.
+
+    >>> yes_of("Yes"), yes_of("0.0"), yes_of(1), yes_of(""), yes_of("2")
+    (True, False, True, None, None)
+    """
+    text = cell.strip() if isinstance(cell, str) else cell
+    return said_yes(float(text) if text in ("1", "0", "1.0", "0.0") else text)
+
+
 def _label(value: Any, label: str, where: str) -> int | None:
     text = value.strip() if isinstance(value, str) else value
     if text is None or text == "" or (isinstance(text, float) and math.isnan(text)):
         return None
-    found = said_yes(float(text) if isinstance(text, str) and text in ("1.0", "0.0") else text)
+    found = yes_of(text)
     if found is None:
         raise TableError(f"{where}, column {label!r}: {value!r} is neither yes nor no, 1 nor 0")
     return int(found)

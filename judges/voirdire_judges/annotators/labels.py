@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_one_of
 from voirdire.parsing import LabelSet, parse_labels
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._combine import missing_reply
 from voirdire_judges._flags import echo_flags, flagged
-from voirdire_judges.annotators._prompts import built_in, filled
 from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
 
 if TYPE_CHECKING:
@@ -18,11 +17,29 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Item
 
+
 Contradiction = Literal["missing", "labels"]
 #: Runs of an annotator, as in Sharma et al.: which labels recur is what is asked.
 RUNS = 5
 #: Labels that a ranked prompt allows: a dominant and a secondary one.
 RANKED_MOST = 2
+#: Stands in a prompt for the list of labels.
+LIST = "{labels}"
+MULTI = """\
+Read the text and decide which of the labels in the list apply to it.
+
+Labels: [{labels}]
+
+Answer with nothing but the labels that apply, as a comma-separated list."""
+RANKED = """\
+Read the text and decide which of the labels in the list applies to it most. Add a second label \
+only if one clearly applies as well.
+
+Labels: [{labels}]
+
+Answer with nothing but a comma-separated list: the dominant label first, then the second one, if \
+any. Name at most {at_most} labels."""
+_NONE = " If none applies, answer {none}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +161,30 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     most = RANKED_MOST if at_most is None and kind == "ranked" else at_most
     asked = built_in(kind, found, most) if prompt is None else prompt
     return LabelAnnotator(found, filled(asked, found), most, contradiction, guard, sampling)
+
+
+def built_in(kind: str, labels: LabelSet, at_most: int | None) -> str:
+    """The prompt of that kind, ``"multi"`` or ``"ranked"``.
+
+    Raises
+    ------
+    InputError
+        There is no prompt of that kind.
+    """
+    prompts = {"multi": MULTI, "ranked": RANKED}
+    if kind not in prompts:
+        raise not_one_of("kind", kind, prompts, "labels annotator")
+    none = _NONE.replace("{none}", labels.none) if labels.none else ""
+    return prompts[kind].replace("{at_most}", str(at_most)) + none
+
+
+def filled(prompt: str, labels: LabelSet) -> str:
+    """The prompt with the labels in place of ``{labels}``, those apart that are never offered.
+
+    >>> from voirdire.parsing import LabelSet
+    >>> kinds = LabelSet(("Anger", "Fear", "None", "Others"), none="None", other="Others")
+    >>> filled("Choose from [{labels}].", kinds)
+    'Choose from [Anger, Fear].'
+    """
+    offered = (label for label in labels.labels if label not in (labels.none, labels.other))
+    return prompt.replace(LIST, ", ".join(offered))

@@ -14,6 +14,7 @@ from voirdire.files import file_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from voirdire.examining.labels import Task
     from voirdire.study import ClassifySpec, LabelledData, LabelSetSpec, Study
 
 State = Literal["finished", "begun", "open", "no data"]
@@ -35,7 +36,7 @@ class Cell:
 
     data: str
     label_set: str
-    task: str
+    task: Task
     model: str
     use: str
     options: Mapping[str, Any]

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from voirdire.shown import terminal
+from voirdire.tabular import Section, Table, count, number, number_text, text
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -21,7 +24,8 @@ Examples:
 
   voirdire classify fit grid.toml --out models --device cuda
 
-Finished cells are skipped, and one that was killed goes on from its last epoch: run it again.
+Finished cells are skipped. A cell that was killed continues from its last epoch when the same
+command is run again.
 """
 
 PREDICT = """
@@ -205,10 +209,10 @@ def evaluate(
     else:
         _print_summary(found.summary)
         for row in found.best.iter_rows(named=True):
-            sd = f" ± {_shown(row['f1_weighted_sd'])}" if row["seeds"] > 1 else ""
+            sd = f" ± {number_text(row['f1_weighted_sd'], 3)}" if row["seeds"] > 1 else ""
             typer.echo(
                 f"Best of {row['tried']} on dev, {row['labels']}, {row['task']}: {row['model']} "
-                f"({row['validation_f1']:.3f}); on test {_shown(row['f1_weighted'])}{sd}."
+                f"({row['validation_f1']:.3f}); on test {number_text(row['f1_weighted'], 3)}{sd}."
             )
     for note in found.notes:
         typer.echo(note, err=True)
@@ -234,26 +238,18 @@ def _print_cells(study: Study, out: Path, only: str) -> None:
 
 
 def _print_summary(summary: pl.DataFrame) -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from voirdire.report.sections import print_section  # noqa: PLC0415 - slow
 
-    heads = ("task", "seeds", "n", "lost", "F1", "sd", "random", "const.", "kappa")
-    table = Table(
-        box=None, pad_edge=False, padding=(0, 1, 0, 0), title="Weighted F1 on the test sets"
-    )
-    for head in ("model", "labels"):
-        table.add_column(head, overflow="fold")
-    for head in heads:
-        table.add_column(head, justify="left" if head == "task" else "right", no_wrap=True)
-    for row in summary.iter_rows(named=True):
-        where = [escape(row[name]) for name in ("configuration", "labels", "task")]
-        counts = [str(row[name]) for name in ("seeds", "n", "missing")]
-        names = ("f1_weighted", "f1_weighted_sd", "f1_random", "f1_constant", "kappa")
-        table.add_row(*where, *counts, *(_shown(row[name]) for name in names))
-    Console().print(table)
-    typer.echo("lost: test items without a prediction. const.: the best constant predictor.")
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{value:.3f}"  # noqa: PLR0124 - NaN
+    columns = (
+        text("model"), text("labels"), text("task"), count("seeds"), count("n"), count("lost"),
+        number("F1", 3), number("sd", 3), number("random", 3), number("const.", 3),
+        number("kappa", 3),
+    )  # fmt: skip
+    names = (
+        "configuration", "labels", "task", "seeds", "n", "missing", "f1_weighted",
+        "f1_weighted_sd", "f1_random", "f1_constant", "kappa",
+    )  # fmt: skip
+    said = "lost: test items without a prediction. const.: the best constant predictor."
+    table = Table(columns, tuple(summary.select(names).iter_rows()))
+    section = Section("Weighted F1 on the test sets", said, (table,))
+    print_section(section, terminal(), most=None)

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.errors import StudyError, TableError
+from voirdire.errors import StudyError, TableError, not_one_of
 from voirdire.examining.labels import SPLITS, stratified_split
 from voirdire.tables import plural
-from voirdire_judges.classifiers._labels import read_labels
+from voirdire_judges.classifiers._labels import Labelled, Target, read_labels, target_of
 from voirdire_judges.classifiers._table import TESTED, read_table
-from voirdire_judges.classifiers._targets import Labelled, Target, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,13 +123,15 @@ def _split(
 
 
 def _strata(labels: Labelled) -> NDArray[np.str_]:
-    """The dominant label of each row, or all its labels where none leads; empty where missing."""
-    found = [
-        " + ".join(np.asarray(labels.labels)[row == 1].tolist()) if place < 0 else ""
-        for place, row in zip(labels.dominant, labels.matrix, strict=True)
-    ]
-    names = np.array(["", *labels.labels])[labels.dominant + 1]
-    return np.where(labels.dominant < 0, np.array(found, dtype=np.str_), names)
+    """The first label of each row, or all its labels where none is first; empty where missing."""
+    own = labels.labels
+    return np.array(
+        [
+            own.labels[place] if place >= 0 else " + ".join(own.named(row) or ())
+            for row, place in enumerate(own.first[0].tolist())
+        ],
+        dtype=np.str_,
+    )
 
 
 def _declared(
@@ -142,10 +143,8 @@ def _declared(
     strange = own & ~texts.is_in([*_NAMES, ""])
     if strange.any():
         row = strange.arg_true()[0]
-        raise TableError(
-            f"{data.path}, item {frame[spec.id][row]!r}, column {spec.split!r}: must be one of "
-            f"{SPLITS}, got {texts[row]!r}"
-        )
+        where = f"{data.path}, item {frame[spec.id][row]!r}, column {spec.split!r}"
+        raise not_one_of("split", texts[row], SPLITS, where, TableError)
     blank = (own & (texts == "")).sum()
     notes = (f"{blank} rows have no split and are not used",) if blank else ()
     return np.array([_NAMES.get(text, "") for text in texts.to_list()], dtype="<U5"), notes

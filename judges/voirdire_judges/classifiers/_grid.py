@@ -16,6 +16,7 @@ from voirdire.errors import (
     VoirdireError,
 )
 from voirdire.files import write_json
+from voirdire.shown import terminal, visible
 from voirdire.store.lock import acquire, release
 from voirdire_judges.classifiers._cells import (
     GRID,
@@ -165,11 +166,10 @@ def _bars(
     total: int, done: int, *, quiet: bool
 ) -> Iterator[tuple[Callable[[Cell], None], Callable[[str, int, int], None]]]:
     """One bar for cells and one for the steps of the cell at work, on stderr."""
-    from rich.console import Console  # noqa: PLC0415 - only here
-    from rich.markup import escape  # noqa: PLC0415 - only here
+    from rich.markup import escape  # noqa: PLC0415 - columns of a bar read markup
     from rich.progress import Progress  # noqa: PLC0415 - only here
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     off = quiet or not console.is_terminal
     with Progress(console=console, transient=True, disable=off) as bar:
         whole = bar.add_task("cells", total=total, completed=done)
@@ -178,7 +178,7 @@ def _bars(
 
         def begin(cell: Cell) -> None:
             nonlocal begun, name
-            name = escape(cell.name)
+            name = escape(visible(cell.name))
             bar.update(whole, completed=done + begun)
             bar.reset(inner, total=None, description=name, visible=True)
             begun += 1

@@ -1,24 +1,77 @@
-"""Columns of labels read against the declared set; what cannot be read is missing and counted."""
+"""Labels to learn from: a table's, as a `LabelMatrix`, and what a task makes of them.
+
+What cannot be read is missing, with the reason, and is counted.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import TableError
-from voirdire.examining.labels import split_labels
+from voirdire.errors import StudyError, TableError, not_one_of
+from voirdire.examining.labels import matrix_of_names, matrix_of_values, split_labels
 from voirdire.parsing import LabelSet, spelled
-from voirdire_judges.classifiers._targets import Labelled
+from voirdire.tables import yes_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
 
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from voirdire.examining.labels import LabelMatrix, Task
     from voirdire.study import ClassifySpec, LabelSetSpec
 
-_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The labels of each row.
+
+    Attributes
+    ----------
+    labels : LabelMatrix
+        One run: the declared labels of each row, and which of them comes first.
+    none : str
+        The label that says that no other applies; empty where there is none.
+    reasons : (n,) str
+        Why a row has no labels; empty where it has.
+    unknown : dict
+        Undeclared labels and how often they stand in the data.
+    """
+
+    labels: LabelMatrix
+    none: str
+    reasons: NDArray[np.str_]
+    unknown: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a task asks of each row: its classes as labels; `reasons` says why a row has none."""
+
+    task: Task
+    labels: LabelMatrix
+    reasons: NDArray[np.str_]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.labels.labels
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n, classes) 0 or 1; NaN in rows without a target."""
+        values: NDArray[np.float64] = self.labels.values[0]
+        return values
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Rows that have a target."""
+        known: NDArray[np.bool_] = self.labels.known[0]
+        return known
 
 
 def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -> Labelled:
@@ -35,74 +88,144 @@ def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -
     labels, none = spec.labels_of(chosen)
     if not labels:
         raise TableError(f"label set {chosen.name!r}: declare its labels (classify.labels)")
+    items = frame[spec.id].to_list()
     if chosen.columns:
-        return _settled(_from_columns(frame, chosen, labels, none))
+        return _settled(_from_columns(frame, items, chosen, labels, none))
     known = LabelSet(labels, none=none or None)
-    return _settled(_from_lists(frame[chosen.column].to_list(), known, spec.separator))
+    return _settled(_from_lists(frame[chosen.column].to_list(), items, known, spec.separator))
 
 
 def _settled(found: Labelled) -> Labelled:
     """The labels without rows that name neither `none` nor a label, or both."""
     if not found.none:
         return found
-    none, count = found.matrix[:, found.labels.index(found.none)], found.matrix.sum(axis=1)
+    values = found.labels.values[0]
+    none, count = values[:, found.labels.labels.index(found.none)], values.sum(axis=1)
     reasons = np.where(count == 0, "no label", found.reasons)
     reasons = np.where((none == 1) & (count > 1), "contradiction", reasons)
-    lost = reasons != ""
-    matrix = np.where(lost[:, None], np.nan, found.matrix)
-    return replace(
-        found, matrix=matrix, dominant=np.where(lost, -1, found.dominant), reasons=reasons
-    )
+    return replace(found, labels=found.labels.without(reasons != ""), reasons=reasons)
 
 
-def _from_lists(cells: list[Any], known: LabelSet, separator: str) -> Labelled:
-    matrix = np.full((len(cells), len(known.labels)), np.nan)
-    dominant = np.full(len(cells), -1)
-    reasons = np.full(len(cells), "", dtype="<U24")
+def _from_lists(
+    cells: Sequence[Any], items: Sequence[str], known: LabelSet, separator: str
+) -> Labelled:
+    """All labels in one cell; the first named comes first."""
+    named: list[list[str] | None] = []
+    reasons: list[str] = []
     unknown: Counter[str] = Counter()
-    for row, cell in enumerate(cells):
+    for cell in cells:
         parts = split_labels(cell, separator)
-        if parts is None:
-            reasons[row] = "blank"
-            continue
-        places = [known.forms.get(spelled(part)) for part in parts]
-        strange = [part for part, place in zip(parts, places, strict=True) if place is None]
-        if strange:
-            unknown.update(strange)
-            reasons[row] = "undeclared label"
-            continue
-        found = [known.labels.index(place) for place in places if place is not None]
-        matrix[row] = 0
-        matrix[row, found] = 1
-        dominant[row] = found[0] if found else -1
-    return Labelled(known.labels, known.none or "", matrix, dominant, reasons, dict(unknown))
+        forms = [known.forms.get(spelled(part)) for part in parts or ()]
+        strange = [part for part, form in zip(parts or (), forms, strict=True) if form is None]
+        unknown.update(strange)
+        reasons.append("blank" if parts is None else "undeclared label" if strange else "")
+        named.append(None if reasons[-1] else [form for form in forms if form is not None])
+    labels = matrix_of_names(named, known.labels, items=items)
+    return Labelled(labels, known.none or "", np.array(reasons, np.str_), dict(unknown))
 
 
 def _from_columns(
-    frame: pl.DataFrame, chosen: LabelSetSpec, labels: tuple[str, ...], none: str
+    frame: pl.DataFrame,
+    items: Sequence[str],
+    chosen: LabelSetSpec,
+    labels: tuple[str, ...],
+    none: str,
 ) -> Labelled:
     """One column of 0 and 1 a label; a label without a column applies to no row."""
-    strange = sorted(set(chosen.columns) - set(labels))
-    if strange:
-        raise TableError(f"label set {chosen.name!r}: {strange} not among the labels {labels}")
-    matrix = np.zeros((frame.height, len(labels)))
+    for name in chosen.columns:
+        if name not in labels:
+            raise not_one_of("label", name, labels, f"label set {chosen.name!r}", TableError)
+    values = np.zeros((frame.height, len(labels)))
     unknown: Counter[str] = Counter()
-    strange_rows = np.zeros(frame.height, dtype=np.bool_)
+    reasons = np.full(frame.height, "", dtype="<U15")
     for label, column in chosen.columns.items():
-        texts = ["" if v is None else str(v).strip().lower() for v in frame[column].to_list()]
-        values = [1.0 if t in _YES else 0.0 if t in _NO else np.nan for t in texts]
-        odd = [bool(t) and t not in (*_YES, *_NO) for t in texts]
-        unknown.update(t for t, is_odd in zip(texts, odd, strict=True) if is_odd)
-        strange_rows |= odd
-        matrix[:, labels.index(label)] = values
-    lost = np.isnan(matrix).any(axis=1)
-    single = np.nan_to_num(matrix).sum(axis=1) == 1
-    dominant = np.where(single & ~lost, np.nan_to_num(matrix).argmax(axis=1), -1)
+        cells = ["" if cell is None else str(cell).strip() for cell in frame[column].to_list()]
+        said = [yes_of(cell) for cell in cells]
+        odd = np.array([cell != "" and yes is None for cell, yes in zip(cells, said, strict=True)])
+        unknown.update(cell for cell, is_odd in zip(cells, odd, strict=True) if is_odd)
+        values[:, labels.index(label)] = [np.nan if yes is None else yes for yes in said]
+        blank = np.isnan(values[:, labels.index(label)]) & ~odd
+        reasons[blank & (reasons == "")] = "blank"
+        reasons[odd] = "neither 0 nor 1"
     if none and none not in chosen.columns:
-        empty = ~lost & (matrix.sum(axis=1) == 0)
-        matrix[empty, labels.index(none)] = 1
-        dominant[empty] = labels.index(none)
-    matrix[lost] = np.nan
-    why = np.where(strange_rows, "neither 0 nor 1", "blank")
-    reasons = np.where(lost, why, "").astype("<U24")
-    return Labelled(labels, none, matrix, dominant, reasons, dict(unknown))
+        values[values.sum(axis=1) == 0, labels.index(none)] = 1
+    single = np.nan_to_num(values).sum(axis=1) == 1
+    first = np.where(single, np.nan_to_num(values).argmax(axis=1), -1)
+    found = matrix_of_values(values, labels, items=items, first=first).without(reasons != "")
+    return Labelled(found, none, reasons, dict(unknown))
+
+
+def target_of(given: Labelled, task: Task, spec: LabelSetSpec) -> Target:
+    """What a task asks of the labels of a set.
+
+    ``binary``: whether any label but `none` applies. ``multi-class``: the label that comes first.
+    ``multi-label``: all labels as they stand.
+
+    Raises
+    ------
+    StudyError
+        Too few classes are left.
+    """
+    if spec.classes:
+        found = _combined(given, spec)
+    elif task == "binary":
+        found = _binary(given, spec)
+    elif task == "multi-class":
+        found = _first(given)
+    else:
+        found = Target(task, given.labels, given.reasons)
+    if not found.classes or (task != "multi-label" and len(found.classes) < 2):
+        raise StudyError(f"label set {spec.name!r}: a {task} task needs two classes or more")
+    return found
+
+
+def binary_classes(labels: tuple[str, ...], none: str, positive: str = "") -> tuple[str, str]:
+    """Names of the two classes, the negative one first.
+
+    >>> binary_classes(("depression",), ""), binary_classes(("A", "B", "None"), "None")
+    (('not depression', 'depression'), ('None', 'any'))
+    """
+    real = [label for label in labels if label != none]
+    yes = positive or (real[0] if len(real) == 1 else "any")
+    return none or f"not {yes}", yes
+
+
+def _binary(given: Labelled, spec: LabelSetSpec) -> Target:
+    own = given.labels
+    real = own.only([label for label in own.labels if label != given.none])
+    yes = real.values[0].max(axis=1, initial=0.0)
+    yes[given.reasons != ""] = np.nan
+    classes = binary_classes(own.labels, given.none, spec.positive)
+    return Target("binary", _one_of(own, classes, np.column_stack([1 - yes, yes])), given.reasons)
+
+
+def _first(given: Labelled) -> Target:
+    own, first = given.labels, given.labels.first[0].astype(np.intp)
+    values = np.eye(len(own.labels))[np.maximum(first, 0)]
+    values[first < 0] = np.nan
+    fresh = (first < 0) & (given.reasons == "")
+    reasons = np.where(fresh, "no single label", given.reasons)
+    return Target("multi-class", _one_of(own, own.labels, values), reasons)
+
+
+def _combined(given: Labelled, spec: LabelSetSpec) -> Target:
+    """One class for each declared set of labels, exactly as declared."""
+    own, classes = given.labels, tuple(spec.classes)
+    for name, labels in spec.classes.items():
+        for label in labels:
+            if label not in own.labels:
+                where = f"label set {spec.name!r}, class {name!r}"
+                raise not_one_of("label", label, own.labels, where, StudyError)
+    sets = matrix_of_names(list(spec.classes.values()), own.labels, items=classes).values[0]
+    if len(np.unique(sets, axis=0)) < len(sets):
+        raise StudyError(f"label set {spec.name!r}: two of its classes hold the same labels")
+    same = (own.values[0][:, None, :] == sets[None]).all(axis=2)
+    values = np.where(same.any(axis=1)[:, None], same, np.nan)
+    fresh = ~same.any(axis=1) & (given.reasons == "")
+    reasons = np.where(fresh, "no class for these labels", given.reasons)
+    return Target("multi-class", _one_of(own, classes, values), reasons)
+
+
+def _one_of(own: LabelMatrix, classes: Sequence[str], values: NDArray[np.float64]) -> LabelMatrix:
+    """Classes of the same rows."""
+    return matrix_of_values(values, classes, items=own.items)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def check_task(task: str, classes: Sequence[str], name: str) -> None:
     voirdire.errors.InputError: tfidf: a binary task needs 2 classes, got ['a']
     """
     if task not in TASKS:
-        raise InputError(f"{name}: task must be one of {TASKS}, got {task!r}")
+        raise not_one_of("task", task, TASKS, name)
     if isinstance(classes, str) or len(set(classes)) != len(classes) or not classes:
         raise InputError(f"{name}: classes must be names that differ, got {classes!r}")
     if task == "binary" and len(classes) != 2:

@@ -10,13 +10,13 @@ import polars as pl
 
 from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError, SessionError
-from voirdire.examining.labels import decide
+from voirdire.examining.labels import decide, matrix_of_values
 from voirdire.protocols import Trainable
 from voirdire_judges.classifiers._cells import MODEL, RESULT, read_json
 from voirdire_judges.classifiers._checked import scores_of
 from voirdire_judges.classifiers._evaluate import finished_cells
+from voirdire_judges.classifiers._labels import Target
 from voirdire_judges.classifiers._table import read_items
-from voirdire_judges.classifiers._targets import Target
 from voirdire_judges.classifiers._train import cuts, make_classifier
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def _loaded(
             "that cannot be saved)"
         )
     classes = tuple(result["classes"])
-    target = Target(cell.task, classes, np.empty((0, len(classes))), np.array([], dtype=np.str_))
+    empty = matrix_of_values(np.empty((0, len(classes))), classes, items=())
+    target = Target(cell.task, empty, np.array([], dtype=np.str_))
     made = make_classifier(known.resolve("classifier", cell.use), cell, target, machine)
     if not isinstance(made, Trainable):
         raise InputError(f"{cell.name}: classifier {cell.use!r} cannot be loaded")

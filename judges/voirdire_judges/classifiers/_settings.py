@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_one_of
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -47,9 +47,7 @@ class Settings:
             raise InputError("hf classifier: give the encoder's hub name or folder as model")
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"hf classifier: {name} must be one of {allowed}, got {getattr(self, name)!r}"
-                )
+                raise not_one_of(name, getattr(self, name), allowed, "hf classifier")
         for name in (*_WHOLE, *_REAL):
             self._check_number(name, getattr(self, name))
         if self.warmup >= 1:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from voirdire.study import ClassifySpec
     from voirdire_judges.classifiers._cells import Cell
     from voirdire_judges.classifiers._data import Dataset
-    from voirdire_judges.classifiers._targets import Target
+    from voirdire_judges.classifiers._labels import Target
 
     Floats = NDArray[np.float64]
     Progress = Callable[[str, int, int], None]
@@ -184,7 +184,7 @@ def sample_of(data: Dataset, target: Target, split: str) -> Sample:
     return Sample(
         tuple(data.items[place] for place in places),
         tuple(data.texts[place] for place in places),
-        target.matrix[places].astype(np.int8),
+        target.values[places].astype(np.int8),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import PluginError
 from voirdire.probes import RequestProbe, ResponseProbe
+from voirdire.protocols import FollowsUp
 from voirdire.schema import Message, Sampling
 
 if TYPE_CHECKING:
@@ -185,6 +186,6 @@ def make(
         raise PluginError(f"probe {probe!r} changes responses, and no requests")
     more = {} if sampling is None else {"sampling": sampling}
     made = plugins.resolve("judge", judge)(rubric, **(options or {}), **more)
-    if hasattr(made, "follow_up"):
+    if isinstance(made, FollowsUp):
         raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
     return ProbedJudge(made, found)

@@ -13,7 +13,7 @@ from voirdire.cli.options import (
     ModelOptions,
     StudyFolder,
     model_options,
-    sections_text,
+    show_tables,
 )
 
 STUDY = """
@@ -193,7 +193,7 @@ def silver(
     kept = {"at_least": at_least, "keep_controls": keep_controls, "seed": seed, "gold": gold}
     how = {"resume": resume, "max_cost": max_cost, "quiet": quiet}
     found, code = bodies.label_silver(posts, model, out, columns, asked, kept, how)
-    typer.echo(sections_text(found, as_json=as_json))
+    show_tables(found, as_json=as_json)
     raise typer.Exit(code)
 
 

@@ -14,7 +14,7 @@ from voirdire.cli.options import (
     StudyFolder,
     model_options,
     print_next,
-    sections_text,
+    show_tables,
 )
 
 EPILOG = """
@@ -49,7 +49,7 @@ def scenarios(as_json: JsonOption = False) -> None:
     """Show why MSE and ICC decide differently: the two scenarios of Figure 5, computed anew."""
     from voirdire_plugins.mentalalign.review import scenarios as of_figure_5
 
-    typer.echo(sections_text([of_figure_5()], as_json=as_json))
+    show_tables([of_figure_5()], as_json=as_json)
 
 
 def mentalalign(

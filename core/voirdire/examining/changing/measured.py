@@ -13,8 +13,9 @@ from voirdire import tables
 from voirdire.errors import InputError, listed
 from voirdire.examining._examine import judged_of
 from voirdire.examining.examination import Examination
+from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.source import inputs_of, open_source, scale_of
+from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import clusters_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Inputs, Source
+    from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study

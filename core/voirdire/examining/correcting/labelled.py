@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.source import Inputs, Source
+    from voirdire.examining.inputs import Inputs
+    from voirdire.examining.source import Source
 
     Floats = NDArray[np.float64]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,18 +9,23 @@ import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
-from voirdire.stats import icc, labels_needed
+from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from voirdire.examining.correcting.labelled import Labelled
     from voirdire.examining.source import Source
     from voirdire.schema import Finding
-    from voirdire.stats import LabelsNeeded
+    from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
 
 #: The reliability that a mean of several humans or runs is planned for.
 _WANTED = 0.8
+#: Judges, and runs of each, from which the parts of the variance can be told apart.
+_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,27 @@ class MeanOfSeveral:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelOfJudges:
+    """Where the scores of several judges with several runs vary, and how many judges it takes.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        Those with several runs; of each, as many runs as all of them have.
+    components : VarianceComponents
+        Over responses (its items), judges (its raters) and runs within judges.
+    needed : tuple of Decision
+        Judges whose mean reaches a reliability of 0.80, with one run each and with as many as
+        there are.
+    """
+
+    attribute: str
+    judges: tuple[str, ...]
+    components: VarianceComponents
+    needed: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LabelPlan:
     """A table of budget against half width.
 
@@ -66,6 +91,8 @@ class LabelPlan:
     rows : tuple of PlannedLabels
     means : tuple of MeanOfSeveral
         Where there are several humans, or several runs of a judge.
+    panels : tuple of PanelOfJudges
+        Where several judges have several runs.
     power : float or None
         Where differences are to be detected.
     cost : float or None
@@ -76,6 +103,7 @@ class LabelPlan:
 
     rows: tuple[PlannedLabels, ...]
     means: tuple[MeanOfSeveral, ...]
+    panels: tuple[PanelOfJudges, ...]
     power: float | None
     cost: float | None
     unit: str
@@ -141,23 +169,29 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         unit = "clusters"
     elif not by and data.overall_cluster is not None:
         unit = "items"
-    return LabelPlan(tuple(rows), tuple(_means(data)), power, cost, unit, data.findings)
+    return LabelPlan(
+        tuple(rows), tuple(_means(data)), tuple(_panels(data)), power, cost, unit, data.findings
+    )
 
 
 def _means(data: Labelled) -> Iterator[MeanOfSeveral]:
     """Of the humans, and of the runs of each judge."""
-    ratings = data.inputs.ratings.select(
+    ratings = _by_response(data)
+    people = ratings.filter(pl.col("rater").is_in(list(data.inputs.panel.reference)))
+    for attribute in data.attributes:
+        yield from _mean(people, attribute, "", "rater")
+        for judge in data.judges:
+            yield from _mean(ratings.filter(pl.col("rater") == judge), attribute, judge, "run")
+
+
+def _by_response(data: Labelled) -> pl.DataFrame:
+    return data.inputs.ratings.select(
         pl.concat_str(
             [pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")],
             separator="\0",
         ).alias("response"),
         pl.col("rater").cast(pl.String), "run", pl.col("attribute").cast(pl.String), "score",
     )  # fmt: skip
-    people = ratings.filter(pl.col("rater").is_in(list(data.inputs.panel.reference)))
-    for attribute in data.attributes:
-        yield from _mean(people, attribute, "", "rater")
-        for judge in data.judges:
-            yield from _mean(ratings.filter(pl.col("rater") == judge), attribute, judge, "run")
 
 
 def _mean(
@@ -169,9 +203,33 @@ def _mean(
     wide = own.pivot(on=column, index="response", values="score", aggregate_function="mean")
     found = icc(wide.drop("response").to_numpy(), "A,1")
     single = found.value
-    needed = None
-    if 0 < single < 1:
-        needed = max(1, math.ceil(_WANTED * (1 - single) / (single * (1 - _WANTED)) - 1e-9))
-    elif single >= 1:
-        needed = 1
-    yield MeanOfSeveral(attribute, rater, single, needed, wide.width - 1)
+    yield MeanOfSeveral(attribute, rater, single, runs_needed(single, _WANTED).runs, wide.width - 1)
+
+
+def _panels(data: Labelled) -> Iterator[PanelOfJudges]:
+    """The judges with several runs, on the runs that all of them have."""
+    judged = _by_response(data).filter(pl.col("rater").is_in(list(data.judges)))
+    for attribute in data.attributes:
+        own = judged.filter(pl.col("attribute") == attribute)
+        counts = own.group_by("rater", maintain_order=True).agg(pl.col("run").n_unique())
+        several = counts.filter(pl.col("run") >= _FEWEST)
+        if several.height < _FEWEST:
+            continue
+        judges, runs = several["rater"].to_list(), int(several["run"].min())  # type: ignore[arg-type]
+        scores = _cells(own, judges, runs)
+        found = variance_components(scores)
+        needed = tuple(raters_needed(found, _WANTED, runs=n) for n in dict.fromkeys((1, runs)))
+        yield PanelOfJudges(attribute, tuple(judges), found, needed)
+
+
+def _cells(own: pl.DataFrame, judges: Sequence[str], runs: int) -> NDArray[np.float64]:
+    """(responses, judges, runs): of each judge its first runs; NaN where a score is missing."""
+    at = pl.col("run").rank("dense").over("rater")
+    cell = pl.concat_str("rater", at.cast(pl.String), separator="\0").alias("cell")
+    wide = (
+        own.filter(at <= runs)
+        .with_columns(cell)
+        .pivot(on="cell", index="response", values="score", aggregate_function="mean")
+    )
+    names = [f"{judge}\0{n + 1}" for judge in judges for n in range(runs)]
+    return wide.select(names).to_numpy().reshape(wide.height, len(judges), runs)

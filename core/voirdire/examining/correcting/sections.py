@@ -249,6 +249,8 @@ def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
     parts = [Section("Labels needed", said, (Table(tuple(columns), tuple(rows)),), leading=True)]
     if found.means:
         parts.append(_means_section(found))
+    if found.panels:
+        parts.append(_panels_section(found))
     return tuple(parts)
 
 
@@ -269,6 +271,35 @@ def _means_section(found: LabelPlan) -> Section:
                         one.single, one.needed,
                     )
                     for one in found.means
+                ),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _panels_section(found: LabelPlan) -> Section:
+    return Section(
+        "More judges, or more runs",
+        "Where the variance of the judges' scores comes from: responses that differ, judges that "
+        "are stricter, judges that disagree about a response, and what changes from run to run. "
+        "Runs average out only the last. How many judges like these have a mean with a "
+        "reliability of 0.80, with one run each and with as many as there are; a dash says that "
+        "no number is enough.",
+        (
+            Table(
+                (
+                    text("Attribute"), number("Responses", 2), number("Judges", 2),
+                    number("Judge by response", 2), number("Runs", 2), count("There are"),
+                    count("Judges needed, one run"), count("Judges needed, all runs"),
+                ),
+                tuple(
+                    (
+                        one.attribute, one.components.item, one.components.rater,
+                        one.components.item_rater, one.components.run + one.components.error,
+                        len(one.judges),
+                        one.needed[0].raters, one.needed[-1].raters,
+                    )
+                    for one in found.panels
                 ),
             ),
         ),

@@ -31,8 +31,8 @@ from voirdire.store import is_session
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.labels.runs import LabelRuns
-    from voirdire.examining.source import Inputs
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
     from voirdire.tabular import Section

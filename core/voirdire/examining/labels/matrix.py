@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import polars as pl
 
-from voirdire.errors import TableError, duplicate
+from voirdire.errors import TableError, duplicate, not_one_of
 from voirdire.schema import STATUSES
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def task_of(text: str, where: str) -> Task:
     """
     form = "".join(sign for sign in text.casefold() if sign.isalpha())
     if form not in _FORMS:
-        raise TableError(f"{where}, column 'task': must be one of {TASKS}, got {text!r}")
+        raise not_one_of("task", text, TASKS, f"{where}, column 'task'", TableError)
     return _FORMS[form]
 
 
@@ -112,6 +112,20 @@ class LabelMatrix:
         to[places] = np.arange(len(places))
         return replace(
             self, labels=tuple(labels), values=self.values[:, :, places], first=to[self.first]
+        )
+
+    def without(self, lost: NDArray[np.bool_]) -> LabelMatrix:
+        """The same, where nothing is known of these: (items,) or (runs, items) bool.
+
+        >>> matrix_of_values([[1], [0]], ["rain"]).without(np.array([True, False])).known.tolist()
+        [[False, True]]
+        """
+        lost = np.broadcast_to(lost, self.first.shape)
+        return replace(
+            self,
+            values=np.where(lost[..., None], np.nan, self.values),
+            statuses=np.where(lost, "blank", self.statuses),
+            first=np.where(lost, np.int16(-1), self.first),
         )
 
     def two_classes(self, other: str = "") -> LabelMatrix:

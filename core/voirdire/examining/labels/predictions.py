@@ -101,13 +101,13 @@ def read_results(
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob(f"{NAME}.*") if file.suffix in (".parquet", ".csv"))
-    if not found:
+    paths = sorted(file for file in path.rglob(f"{NAME}.*") if file.suffix in (".parquet", ".csv"))
+    if not paths:
         raise InputError(
             f"{path} is a folder, and no file {NAME}.parquet or {NAME}.csv lies in it: give a "
             "table of predictions or of printed results"
         )
-    return found
+    return paths
 
 
 def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:

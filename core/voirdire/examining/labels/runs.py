@@ -336,11 +336,11 @@ def reply_states(runs: LabelRuns) -> pl.DataFrame:
                 "reasons": ", ".join(f"{s} {tally[s]}" for s in STATUSES if s in tally),
             }
         )
-    found = pl.DataFrame(rows)
+    frame = pl.DataFrame(rows)
     if runs.entries is None:
-        return found
+        return frame
     flagged = runs.entries.group_by("rater").agg(**_flag_counts())
-    return found.join(flagged, on="rater", how="left", maintain_order="left").with_columns(
+    return frame.join(flagged, on="rater", how="left", maintain_order="left").with_columns(
         pl.col("contradictions", "too_many", "unknown").fill_null(0)
     )
 

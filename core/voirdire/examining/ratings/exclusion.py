@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.panel import Member, Panel
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.ratings.pairing import Pairing
-    from voirdire.examining.source import Member, Panel
     from voirdire.stats import SystemFeatures, SystemSums
 
 

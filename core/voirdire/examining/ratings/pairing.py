@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.panel import Member, Panel
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Member, Panel
 
 
 #: The forms of ICC that every result has.

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.examination import Measure, SystemMean, SystemTest
+    from voirdire.examining.panel import Panel
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.ratings.pairing import Pairing
-    from voirdire.examining.source import Panel
     from voirdire.stats import Estimate
     from voirdire.study import Analysis
 
@@ -68,7 +68,13 @@ class _Ways:
 
 
 def examine_ratings(
-    panel: Panel, cube: Cube, analysis: Analysis, *, bias_level: float, alone: bool
+    panel: Panel,
+    cube: Cube,
+    analysis: Analysis,
+    *,
+    bias_level: float,
+    alone: bool,
+    clusters: NDArray[np.str_] | None = None,
 ) -> RatingsPart:
     """Each judge against the reference, the humans among themselves, and the systems.
 
@@ -78,6 +84,8 @@ def examine_ratings(
         Level of the interval of the bias.
     alone : bool
         Labels are examined besides: without a result their means by system say nothing.
+    clusters : (N,) array of str, optional
+        The declared cluster of each response.
     """
     ways = _Ways(panel, analysis, bias_level)
     found = list(pairings(cube, panel, panel.judges, panel.references))
@@ -90,17 +98,19 @@ def examine_ratings(
         ceiling=_ceiling(cube, ways),
         system_means=() if alone and not results else system_means(cube, panel.composites),
         tests=_tests(cube, panel, analysis),
-        measures=_measures(cube, panel, analysis),
+        measures=_measures(cube, panel, analysis, clusters),
         pairs=pairs_frame(found, cube),
     )
 
 
-def _measures(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[Measure, ...]:
+def _measures(
+    cube: Cube, panel: Panel, analysis: Analysis, clusters: NDArray[np.str_] | None
+) -> tuple[Measure, ...]:
     if not analysis.measures:
         return ()
     from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient
 
-    return measures_of(cube, panel, analysis)
+    return measures_of(cube, panel, analysis, clusters)
 
 
 def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.verdict.facts import Careless, Component, ComponentName, Reason, State
-from voirdire.stats import held_out, within
+from voirdire.stats import held_out, runs_needed, within
 from voirdire.stats import system_means as means
 from voirdire.stats.response_panel import centred
 from voirdire.stats.responses import effective_size, share_interval
@@ -730,20 +730,8 @@ def _run(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
         return part
 
     found = jackknife(share(table.sum(axis=0)), share(leave_one_out(table)), "fisher")
-    return replace(_above("RUN", found, margins.run), count=runs_needed(found.value, margins.run))
-
-
-def runs_needed(single: float, asked: float) -> int:
-    """Runs whose mean is reliable enough: asked / (1 - asked) (1 - q) / q; 0 where unknown.
-
-    Source: Spearman (1910); Brown (1910).
-
-    >>> runs_needed(0.5, 0.8)
-    4
-    """
-    if not 0 < single < 1:
-        return int(single >= 1)
-    return max(math.ceil(asked / (1 - asked) * (1 - single) / single - 1e-9), 1)
+    needed = runs_needed(found.value, margins.run).runs
+    return replace(_above("RUN", found, margins.run), count=needed or 0)
 
 
 def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:

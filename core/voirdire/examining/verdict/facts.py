@@ -168,9 +168,9 @@ class Verdict:
 
     def component(self, name: str) -> Component:
         """The component of that name; KeyError where this use does not have it."""
-        for found in self.components:
-            if found.name == name:
-                return found
+        for part in self.components:
+            if part.name == name:
+                return part
         raise KeyError(name)
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.panel import Member, Panel
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Member, Panel
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study
 

@@ -12,9 +12,9 @@ from voirdire.examining.verdict.components import (
     SURE_YES,
     find_score_components,
     labelled_share,
-    runs_needed,
 )
 from voirdire.examining.verdict.facts import Component, Next
+from voirdire.stats import runs_needed
 from voirdire.stats.responses import share_interval
 from voirdire.stats.sums import Scale, on_scale, quantile
 
@@ -65,7 +65,7 @@ def _after_no(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
     if verdict.use == "estimate":
         return Next("label instead", share=1 - 1 / found.components["GAIN"].estimate)
     if verdict.use == "repeat":
-        runs = runs_needed(found.components["RUN"].estimate, margins.run)
+        runs = runs_needed(found.components["RUN"].estimate, margins.run).runs or 0
         return Next("average runs", needed=runs or None, now=len(case.scores), unit="runs")
     if deciding == {"COVER"}:
         part = found.components["COVER"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from voirdire.report.figures._letters import MAIN, columns, give_fonts, unknown_letters
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
 
 PAPER, INK, MUTED, RULE, SHADE = "#fffffe", "#20242a", "#69707b", "#d8dbe0", "#eef0f3"
 #: Inside of hollow markers.
@@ -30,7 +33,6 @@ _COMPRESSION = 3
 #: Ids that matplotlib gives to groups and that nothing refers to; two figures share them.
 _OWN_IDS = re.compile(r' id="(?:[a-z0-9]+|[A-Z]\w*Collection)_[\d.]+"')
 _UNSEEN = re.compile(r"\s*(?:<metadata>.*?</metadata>|<!--.*?-->)", re.DOTALL)
-
 #: Colours of the page that follow the reader's light or dark scheme in an inline figure.
 _SCHEME = {
     PAPER: "none",
@@ -40,6 +42,7 @@ _SCHEME = {
     RULE: "var(--rule)",
     SHADE: "var(--shade)",
 }
+MAIN = "DejaVu Sans"
 _RC = {
     "font.family": MAIN,
     "font.size": 8.0,
@@ -69,6 +72,16 @@ _RC = {
     "svg.fonttype": "path",
     "image.composite_image": False,
 }
+#: Asked in this order for what the main font lacks, where they are installed.
+_OTHERS = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "PingFang SC",
+    "Hiragino Sans GB", "Hiragino Sans", "Microsoft YaHei", "SimHei", "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei", "Yu Gothic", "Malgun Gothic", "Apple SD Gothic Neo", "NanumGothic",
+    "Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari",
+    "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai", "Nirmala UI", "Leelawadee UI",
+    "Arial Unicode MS", "Unifont", "STIXGeneral",
+)  # fmt: skip
+_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +205,61 @@ def legend_columns(names: Sequence[str]) -> int:
 def legend_name(name: str, most: int = 26) -> str:
     """A name for a legend, which leaves out names that begin with an underscore."""
     return f" {name}" if name.startswith("_") else shorten(name, most)
+
+
+@contextmanager
+def unknown_letters(action: Literal["error", "ignore"]) -> Iterator[None]:
+    """What becomes of a letter that no font of its text has: a UserWarning raised, or a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings(action, message=r"Glyph \d+ .* missing from font")
+        yield
+
+
+def give_fonts(figure: Any) -> str:
+    """Have further fonts draw what the main one lacks; a sentence on the letters that none has.
+
+    Further fonts are named for such texts alone, since each one slows the drawing of a text.
+    """
+    from matplotlib.text import Text  # noqa: PLC0415 - slow to import
+
+    others = [text for text in figure.findobj(Text) if not text.get_text().isascii()]
+    lacking = [text for text in others if set(text.get_text()) - _letters_of((MAIN,))]
+    if not lacking:
+        return ""
+    for text in lacking:
+        text.set_fontfamily(families())
+    letters = {letter for text in lacking for letter in text.get_text() if letter.isprintable()}
+    return _said(sorted(letters - _letters_of(families())))
+
+
+def _said(lost: list[str]) -> str:
+    if not lost:
+        return ""
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    return (
+        f"No installed font has the letters {''.join(lost[:_SHOWN])}{more}, which are drawn as "
+        "boxes; the tables hold the names as they are. A font such as Noto Sans CJK, once "
+        "installed, is found by itself."
+    )
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """The main font, and those of the others that are installed."""
+    from matplotlib.font_manager import fontManager  # noqa: PLC0415 - slow to import
+
+    installed = set(fontManager.get_font_names())
+    return (MAIN, *(name for name in _OTHERS if name in installed))
+
+
+@cache
+def _letters_of(names: tuple[str, ...]) -> frozenset[str]:
+    from matplotlib.font_manager import findfont, get_font  # noqa: PLC0415 - slow to import
+
+    return frozenset(chr(code) for name in names for code in get_font(findfont(name)).get_charmap())
+
+
+def columns(label: str) -> float:
+    """How wide a label is, in letters of the Latin script."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in label)
+    return len(label) + 0.67 * wide

@@ -9,8 +9,6 @@ import polars as pl
 from voirdire.errors import InputError, MissingExtraError, TableError, not_one_of
 from voirdire.files import near
 from voirdire.tables._files._csv import read_csv
-from voirdire.tables._files._excel import read_excel
-from voirdire.tables._files._json import read_json, read_jsonl
 from voirdire.tables._files._raw import RawTable, build
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -80,14 +78,17 @@ def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
         )
     if suffix in SUFFIXES:
         _check_content(path, suffix)
-    if suffix in _EXCEL:
-        return read_excel(path, sheet)
     if suffix in _TEXT:
         return read_csv(path)
-    if suffix in _LINES:
-        return read_jsonl(path, skip_bad_lines=skip_bad_lines)
-    if suffix == ".json":
-        return read_json(path, skip_bad_lines=skip_bad_lines)
+    if suffix in _EXCEL:
+        from voirdire.tables._files._excel import read_excel  # noqa: PLC0415 - where asked for
+
+        return read_excel(path, sheet)
+    if suffix in (*_LINES, ".json"):
+        from voirdire.tables._files import _json  # noqa: PLC0415 - where asked for
+
+        read = _json.read_json if suffix == ".json" else _json.read_jsonl
+        return read(path, skip_bad_lines=skip_bad_lines)
     if suffix in _PARQUET:
         return _read_parquet(path)
     raise not_one_of("suffix", suffix, SUFFIXES, path, TableError)

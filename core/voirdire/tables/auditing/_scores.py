@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._scale import is_code
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.audit._cells import CELL, cells, divided, places
+from voirdire.tables.auditing._cells import CELL, cells, divided, places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,14 +43,14 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     counts = scored.group_by("rater", pl.col("attribute").cast(pl.String)).len()
     totals = {(rater, attribute): n for rater, attribute, n in counts.iter_rows()}
     inferred = any(each.kind == "scale_inferred" for each in tables.findings)
-    found = []
+    findings = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
         odd = [] if inferred else _in_doubt(of_rater, totals, study)
         doubtful = pl.col("attribute").cast(pl.String).is_in(odd)
         for wrong, part in ((True, of_rater.filter(doubtful)), (False, of_rater.filter(~doubtful))):
             for values, block in _by_value(part):
-                found.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
-    return found
+                findings.append(_off_scale_finding(str(rater), values, block, study, wrong=wrong))
+    return findings
 
 
 def _in_doubt(off: pl.DataFrame, totals: Mapping[tuple[str, str], int], study: Study) -> list[str]:
@@ -58,12 +58,12 @@ def _in_doubt(off: pl.DataFrame, totals: Mapping[tuple[str, str], int], study: S
 
     `totals` counts the scores by rater and attribute.
     """
-    found = []
+    names = []
     for (rater, attribute), block in off.group_by("rater", "attribute", maintain_order=True):
         coded = [is_code(value, *study.rubric.scale) for value in block["score"].drop_nulls()]
         if len(coded) - sum(coded) > _WRONG_SCALE * totals.get((rater, attribute), 0):
-            found.append(str(attribute))
-    return found
+            names.append(str(attribute))
+    return names
 
 
 def _by_value(off: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -200,10 +200,10 @@ def _one(tables: Tables, labellers: set[str]) -> list[Finding]:
 def _constant(summary: pl.DataFrame, labellers: set[str]) -> list[Finding]:
     """One score throughout; for a label that is rare, not odd."""
     same = summary.filter((pl.col("low") == pl.col("high")) & (pl.col("n") >= _PATTERN))
-    found = []
+    findings = []
     for (rater,), block in same.group_by("rater", maintain_order=True):
         where = [f"{name}: always {value:g}" for name, value in block["attribute", "low"].rows()]
-        found.append(
+        findings.append(
             finding(
                 "constant_rater",
                 "note" if rater in labellers else "serious",
@@ -213,7 +213,7 @@ def _constant(summary: pl.DataFrame, labellers: set[str]) -> list[Finding]:
                 "Without variation correlation, kappa and ICC are undefined or say nothing there.",
             )
         )
-    return found
+    return findings
 
 
 def _few(summary: pl.DataFrame, study: Study, shared: int) -> list[Finding]:
@@ -222,10 +222,10 @@ def _few(summary: pl.DataFrame, study: Study, shared: int) -> list[Finding]:
     few = summary.filter(pl.col("n") < least, pl.col("n").max().over("rater") > 0)
     if shared >= least:
         few = few.filter(~pl.col("rater").is_in(study.data.reference))
-    found = []
+    findings = []
     for (rater,), block in few.group_by("rater", maintain_order=True):
         where = [f"{name}: {n}" for name, n in block["attribute", "n"].rows()]
-        found.append(
+        findings.append(
             finding(
                 "few_ratings",
                 "serious",
@@ -235,4 +235,4 @@ def _few(summary: pl.DataFrame, study: Study, shared: int) -> list[Finding]:
                 "Intervals will be wide and replaceability is not tested there.",
             )
         )
-    return found
+    return findings

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.audit._cells import CELL, cells, places
-from voirdire.tables.audit._scores import is_empty
+from voirdire.tables.auditing._cells import CELL, cells, places
+from voirdire.tables.auditing._scores import is_empty
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding, Severity
@@ -66,17 +66,17 @@ def _blank(rater: str, block: pl.DataFrame) -> list[Finding]:
 
 
 def _fates(rater: str, block: pl.DataFrame) -> list[Finding]:
-    found = []
+    findings = []
     for status, (severity, words, consequence) in _FATES.items():
         here = block.filter(pl.col("status") == status)
         if here.height:
             message = f"{plural(here.height, 'reply', 'replies')} {words}."
-            found.append(
+            findings.append(
                 finding(
                     status, severity, rater, places(here), message, consequence, count=here.height
                 )
             )
-    return found
+    return findings
 
 
 def _repaired(tables: Tables) -> list[Finding]:

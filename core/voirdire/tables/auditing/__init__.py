@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voirdire.schema import SEVERITIES
-from voirdire.tables.audit._alike import alike_findings
-from voirdire.tables.audit._contexts import context_findings
-from voirdire.tables.audit._coverage import coverage_findings
-from voirdire.tables.audit._ids import id_findings
-from voirdire.tables.audit._replies import reply_findings
-from voirdire.tables.audit._scores import missing_findings, score_findings, variation_findings
+from voirdire.tables.auditing._contexts import context_findings
+from voirdire.tables.auditing._coverage import coverage_findings
+from voirdire.tables.auditing._names import alike_findings, id_findings
+from voirdire.tables.auditing._replies import reply_findings
+from voirdire.tables.auditing._scores import missing_findings, score_findings, variation_findings
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding

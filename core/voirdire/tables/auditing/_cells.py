@@ -22,12 +22,12 @@ def cells(frame: pl.DataFrame) -> pl.DataFrame:
 
 def places(frame: pl.DataFrame) -> list[str]:
     """The first few thousand cells in words."""
-    found = []
+    names = []
     for item, system, _, run in frame.select(CELL).head(_MOST).iter_rows():
         of = f", {system}" if system is not None else ""
         again = f", run {run}" if run != 1 else ""
-        found.append(f"item {item}{of}{again}")
-    return found
+        names.append(f"item {item}{of}{again}")
+    return names
 
 
 def divided(tables: Tables, study: Study) -> int:

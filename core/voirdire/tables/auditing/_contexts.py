@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,21 @@ import polars as pl
 
 from voirdire.errors import listed
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.audit._shift import shifted_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
 
+
 #: Above this share of differing texts most pairs may compare different items.
 _BLOCKING = 0.20
+_FARTHEST = 5
+_SHORTEST = 3
 
 
 def context_findings(tables: Tables, study: Study) -> list[Finding]:
@@ -98,14 +103,14 @@ def _repeats(first: pl.DataFrame) -> list[Finding]:
 
 def _mismatch(wide: pl.DataFrame) -> list[Finding]:
     base, *others = wide.columns[1:]
-    found = []
+    findings = []
     for group in _alike(wide, others):
         other = pl.col(group[0])
         differ = wide.filter(other.is_not_null() & (other != pl.col(base)))
         if differ.height:
             both = wide.filter(other.is_not_null()).height
-            found.append(_mismatch_finding(wide, differ, base, group, both))
-    return found
+            findings.append(_mismatch_finding(wide, differ, base, group, both))
+    return findings
 
 
 def _alike(wide: pl.DataFrame, others: Sequence[str]) -> list[list[str]]:
@@ -147,12 +152,12 @@ def _mismatch_finding(
 def _shifts(wide: pl.DataFrame) -> list[Finding]:
     base, *others = wide.columns[1:]
     here = _hashes(wide[base])
-    found = []
+    findings = []
     for group in _alike(wide, others):
         for block in shifted_blocks(here, _hashes(wide[group[0]])):
             items = wide["item"][block.first : block.last + 1].to_list()
-            found.append(_shift_finding(items, block.offset, base, group))
-    return found
+            findings.append(_shift_finding(items, block.offset, base, group))
+    return findings
 
 
 def _hashes(column: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
@@ -177,3 +182,84 @@ def _shift_finding(items: list[str], offset: int, base: str, group: Sequence[str
 
 def _and(names: Sequence[str]) -> str:
     return listed(list(names), 5).replace("'", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows `first`..`last` (inclusive) where row i of the other table is row i + `offset` here."""
+
+    first: int
+    last: int
+    offset: int
+
+
+def shifted_blocks(
+    here: NDArray[np.uint64],
+    other: NDArray[np.uint64],
+    *,
+    farthest: int = _FARTHEST,
+    shortest: int = _SHORTEST,
+) -> tuple[Block, ...]:
+    """Blocks of at least `shortest` rows shifted by 1..`farthest` rows; linear in the rows.
+
+    Parameters
+    ----------
+    here, other : (n,) uint64
+        Hashes of the texts of two tables in the same order of ids; 0 where there is none.
+
+    Notes
+    -----
+    A row counts as shifted where the texts of its own id differ and the other table's text stands
+    `offset` rows further on. A block also takes in up to ``abs(offset)`` rows at either end whose
+    texts differ and stand nowhere near: an inserted or dropped row orphans as many.
+
+    Examples
+    --------
+    >>> here = np.array([1, 1, 2, 3, 4, 6], dtype=np.uint64)
+    >>> other = np.array([1, 2, 3, 4, 5, 6], dtype=np.uint64)
+    >>> shifted_blocks(here, other)
+    (Block(first=1, last=4, offset=1),)
+    """
+    differ = (here != other) & (here != 0) & (other != 0)
+    if not differ.any():
+        return ()
+    blocks: list[Block] = []
+    taken = np.zeros(len(here), dtype=bool)
+    for size in range(1, farthest + 1):
+        for offset in (size, -size):
+            follows = differ & ~taken & (other == _moved(here, offset))
+            for first, last in _runs(follows, shortest):
+                block = _widened(first, last, offset, differ & ~taken & ~follows)
+                taken[block.first : block.last + 1] = True
+                blocks.append(block)
+    return tuple(sorted(blocks, key=lambda block: block.first))
+
+
+def _moved(values: NDArray[np.uint64], offset: int) -> NDArray[np.uint64]:
+    """Row i holds what row i + offset held; 0 beyond the ends."""
+    moved = np.zeros_like(values)
+    if abs(offset) >= len(values):
+        return moved
+    if offset > 0:
+        moved[:-offset] = values[offset:]
+    else:
+        moved[-offset:] = values[:offset]
+    return moved
+
+
+def _runs(flags: NDArray[np.bool_], shortest: int) -> list[tuple[int, int]]:
+    """First and last index of each run of True of at least that length."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    long = ends - starts >= shortest
+    return [(int(a), int(b) - 1) for a, b in zip(starts[long], ends[long], strict=True)]
+
+
+def _widened(first: int, last: int, offset: int, orphans: NDArray[np.bool_]) -> Block:
+    """The block with the rows that the shift orphaned at its ends."""
+    for _ in range(abs(offset)):
+        if last + 1 < len(orphans) and orphans[last + 1]:
+            last += 1
+        if first > 0 and orphans[first - 1]:
+            first -= 1
+    return Block(first, last, offset)

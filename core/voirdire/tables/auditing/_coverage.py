@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire.errors import listed
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.audit._cells import divided
+from voirdire.tables.auditing._cells import divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,11 +76,11 @@ def _raters(study: Study, raters: Sequence[str]) -> list[Finding]:
 def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
     """Raters that were to rate and have no score at all, and what became of their ratings."""
     mute = tables.ratings.filter(~pl.col("rater").cast(pl.String).is_in(speaking))
-    found = []
+    findings = []
     for (rater,), block in mute.group_by("rater", maintain_order=True):
         fates = block.group_by("status").len().sort("len", "status", descending=[True, False])
         said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
-        found.append(
+        findings.append(
             finding(
                 "rater_silent",
                 "serious",
@@ -91,17 +91,17 @@ def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
                 count=block.height,
             )
         )
-    return found
+    return findings
 
 
 def _excluded(study: Study, raters: Sequence[str], systems: pl.DataFrame) -> list[Finding]:
     """Systems that a rater excludes and that no file holds: a slip would undo self-exclusion."""
     held = set(systems["system"])
-    found = []
+    findings = []
     for rater in study.panel:
         absent = [name for name in rater.excludes or () if name not in held]
         if rater.name in raters and absent:
-            found.append(
+            findings.append(
                 finding(
                     "excludes_unknown",
                     "serious",
@@ -112,7 +112,7 @@ def _excluded(study: Study, raters: Sequence[str], systems: pl.DataFrame) -> lis
                     "Nothing is left out for that: compare the names with those in the files.",
                 )
             )
-    return found
+    return findings
 
 
 def _blank_systems(tables: Tables) -> list[Finding]:
@@ -159,13 +159,13 @@ def _lacking(
     everyone = pairs[what].unique(maintain_order=True).to_list()
     whole = list(dict.fromkeys((*declared, *everyone)))
     nowhere = [name for name in whole if name not in everyone]
-    found = [_lack(what, "", nowhere, "no file has a rating of")] if nowhere else []
+    findings = [_lack(what, "", nowhere, "no file has a rating of")] if nowhere else []
     for rater in raters:
         here = set(pairs.filter(pl.col("rater") == rater)[what])
         absent = [name for name in everyone if name not in here]
         if absent:
-            found.append(_lack(what, rater, absent, "no rating of"))
-    return found
+            findings.append(_lack(what, rater, absent, "no rating of"))
+    return findings
 
 
 def _lack(what: str, table: str, names: list[str], words: str) -> Finding:
@@ -190,7 +190,7 @@ def _unrated(tables: Tables, study: Study) -> list[Finding]:
     everything = seen.select("item", "system").unique()
     by_people = seen.filter(pl.col("rater").is_in(people)).select("item", "system").unique()
     counts = dict(seen.group_by("rater").len().iter_rows())
-    found = []
+    findings = []
     for rater in tables.raters["rater"]:
         whole = by_people if rater in people else everything
         if counts[rater] == whole.height:
@@ -201,8 +201,8 @@ def _unrated(tables: Tables, study: Study) -> list[Finding]:
         )
         absent = mine.join(here, on=["item", "system"], how="anti", nulls_equal=True)
         if absent.height:
-            found.append(_unrated_finding(rater, absent, mine.height))
-    return found
+            findings.append(_unrated_finding(rater, absent, mine.height))
+    return findings
 
 
 def _labour(tables: Tables, study: Study) -> list[Finding]:

@@ -1,0 +1,140 @@
+"""What of a lock is not as it was: missing scores, changed texts, another model or prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from voirdire.errors import listed
+from voirdire.examining.changing.lock import (
+    labelled,
+    locked_judges,
+    rubric_hash,
+    text_hashes,
+)
+from voirdire.schema import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.changing.lock import Lock, LockedJudge
+    from voirdire.examining.changing.measured import Measured
+
+    Floats = NDArray[np.float64]
+
+
+#: Kinds of findings that say that a judge is declared otherwise than in the lock.
+DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_temperature"})
+
+
+def missing_scores(lock: Lock, found: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
+    """Canaries, judges and attributes of the lock that are not there today."""
+    gone = [one.item for one, place in zip(lock.canary, at, strict=True) if place < 0]
+    if gone:
+        yield _finding(
+            "canary_missing", "serious", len(gone), dict.fromkeys(gone),
+            f"{len(gone)} of {len(at)} canary responses are not in {found.name} "
+            f"(items {listed(list(dict.fromkeys(gone)), 5)}).",
+            "The check rests on the others.",
+        )  # fmt: skip
+    names = [judge.name for judge in lock.judges if judge.name not in found.judges]
+    names += [name for name in lock.attributes if name not in found.cube.attributes]
+    if names:
+        yield _finding(
+            "judge_missing", "serious", len(names), names,
+            f"The lock names {listed(names)}, which {found.name} does not have.",
+            "Nothing is said of what is not there.",
+        )  # fmt: skip
+
+
+def changed_texts(lock: Lock, found: Measured) -> Iterator[Finding]:
+    """Labelled responses whose text is another today."""
+    now, known = text_hashes(found), labelled(lock)
+    other = [
+        one.item
+        for one, human in zip(lock.canary, known, strict=True)
+        if human and one.text and now.get((one.item, one.system), one.text) != one.text
+    ]
+    if other:
+        yield _finding(
+            "anchor_changed", "note", len(other), dict.fromkeys(other),
+            f"{len(other)} labelled responses have another text than in the lock.",
+            "Their labels belong to the old text, so they are no anchors today.",
+        )  # fmt: skip
+
+
+def changed_declarations(
+    lock: Lock, found: Measured, judges: Sequence[LockedJudge]
+) -> Iterator[Finding]:
+    """Models, prompts, rubric and temperatures that are others than in the lock."""
+    now = {judge.name: judge for judge in locked_judges(found)}
+    for old in judges:
+        new = now[old.name]
+        for kind, what, before, after in (
+            ("lock_model", "model", old.model, new.model),
+            ("lock_model", "answering model", ", ".join(old.answered_by),
+             ", ".join(new.answered_by)),
+            ("lock_prompt", "prompt (hash)", old.prompt, new.prompt),
+            ("lock_temperature", "temperature", old.temperature, new.temperature),
+        ):  # fmt: skip
+            if before != after and before not in ("", None) and after not in ("", None):
+                yield _finding(
+                    kind, "serious", 1, (old.name,),
+                    f"{old.name}: the {what} is {after}, and {before} in the lock.",
+                    "It is another judge, even where its scores are equal: freeze it anew once it "
+                    "has been reviewed.",
+                )  # fmt: skip
+    rubric = rubric_hash(found.study)
+    if lock.study and lock.rubric and rubric != lock.rubric:
+        yield _finding(
+            "lock_rubric", "serious", 1, (),
+            f"The rubric (hash) is {rubric}, and {lock.rubric} in the lock.",
+            "Judges are asked for something else than at the freeze.",
+        )  # fmt: skip
+
+
+def silent_judges(
+    lock: Lock,
+    judges: Sequence[LockedJudge],
+    today: Mapping[tuple[str, str], Floats],
+    at: NDArray[np.intp],
+) -> Iterator[Finding]:
+    """Judges that answer nothing today, or much less than the study's margin of COVER allows."""
+    for judge in judges:
+        there = at >= 0
+        scored = {name: lock.scores(judge.name, name) for name in lock.attributes}
+        asked = sum(
+            int((~np.isnan(scored[key[1]]) & there).sum()) for key in today if key[0] == judge.name
+        )
+        answered = sum(
+            int((~np.isnan(scored[key[1]]) & ~np.isnan(scores)).sum())
+            for key, scores in today.items()
+            if key[0] == judge.name
+        )
+        if asked and not answered:
+            yield _finding(
+                "judge_silent", "blocking", asked, (judge.name,),
+                f"{judge.name} answers nothing today: none of {asked} scores of the lock is there.",
+                "Whether it has changed cannot be said: look at its replies by voirdire session "
+                "status.",
+            )  # fmt: skip
+        elif answered < lock.margins.cover * asked:
+            yield _finding(
+                "canary_unanswered", "serious", asked - answered, (judge.name,),
+                f"{judge.name} gives {answered} of the {asked} scores that the lock has.",
+                "What it says holds where it answered.",
+            )  # fmt: skip
+
+
+def _finding(
+    kind: str,
+    severity: Literal["blocking", "serious", "note"],
+    count: int,
+    places: Sequence[str] | Mapping[str, None],
+    message: str,
+    consequence: str,
+) -> Finding:
+    return Finding(kind, severity, "", count, tuple(places)[:20], message, consequence)

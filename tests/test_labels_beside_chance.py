@@ -454,3 +454,14 @@ def test_several_predicted_labels_make_a_task_multi_label(tmp_path):
     rows = [("1", "a", "a; b"), ("2", "b", "b"), ("3", "a", "a")]
     path = wrote(tmp_path / "p.csv", rows, ["item", "truth", "predicted"])
     assert labels_beside_chance([path], draws=5, resamples=0)["task"].to_list() == ["multi-label"]
+
+
+@pytest.mark.parametrize("sign", [" and ", " ", "#", " und ", " -- "])
+def test_the_same_labels_in_another_order_are_asked_about_whatever_stands_between(tmp_path, sign):
+    rows = [("item", "truth", "predicted")]
+    both = [("anger", "joy"), ("fear", "joy"), ("anger", "fear")] * 4
+    rows += [(str(at), sign.join(one), sign.join(reversed(one))) for at, one in enumerate(both)]
+    path = tmp_path / "l.csv"
+    path.write_text("\n".join(",".join(row) for row in rows), encoding="utf-8")
+    with pytest.raises(TableError, match=f"several labels with '{sign}' between them"):
+        labels_beside_chance([path], draws=2, resamples=0)

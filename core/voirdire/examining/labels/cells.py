@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: What stands between labels where nothing else is said.
 SEPARATOR = ";"
 #: What other tools write between labels. A name may hold each of them: it is asked about.
+#: What may stand between two words: signs, blanks, and an *and* among them.
+_BETWEEN = re.compile(r"\W+(?:and|or|und|et)\W+|\W+", re.IGNORECASE)
 _OTHERS = ("|", ",", "/", "+", "&", "\t", "\n")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 #: A list, tuple or set as Python prints it, and an array as NumPy does (without commas, which
@@ -97,6 +99,24 @@ def ask_about_separators(
         several = _several(plain, different, sign)
         if several is not None:
             raise _question(several, sign, where, option)
+    for pair in sorted((one for one in different if all(one)), key=str):
+        if (found := _in_other_order(*pair)) is not None:
+            raise _question(*found, where, option)
+
+
+def _in_other_order(true: str | None, said: str | None) -> tuple[str, str] | None:
+    """A cell and the sign in it, where both sides hold the same parts in another order.
+
+    >>> _in_other_order("anger and fear", "fear and anger"), _in_other_order("a b", "a c")
+    (('anger and fear', ' and '), None)
+    """
+    if not true or not said or true == said:
+        return None
+    for sign in sorted({each.group() for each in _BETWEEN.finditer(true)}, key=len, reverse=True):
+        parts = _parts(true, sign)
+        if len(parts) > 1 and parts == _parts(said, sign):
+            return true, sign
+    return None
 
 
 def _several(

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from voirdire.errors import ModelError
     from voirdire.schema import (
+        BatchState,
         Finding,
         Item,
         Parsed,
@@ -135,6 +137,54 @@ class JudgeFactory(Protocol):
         A study's temperature, top_p, max_tokens and seed come in `sampling`, over those that stand
         as its default.
         """
+        ...
+
+
+class Batches(Protocol):
+    """A model's calls in one piece, answered later at a lower price; all methods raise ModelError.
+
+    `named` says whether the provider keeps the name that a batch is submitted under.
+    """
+
+    @property
+    def named(self) -> bool:
+        """See above."""
+        ...
+
+    def fits(self, request: Request) -> bool:
+        """Whether a request can be a line of a batch."""
+        ...
+
+    async def submit(self, name: str, lines: Sequence[tuple[str, Request]]) -> str:
+        """Hand over requests, each with the name of its line; returns the provider's id."""
+        ...
+
+    async def states(self, since: float) -> list[BatchState]:
+        """The batches that the provider was given since then, by seconds since 1970."""
+        ...
+
+    async def state(self, number: str) -> BatchState:
+        """How far a batch is."""
+        ...
+
+    async def results(
+        self, number: str, requests: Mapping[str, Request]
+    ) -> list[tuple[str, Reply | ModelError]]:
+        """What became of these lines; of others nothing is said."""
+        ...
+
+    async def cancel(self, number: str) -> None:
+        """Ask the provider to stop; what was answered before can be fetched."""
+        ...
+
+
+@runtime_checkable
+class TakesBatches(Protocol):
+    """A model that may take calls in one piece (`voirdire run --batch`)."""
+
+    @property
+    def batches(self) -> Batches | None:
+        """How; None where this one does not."""
         ...
 
 

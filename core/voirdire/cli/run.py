@@ -81,6 +81,21 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Ask OpenAI, Anthropic and Google in batches: half the price, within a day.",
+        ),
+    ] = False,
+    resubmit: Annotated[
+        bool,
+        typer.Option(
+            "--resubmit",
+            help="With --batch, submit again what may have been submitted before. "
+            "It may be paid twice.",
+        ),
+    ] = False,
     workers: Annotated[
         str | None,
         typer.Option(
@@ -118,6 +133,8 @@ def run(
             max_cost=max_cost,
             max_calls=max_calls,
             quiet=quiet,
+            batch=batch,
+            resubmit=resubmit,
             workers=workers,
             insecure=insecure,
         )

@@ -42,6 +42,14 @@ Examples:
   voirdire session merge a b c --out all
 """
 
+BATCHES = """
+Examples:
+
+  voirdire session batches a
+
+  voirdire session batches a --cancel
+"""
+
 FolderArgument = Annotated[
     Path, typer.Argument(help="The folder of the session.", show_default=False)
 ]
@@ -56,6 +64,7 @@ def register(app: typer.Typer) -> None:
     group.command("show", epilog=SHOW)(show)
     group.command("reparse", epilog=REPARSE)(reparse)
     group.command("merge", epilog=MERGE)(merge)
+    group.command("batches", epilog=BATCHES)(batches)
     app.add_typer(group, name="session")
 
 
@@ -118,6 +127,32 @@ def reparse(folder: FolderArgument) -> None:
 
     for name, rows in store.reparse(folder).items():
         typer.echo(f"{name}: {rows:,} rows")
+
+
+def batches(
+    folder: FolderArgument,
+    cancel: Annotated[
+        bool,
+        typer.Option("--cancel", help="Ask the providers to stop the batches under way."),
+    ] = False,
+) -> None:
+    """List the batches of a session, or cancel those under way."""
+    from contextlib import closing
+
+    from voirdire.running import cancel_batches
+    from voirdire.store import read_session
+    from voirdire.store.batches import all_batches
+
+    for batch in cancel_batches(folder) if cancel else ():
+        typer.echo(f"{batch.name} is asked to stop. What it answered before is billed.")
+    with closing(read_session(folder)) as connection:
+        found = all_batches(connection)
+    for batch in found:
+        model, detail = visible(batch.model.partition(" ")[0]), visible(batch.detail)
+        more = f" ({detail})" if detail else ""
+        typer.echo(f"{batch.name}: {model}, {batch.lines:,} lines, {batch.status}{more}")
+    if not found:
+        typer.echo("The session has no batches.")
 
 
 def merge(

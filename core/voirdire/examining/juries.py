@@ -140,7 +140,7 @@ def _price(name: str, model: str, spent: Spent, study: Study) -> Price:
     prices = study.run.prices.get(model_name(model))
     if spent.blind:
         return Price(name, spent.calls)
-    money = None if prices is None else prices.cost(spent.input, spent.output, spent.cached)
+    money = None if prices is None else spent.cost(prices)
     return Price(name, spent.calls, spent.input + spent.output, money)
 
 

@@ -248,7 +248,7 @@ def _of_rater(rater: Rater, inputs: Inputs) -> Use:
         calls, tokens = calls + spent.calls, tokens + spent.input + spent.output
         known = known and prices is not None
         if prices is not None:
-            money += prices.cost(spent.input, spent.output, spent.cached)
+            money += spent.cost(prices)
         if spent.blind:
             return Use()
     return Use(tokens / calls, money / calls if known else None) if calls else Use()

@@ -1,5 +1,6 @@
 """Running panels: the only room that awaits."""
 
+from voirdire.running._batches import cancel_batches
 from voirdire.running._dry import DryRater, dry_run
 from voirdire.running._models import completer
 from voirdire.running._result import RaterResult, RunResult, session_status
@@ -11,6 +12,7 @@ __all__ = [
     "RaterResult",
     "RunResult",
     "arun",
+    "cancel_batches",
     "completer",
     "dry_run",
     "run",

@@ -8,15 +8,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError, MissingExtraError, PluginError, StudyError
-from voirdire.protocols import BearsConcurrency
+from voirdire.protocols import BearsConcurrency, TakesBatches
 from voirdire.running._models import completer, make_model
 from voirdire.running._tally import tally_of
 from voirdire.running.budget import Budget, check_prices, cost_of, guessed
 from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Line, Worker
-from voirdire.schema import Usage
 from voirdire.store.counts import blind_characters, spent_by_model
-from voirdire.store.raters import model_name
+from voirdire.store.raters import model_identity, model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +64,8 @@ def make_workers(
                         limiter,
                         Breaker(study.run.breaker, answered=tally.done > 0),
                         study.run.prices.get(asked.model),
+                        model_identity(asked.model, asked.options),
+                        model.batches if isinstance(model, TakesBatches) else None,
                     )
                     for role, asked in asker.spec.asks.items()
                     for model, limiter in [_model(asker.spec.name, asked, study, models, plugins)]
@@ -128,7 +129,7 @@ def charge(budget: Budget, session: Session, study: Study) -> None:
     for identity, spent in spent_by_model(session.connection):
         prices = study.run.prices.get(model_name(identity))
         budget.calls += spent.calls
-        budget.cost += cost_of(Usage(spent.input, spent.output, spent.cached), prices) or 0.0
+        budget.cost += 0.0 if prices is None else spent.cost(prices)
         if prices is not None and spent.blind and budget.max_cost is not None:
             for asked, answered in blind_characters(session.connection, identity):
                 budget.cost += cost_of(guessed(asked, answered), prices) or 0.0

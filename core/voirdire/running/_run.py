@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError, StudyError
+from voirdire.running._batches import Desk, check_no_batch_is_open
 from voirdire.running._models import close_model
 from voirdire.running._panel import chosen, make_workers
 from voirdire.running._progress import show_progress
@@ -74,8 +75,10 @@ async def arun(  # noqa: PLR0913 - each is a choice of the caller
 class How:
     """How a run is made: see `run`.
 
-    A piece of a study that was shared out is run with `whole` False: its session holds its texts
-    already, and tables are derived where the pieces come together.
+    With `batch` calls go in batches where their model takes them so, and with `resubmit` those too
+    of which it is not known whether they were submitted. A piece of a study that was shared out is
+    run with `whole` False: its session holds its texts already, and tables are derived where the
+    pieces come together.
     """
 
     resume: bool = False
@@ -83,6 +86,8 @@ class How:
     only: Stage | None = None
     quiet: bool = False
     whole: bool = True
+    batch: bool = False
+    resubmit: bool = False
 
 
 async def execute(
@@ -108,7 +113,7 @@ async def execute(
         workers, models = make_workers(study, found, session, stop, plugins)
         try:
             with _few_collections():
-                await _stages(workers, study, session, stop, quiet=how.quiet)
+                await _stages(workers, study, session, stop, how)
         finally:
             for model in models:
                 await close_model(model)
@@ -150,10 +155,10 @@ def _few_collections() -> Iterator[None]:
     Calls leave almost none, and looking through all objects of all packages again and again took a
     fifth of the time of a judgement.
     """
-    before = gc.get_threshold()
-    if before[0] >= _COLLECT[0]:  # another run in this process has said so
+    if gc.get_freeze_count():  # another run in this process has said so
         yield
         return
+    before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(*_COLLECT)
     try:
@@ -207,17 +212,21 @@ def read_study(
 
 
 async def _stages(
-    workers: Sequence[Worker], study: Study, session: Session, stop: Stop, *, quiet: bool
+    workers: Sequence[Worker], study: Study, session: Session, stop: Stop, how: How
 ) -> None:
     """Generate first; then everyone else at once."""
     first = [worker for worker in workers if worker.asker.id.stage == "generate"]
+    if not how.batch:
+        check_no_batch_is_open(session)
     for group in (first, [worker for worker in workers if worker not in first]):
+        if group and how.batch and not stop.reason:
+            await Desk(group, study, session, stop, how.quiet).run(resubmit=how.resubmit)
         if group and not stop.reason:
             commits = Commits()
             for worker in group:
                 worker.commits = commits
             session.start(_counter(workers, commits))
-            await _together(group, study, stop, quiet=quiet)
+            await _together(group, study, stop, quiet=how.quiet)
             session.stop()
             await asyncio.sleep(0)  # what the last commit counted is counted now
             keep_generated(session.connection, [worker.asker for worker in first])

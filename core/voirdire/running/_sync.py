@@ -33,6 +33,8 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     quiet: bool = False,
     workers: str | int | None = None,
     insecure: bool = False,
+    batch: bool = False,
+    resubmit: bool = False,
     plugins: Plugins | None = None,
 ) -> RunResult:
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
@@ -63,6 +65,10 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
         `voirdire.executors.open_executor` takes it. Limits are of the whole run.
     insecure : bool
         Whether a cluster on another machine may be used without TLS.
+    batch : bool
+        Ask in batches, at a lower price and within a day, where a model takes them.
+    resubmit : bool
+        Ask again for batches of which it is not known whether they were submitted.
     plugins : Plugins, optional
         In place of those that are installed.
 
@@ -79,7 +85,9 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
         The folder is locked, foreign, or holds a session and `resume` is False.
     """
     known = read_study(study, max_cost=max_cost, max_calls=max_calls)
-    how = How(resume, ask_again, only, quiet)
+    how = How(resume, ask_again, only, quiet, batch=batch, resubmit=resubmit)
+    if workers is not None and batch:
+        raise InputError("give workers or batch: a batch is one piece, and one process submits it")
     if workers is not None:
         if plugins is not None:
             raise InputError("workers load the plugins that are installed: leave plugins out")

@@ -6,14 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voirdire.running.budget import cost_of
-from voirdire.schema import Usage
 from voirdire.store.counts import Spent, count_finished, count_spent
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
+    from voirdire.schema import Usage
     from voirdire.store.raters import Asker
     from voirdire.study import Comparisons, Prices
 
@@ -71,7 +70,7 @@ class Tally:
 
 def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
     """What tokens cost that were added up; None where the price is unknown."""
-    return cost_of(Usage(spent.input, spent.output, spent.cached), prices)
+    return None if prices is None else spent.cost(prices)
 
 
 def tally_of(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Tally:

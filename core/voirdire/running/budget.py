@@ -119,6 +119,11 @@ class Budget:
         counted_out = self.max_calls is not None and self.calls >= self.max_calls
         return counted_out or not self._open
 
+    def restart(self) -> None:
+        """Forget what was spent and reserved, to be charged anew."""
+        self.cost = self._reserved = 0.0
+        self.calls = self._open = 0
+
     def admit(self, expected: float) -> bool:
         """Reserve a call of that expected cost, if the budget allows it."""
         if self.max_calls is not None and self.calls >= self.max_calls:

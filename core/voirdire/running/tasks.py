@@ -17,7 +17,7 @@ from voirdire.store.records import Call, Finish, Revival, Slot, for_run
 from voirdire.store.tasks import iterate_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from voirdire.errors import ModelError
     from voirdire.running.workers import Worker
@@ -87,6 +87,15 @@ async def work(worker: Worker, study: Study) -> None:
             if seen % TURN == 0:
                 await asyncio.sleep(0)
     await _wait_for_open(worker)
+
+
+def first_steps(worker: Worker, study: Study) -> Iterator[Step]:
+    """The calls with which a rater's open tasks begin and that have no reply yet."""
+    connection, asker = worker.session.connection, worker.asker
+    for run in range(1, asker.runs + 1):
+        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+            job = None if worker.parked else _job(worker, names, run, task)
+            yield from (step for step in (job.steps if job else ()) if step.reply is None)
 
 
 def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> Job | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
+    from voirdire.protocols import Batches
     from voirdire.running._stop import Stop
     from voirdire.running._tally import Tally
     from voirdire.running.budget import Budget
@@ -79,12 +80,17 @@ class Commits:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The way to one model: `complete` and `limiter` are shared by all who ask that model."""
+    """The way to one model: `complete` and `limiter` are shared by all who ask that model.
+
+    `identity` names the model with its options; `batches` takes its calls in one piece.
+    """
 
     complete: Callable[[Request], Awaitable[Reply]]
     limiter: RateLimiter
     breaker: Breaker
     prices: Prices | None
+    identity: str = ""
+    batches: Batches | None = None
 
 
 @dataclass
@@ -285,6 +291,12 @@ class Worker:
         spent = self.tally.spent.get(request.role, Spent())
         so_far = (spent_cost(spent, prices) or 0.0) / max(1, spent.calls)
         return max(so_far, estimate_cost(request, prices))
+
+    def affords(self, request: Request) -> bool:
+        """Whether the budget bears a request in a batch, which is reserved if it does."""
+        prices = self.prices(request.role)
+        share = 1.0 if prices is None else prices.batch
+        return self.budget.admit(share * self._expected(request))
 
     def _check(self) -> None:
         self.stop.check()

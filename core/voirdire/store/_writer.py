@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import SessionError
+from voirdire.errors import ModelError, SessionError
 from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
 from voirdire.store._schema import PRAGMAS
@@ -35,8 +35,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 R
 _SUPERSEDE = """UPDATE calls SET current = 0 WHERE rater = ? AND task = ? AND run = ? AND step = ?
 AND current = 1 AND key != ?"""
 _ATTEMPT = """INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
-reasoning, latency, provider_id, model, params, extra)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+reasoning, latency, provider_id, model, params, extra, batch)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
 WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
 _FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
@@ -88,14 +88,14 @@ class Writer:
     def _work(self) -> None:
         try:
             with closing(connect(self._path)) as connection:
-                book = _Book(connection, fresh=self._fresh)
+                book = Book(connection, fresh=self._fresh)
                 while group := self._group():
                     self._commit(connection, book, group)
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
             self._failure = error
             self._committed([])
 
-    def _commit(self, connection: sqlite3.Connection, book: _Book, group: list[Record]) -> None:
+    def _commit(self, connection: sqlite3.Connection, book: Book, group: list[Record]) -> None:
         connection.execute("BEGIN")
         for record in group:
             book.write(record)
@@ -118,10 +118,10 @@ class Writer:
         return group
 
 
-class _Book:
+class Book:
     """Writes records into one open transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, *, fresh: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, fresh: bool = False) -> None:
         self._connection, self._interned = connection, Interned(connection)
         self._fresh = fresh
         self._sent: dict[str, int] = {}
@@ -131,16 +131,31 @@ class _Book:
         if isinstance(record, Attempt):
             self._attempt(record)
         elif isinstance(record, Revival):
-            self._call(record.call)
+            self.call(record.call)
         else:
             self._finish(record)
 
     def _attempt(self, attempt: Attempt) -> None:
-        number = self._call(attempt.call)
+        number = self.call(attempt.call)
         found = self._reply(attempt.reply) if attempt.reply else self._fault(attempt)
-        self._connection.execute(_ATTEMPT, (number, attempt.at, *found))
+        self._connection.execute(_ATTEMPT, (number, attempt.at, *found, None))
 
-    def _call(self, call: Call) -> int:
+    def answered(self, number: int, at: float, outcome: Reply | ModelError, batch: int) -> None:
+        """What came of a call, by its row, in a batch."""
+        if isinstance(outcome, ModelError):
+            usage = outcome.billed
+            counts = (None,) * 4 if usage is None else (
+                usage.input, usage.output, usage.cached, usage.reasoning
+            )  # fmt: skip
+            found: tuple[Any, ...] = (
+                None, None, outcome.kind, scrub(str(outcome)), *counts, 0.0, None, None, None, None
+            )  # fmt: skip
+        else:
+            found = self._reply(outcome)
+        self._connection.execute(_ATTEMPT, (number, at, *found, batch))
+
+    def call(self, call: Call) -> int:
+        """The row of a call, which is its slot's from now on."""
         slot, interned = call.slot, self._interned
         place = (interned.rater_id(slot.rater), interned.task(slot), slot.run, slot.step)
         messages = json.dumps([self._message(message) for message in call.request.messages])
@@ -215,7 +230,7 @@ class _Book:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
         elif not finish.keys and finish.slot is not None:
             nothing = make_call(finish.slot, Request(()))
-            self._call(nothing)
+            self.call(nothing)
             self._connection.execute(_FAIL, (finish.status, nothing.key))
             self._connection.execute(_TRIM, (1, nothing.key))
 

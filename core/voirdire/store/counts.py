@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.store.raters import Asker
     from voirdire.store.records import RaterId
-    from voirdire.study import Comparisons
+    from voirdire.study import Comparisons, Prices
 
 _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
@@ -34,7 +35,10 @@ WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
 _SUMS = """count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)),
 total(CASE WHEN a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.input IS NOT NULL THEN a.output END),
-total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END)
+total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END),
+total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN a.input END),
+total(CASE WHEN a.batch IS NOT NULL AND a.input IS NOT NULL THEN a.output END),
+total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?) GROUP BY c.role"
 _BY_RATER = f"""SELECT r.name, r.model, c.role, {_SUMS}
@@ -75,7 +79,8 @@ class Counts:
 class Spent:
     """What all attempts of one rater (or model) used, edited prompts included.
 
-    `blind` counts replies whose tokens the provider did not say; they are in no sum.
+    `blind` counts replies whose tokens the provider did not say; they are in no sum. The last three
+    are the part of the tokens that came in batches, which have a price of their own.
     """
 
     calls: int = 0
@@ -83,13 +88,19 @@ class Spent:
     input: int = 0
     output: int = 0
     cached: int = 0
+    batch_input: int = 0
+    batch_output: int = 0
+    batch_cached: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         """Both together."""
-        return Spent(
-            self.calls + other.calls, self.blind + other.blind, self.input + other.input,
-            self.output + other.output, self.cached + other.cached,
-        )  # fmt: skip
+        return Spent(*map(operator.add, astuple(self), astuple(other)))
+
+    def cost(self, prices: Prices) -> float:
+        """What the tokens cost, those of batches at their share of the price."""
+        whole = prices.cost(self.input, self.output, self.cached)
+        batched = prices.cost(self.batch_input, self.batch_output, self.batch_cached)
+        return whole - (1 - prices.batch) * batched
 
 
 def count_finished(

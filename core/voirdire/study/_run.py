@@ -134,11 +134,15 @@ class GeneratorSpec(_Part):
 
 
 class Prices(_Part):
-    """What a model costs a million tokens; `cached` defaults to `input`."""
+    """What a model costs a million tokens; `cached` defaults to `input`.
+
+    `batch` is the share of the price that calls cost in a batch: half of it at all three providers.
+    """
 
     input: Price
     output: Price
     cached: Price | None = None
+    batch: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def cost(self, input: float, output: float, cached: float = 0) -> float:  # noqa: A002 - as tokens are called
         """What so many tokens cost; `cached` of the input, and no more than there are.
@@ -180,6 +184,8 @@ class RunSpec(_Part):
         Factor on max_tokens when a truncated reply is asked again.
     breaker : int
         Calls that fail in a row, with no success between, before a rater is parked.
+    batch_poll : float
+        Seconds between looks at how far a batch is.
     """
 
     timeout: Seconds = 120.0
@@ -196,6 +202,7 @@ class RunSpec(_Part):
     requests_per_minute: Seconds | None = None
     tokens_per_minute: Seconds | None = None
     breaker: Count = 5
+    batch_poll: Seconds = 30.0
     max_cost: Price | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
     currency: str = "USD"

@@ -1,0 +1,312 @@
+"""Calls asked in batches, at half the price and within a day: submitted, waited for, kept.
+
+This goes before the live run and leaves it less to do: what a batch has answered is on file, and
+what it has not (a line that failed or expired, a further step, a reply that must be asked again) is
+asked live. Nothing that may have been submitted is asked again before that is decided.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire._manager import plugins as loaded_plugins
+from voirdire.errors import ModelError, SessionError
+from voirdire.running._models import close_model, make_model
+from voirdire.running._panel import charge
+from voirdire.running._tally import tally_of
+from voirdire.running.tasks import first_steps
+from voirdire.secrets import scrub
+from voirdire.store import session_study
+from voirdire.store.batches import (
+    intend,
+    is_waiting,
+    keep_results,
+    lines_of,
+    open_batches,
+    set_status,
+)
+from voirdire.store.raters import model_identity
+from voirdire.store.session import locked_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire._registry import Plugins
+    from voirdire.protocols import Batches
+    from voirdire.running._stop import Stop
+    from voirdire.running.tasks import Step
+    from voirdire.running.workers import Worker
+    from voirdire.schema import BatchState
+    from voirdire.store.batches import Batch
+    from voirdire.store.session import Session
+    from voirdire.study import GeneratorSpec, Rater, Study
+
+#: Lines of a batch at most, and characters: results of more would not be read, and Google takes no
+#: more than 20 MB.
+LINES, CHARACTERS = 5_000, 10_000_000
+#: Seconds after which a batch that its provider does not list was never submitted, and by which
+#: its clock may be behind ours.
+SETTLE, SKEW = 60.0, 300.0
+
+
+@dataclass
+class Desk:
+    """The batches of one session on their way."""
+
+    workers: Sequence[Worker]
+    study: Study
+    session: Session
+    stop: Stop
+    quiet: bool
+    open: list[Batch] = field(default_factory=list)
+    _said: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, *, resubmit: bool) -> None:
+        """Settle what an earlier process left, submit what is open, and wait for all of it.
+
+        Raises
+        ------
+        SessionError
+            A provider refuses a batch.
+        """
+        connection = self.session.connection
+        self.open = [one for one in open_batches(connection) if self._batches(one.model)]
+        for batch in self.open:
+            if resubmit and batch.status == "intended":
+                set_status(connection, batch, "void", detail="to be submitted again")
+        self.open = [one for one in open_batches(connection) if self._batches(one.model)]
+        await self._wait()
+        if not self.stop.reason:
+            await self._submit_all()
+            await self._wait()
+        self._count_anew()
+
+    def _batches(self, model: str) -> Batches | None:
+        for worker in self.workers:
+            for line in worker.lines.values():
+                if line.identity == model:
+                    return line.batches
+        return None
+
+    def _count_anew(self) -> None:
+        """What came is on file now: counts and costs are read there, and so are the replies."""
+        connection = self.session.connection
+        for worker in self.workers:
+            worker.tally = tally_of(connection, worker.asker, self.study.comparisons)
+        budget = self.workers[0].budget
+        budget.restart()
+        charge(budget, self.session, self.study)
+        self.session.resumed = True
+
+    async def _submit_all(self) -> None:
+        groups: dict[str, list[Step]] = {}
+        sizes: dict[str, int] = {}
+        for worker in self.workers:
+            for step in first_steps(worker, self.study):
+                line = worker.line(step.request.role)
+                batches = line.batches
+                if batches is None or not batches.fits(step.request):
+                    continue
+                if is_waiting(self.session.connection, step.call.key):
+                    continue
+                if not worker.affords(step.request):
+                    break  # the live run says that the budget is used up
+                group = groups.setdefault(line.identity, [])
+                group.append(step)
+                size = sum(len(message.content) for message in step.request.messages)
+                sizes[line.identity] = sizes.get(line.identity, 0) + size
+                if len(group) >= LINES or sizes[line.identity] >= CHARACTERS:
+                    await self._submit(line.identity, groups.pop(line.identity))
+                    sizes[line.identity] = 0
+        for identity, group in groups.items():
+            await self._submit(identity, group)
+
+    async def _submit(self, model: str, steps: Sequence[Step]) -> None:
+        """Write the intent down, submit, and note the provider's id."""
+        batches = self._batches(model)
+        if batches is None or self.stop.reason:
+            return
+        connection = self.session.connection
+        batch = intend(connection, model, [step.call for step in steps])
+        lines = [(batch.line(step.call.key), step.request) for step in steps]
+        try:
+            number = await batches.submit(batch.name, lines)
+        except ModelError as error:
+            refused = error.status_code is not None and 400 <= error.status_code < 500
+            if not refused:  # it may have come there all the same
+                self._say(batch, f"it is not known whether it was submitted ({error})")
+                self.open.append(batch)
+                return
+            set_status(connection, batch, "void", detail=scrub(str(error)))
+            raise SessionError(
+                f"session {self.session.folder}: a batch of {len(steps):,} calls was refused "
+                f"({error}). Nothing of it was asked; without --batch they are asked one by one"
+            ) from None
+        set_status(connection, batch, "submitted", number=number)
+        self.open = [*self.open, *(one for one in open_batches(connection) if one.id == batch.id)]
+        self._say(batch, f"{len(steps):,} calls submitted")
+
+    async def _wait(self) -> None:
+        """Look at the open batches until none is left, or the run is to end."""
+        while self.open and not self.stop.reason:
+            for batch in list(self.open):
+                try:
+                    if await self._settled(batch):
+                        self.open = [one for one in self.open if one.id != batch.id]
+                except ModelError as error:
+                    if not error.retryable:
+                        raise SessionError(
+                            f"session {self.session.folder}: batch {batch.name} cannot be looked "
+                            f"at: {error}. It is kept as it is; go on with --resume --batch"
+                        ) from None
+                    self._say(batch, f"cannot be looked at now ({error})")
+            if self.open:
+                await self._pause(self.study.run.batch_poll)
+        for batch in self.open:
+            self._say(batch, "goes on at its provider; fetch it with --resume --batch")
+
+    async def _pause(self, seconds: float) -> None:
+        waits = asyncio.create_task(self.stop.wait())
+        await asyncio.wait([waits], timeout=seconds)
+        waits.cancel()
+
+    async def _settled(self, batch: Batch) -> bool:
+        """Whether nothing more is to come of a batch: its results are kept, or there is none."""
+        batches = self._batches(batch.model)
+        if batches is None:
+            return True
+        number = batch.provider_id or await self._found(batch, batches)
+        if number is None:
+            return False
+        if not number:
+            set_status(self.session.connection, batch, "void", detail="it was never submitted")
+            self._say(batch, "was never submitted")
+            return True
+        state = await batches.state(number)
+        self._say(batch, _progress(batch, state))
+        if not state.ended:
+            return False
+        requests = lines_of(self.session.connection, batch)
+        found = await batches.results(number, requests)
+        kept = keep_results(self.session.connection, batch, found, state.said)
+        self._say(batch, f"{kept:,} of {batch.lines:,} lines came back ({state.said})")
+        return True
+
+    async def _found(self, batch: Batch, batches: Batches) -> str | None:
+        """The provider's id of a batch that may have been submitted; empty: it was not.
+
+        None while that is undecided.
+        """
+        connection = self.session.connection
+        states = await batches.states(batch.at - SKEW)
+        if batches.named:
+            candidates = [state for state in states if state.name == batch.name]
+        else:
+            candidates = await self._of_lines(batch, batches, states)
+        ended = [state for state in candidates if state.ended or batches.named]
+        if ended:
+            set_status(connection, batch, "submitted", number=ended[0].id)
+            self._say(batch, "had been submitted")
+            return str(ended[0].id)
+        if not candidates and time.time() - batch.at > SETTLE:
+            return ""
+        self._say(
+            batch,
+            "it is not known yet whether it was submitted; nothing of it is asked again before "
+            "that is decided (or with --resubmit)",
+        )
+        return None
+
+    async def _of_lines(
+        self, batch: Batch, batches: Batches, states: Sequence[BatchState]
+    ) -> list[BatchState]:
+        """Those that may be the batch by their number of lines, and are by their lines' names."""
+        connection = self.session.connection
+        known = {row[0] for row in connection.execute("SELECT provider_id FROM batches")}
+        requests = lines_of(connection, batch)
+        found = []
+        for state in states:
+            if state.lines != batch.lines or state.id in known:
+                continue
+            if not state.ended or await batches.results(state.id, requests):
+                found.append(state)
+        return found
+
+    def _say(self, batch: Batch, said: str) -> None:
+        """A line on a batch, where it is another than the last one."""
+        if not self.quiet and self._said.get(batch.name) != said:
+            self._said[batch.name] = said
+            sys.stderr.write(f"{batch.name} ({batch.model.partition(' ')[0]}): {said}\n")
+
+
+def _progress(batch: Batch, state: BatchState) -> str:
+    counts = f"{state.done:,} of {batch.lines:,} done"
+    if not state.lines:  # Google does not say
+        return state.said
+    return f"{counts}, {state.failed:,} failed" if state.failed else counts
+
+
+def check_no_batch_is_open(session: Session) -> None:
+    """A live run does not ask what a batch may have been asked.
+
+    Raises
+    ------
+    SessionError
+        There is an open batch.
+    """
+    waiting = open_batches(session.connection)
+    if waiting:
+        lines = sum(batch.lines for batch in waiting)
+        raise SessionError(
+            f"session {session.folder}: {len(waiting)} batches of {lines:,} calls are not settled; "
+            "go on with --resume --batch, which waits for them (see them: voirdire session batches "
+            f"{session.folder})"
+        )
+
+
+async def _cancelled(folder: Path, plugins: Plugins) -> list[Batch]:
+    study = session_study(folder)
+    with locked_session(folder) as connection:
+        waiting = [batch for batch in open_batches(connection) if batch.provider_id]
+        specs: tuple[GeneratorSpec | Rater, ...] = (*study.generators, *study.panel)
+        asked = {
+            model_identity(one.model, one.options): one
+            for spec in specs
+            for one in spec.asks.values()
+        }
+        for batch in waiting:
+            one = asked.get(batch.model)
+            if one is None:
+                raise SessionError(f"session {folder}: the study asks {batch.model} no more")
+            model = make_model(one.model, one.options, plugins, study.run.timeout)
+            try:
+                await model.batches.cancel(batch.provider_id)
+            finally:
+                await close_model(model)
+    return waiting
+
+
+def cancel_batches(folder: str | Path, plugins: Plugins | None = None) -> list[Batch]:
+    """Ask the providers to stop the batches of a session that are under way.
+
+    What was answered before is billed, and the next ``run --resume --batch`` fetches it and asks
+    the rest live.
+
+    Returns
+    -------
+    list of Batch
+        Those that were to be stopped; empty where none is under way.
+
+    Raises
+    ------
+    SessionError
+        It is no session, or another process works in it.
+    ModelError
+        The provider cannot be reached, or refuses.
+    """
+    return asyncio.run(_cancelled(Path(folder), plugins or loaded_plugins()))

@@ -120,6 +120,8 @@ class Batches:
     def _page(self, request: Any, provider: str, shown: Any) -> Any:
         """The newest first, two a page, as a list is read by who follows it."""
         jobs = [job for job in self.jobs.values() if job.provider == provider][::-1]
+        for job in jobs:
+            self._look(job)
         after = request.query.get("after") or request.query.get("after_id")
         at = next((i + 1 for i, job in enumerate(jobs) if job.number == after), 0)
         rows = [shown(job) for job in jobs[at : at + 2]]

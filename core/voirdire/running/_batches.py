@@ -24,11 +24,11 @@ from voirdire.secrets import scrub
 from voirdire.store import session_study
 from voirdire.store.batches import (
     intend,
-    is_waiting,
     keep_results,
     lines_of,
     open_batches,
     set_status,
+    was_tried,
 )
 from voirdire.store.raters import model_identity
 from voirdire.store.session import locked_session
@@ -112,7 +112,7 @@ class Desk:
                 batches = line.batches
                 if batches is None or not batches.fits(step.request):
                     continue
-                if is_waiting(self.session.connection, step.call.key):
+                if was_tried(self.session.connection, step.call.key):
                     continue
                 if not worker.affords(step.request):
                     break  # the live run says that the budget is used up

@@ -32,8 +32,8 @@ _INTENT = """INSERT INTO batches (name, model, at, status, lines) VALUES (?, ?, 
 RETURNING id"""
 _LINES = """SELECT l.key, p.json, c.role FROM batch_lines l JOIN calls c ON c.key = l.key
 JOIN params p ON p.id = c.params WHERE l.batch = ? ORDER BY c.id"""
-_WAITING = """SELECT 1 FROM batch_lines l JOIN batches b ON b.id = l.batch
-WHERE l.key = ? AND b.status IN ('intended', 'submitted')"""
+_TRIED = """SELECT 1 FROM batch_lines l JOIN batches b ON b.id = l.batch
+WHERE l.key = ? AND b.status != 'void'"""
 _ANSWERED = """SELECT c.key, c.id, EXISTS (
     SELECT 1 FROM attempts a WHERE a.call = c.id AND a.batch = l.batch)
 FROM batch_lines l JOIN calls c ON c.key = l.key WHERE l.batch = ?"""
@@ -110,9 +110,9 @@ def _batch(row: Sequence[Any]) -> Batch:
     return Batch(number, name, model, at, provider_id or "", status, lines, detail or "")
 
 
-def is_waiting(connection: sqlite3.Connection, key: bytes) -> bool:
-    """Whether a call is a line of a batch whose result is still to come."""
-    return connection.execute(_WAITING, (key,)).fetchone() is not None
+def was_tried(connection: sqlite3.Connection, key: bytes) -> bool:
+    """Whether a call has been a line of a batch: what came to nothing there is asked live."""
+    return connection.execute(_TRIED, (key,)).fetchone() is not None
 
 
 def lines_of(connection: sqlite3.Connection, batch: Batch) -> dict[str, Request]:

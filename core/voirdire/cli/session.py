@@ -142,13 +142,14 @@ def batches(
     from voirdire.running import cancel_batches
     from voirdire.store import read_session
     from voirdire.store.batches import all_batches
+    from voirdire.store.raters import model_name
 
     for batch in cancel_batches(folder) if cancel else ():
         typer.echo(f"{batch.name} is asked to stop. What it answered before is billed.")
     with closing(read_session(folder)) as connection:
         found = all_batches(connection)
     for batch in found:
-        model, detail = visible(batch.model.partition(" ")[0]), visible(batch.detail)
+        model, detail = visible(model_name(batch.model)), visible(batch.detail)
         more = f" ({detail})" if detail else ""
         typer.echo(f"{batch.name}: {model}, {batch.lines:,} lines, {batch.status}{more}")
     if not found:

@@ -30,7 +30,7 @@ from voirdire.store.batches import (
     set_status,
     was_tried,
 )
-from voirdire.store.raters import model_identity
+from voirdire.store.raters import model_identity, model_name
 from voirdire.store.session import locked_session
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class Desk:
         """A line on a batch, where it is another than the last one."""
         if not self.quiet and self._said.get(batch.name) != said:
             self._said[batch.name] = said
-            sys.stderr.write(f"{batch.name} ({batch.model.partition(' ')[0]}): {said}\n")
+            sys.stderr.write(f"{batch.name} ({model_name(batch.model)}): {said}\n")
 
 
 def _progress(batch: Batch, state: BatchState) -> str:

@@ -47,7 +47,7 @@ def main() -> None:
                 "--scale", "bai=30",
             ),
             "embedding, index, examples, leaks": (
-                "paper", "angst", "examples", folder / "angst" / "study.toml",
+                "run", folder / "angst" / "study.toml", "--dry-run",
             ),
             f"run: {gold} posts x {runs} runs x 10 raters": (
                 "run", folder / "angst" / "study.toml", "--out", folder / "session",

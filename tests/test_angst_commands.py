@@ -13,7 +13,7 @@ from voirdire.cli.options import model_options, show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
 from voirdire_plugins.angst.benchmark import BENCHMARK
-from voirdire_plugins.angst.prepare import scales_of
+from voirdire_plugins.angst.studies import scales_of
 
 
 def call(*arguments):
@@ -33,6 +33,10 @@ def test_every_command_has_help_with_examples(name):
     assert f"voirdire paper angst {name}" in said
 
 
+def last_step(said):
+    return next(line.split() for line in said.splitlines() if "random sample" in line)
+
+
 def test_a_corpus_is_written_with_its_counts(tmp_path):
     rows = [
         (f"{who}{n}", who, f"{'I have anxiety. ' if n == 0 else ''}{who} {n} " + "word " * 80, n)
@@ -45,7 +49,7 @@ def test_a_corpus_is_written_with_its_counts(tmp_path):
         "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
         "--lexicon", "fear", "--top", 10, "--sample", 4, "--out", tmp_path / "corpus",
     )  # fmt: skip
-    assert said.splitlines()[-1].split() == ["random", "sample", "of", "4", "4", "2"]
+    assert last_step(said) == ["random", "sample", "of", "4", "4", "2"]
     written = [pl.read_csv(tmp_path / "corpus" / f"{name}.csv") for name in ("sample", "rest")]
     assert [frame.height for frame in written] == [4, 6]
     (tmp_path / "mine.txt").write_text("nobody says this\n", encoding="utf-8")
@@ -53,7 +57,7 @@ def test_a_corpus_is_written_with_its_counts(tmp_path):
         "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
         "--patterns", tmp_path / "mine.txt", "--out", tmp_path / "none",
     )  # fmt: skip
-    assert none.splitlines()[-1].endswith("0         0")
+    assert last_step(none)[-2:] == ["0", "0"]
 
 
 def test_authors_reach_the_study_and_keep_their_posts_apart(tmp_path):

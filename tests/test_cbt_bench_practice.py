@@ -20,13 +20,18 @@ from wire_server import WireServer
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
-from voirdire.examining.preferences import examine_preferences, preference_table
+from voirdire.examining.preferences import (
+    examine_preferences,
+    part_section,
+    parts_of,
+    preference_table,
+)
+from voirdire.examining.preferences.against import against
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.schema import Comparison, Item, Reply, Response
 from voirdire.tabular import bounds
 from voirdire_plugins.cbt_bench import comparison, responses
-from voirdire_plugins.cbt_bench.comparison_review import against_reference, groups_of, overall_table
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.exercises import exercise_counts, read_exercises
 from voirdire_plugins.cbt_bench.prepare import (
@@ -36,6 +41,7 @@ from voirdire_plugins.cbt_bench.prepare import (
 pytestmark = pytest.mark.usefixtures("invented_key")
 
 
+PARTS = {"exercise": ("category", CRITERIA), "difficulty": ("difficulty", DIFFICULTIES)}
 FOLLOWS = 0.3
 MEANS = {"weak": (0.3, 0.2, 0.2, 0.2, 0.1), "strong": (0.1, 0.1, 0.2, 0.3, 0.3)}
 
@@ -110,7 +116,7 @@ def test_a_planted_position_effect_through_the_whole_path(compared):
 
 def test_tables_of_level_three(compared):
     found = examine("cbt_bench", data=compared[0] / "session")
-    table = section(found, "Overall preference by exercise (Table 6)")
+    table = section(found, "Overall preference by exercise")
     assert [row[1] for row in table.table.rows] == ["weak", "strong"]
     assert len(table.table.columns) == 13
     assert table.table.rows[0][-1] == pytest.approx(np.mean(table.table.rows[0][2:-1]))
@@ -133,10 +139,10 @@ def test_the_reference_stands_second_whichever_way_pairs_are_named():
     names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
     rows = [("1", "reference", "m", "m", "ann", "Overall", -2.0)]
     found = examine_preferences(
-        against_reference(preference_table(pl.DataFrame(rows, schema=names, orient="row"))),
+        against(preference_table(pl.DataFrame(rows, schema=names, orient="row")), "reference"),
         pl.DataFrame({"item": ["1"], "exercise": ["Establishing Goals"]}),
     )
-    assert overall_table(found).table.rows == (("ann", "m", 2.0, 2.0),)
+    assert part_section(found, "exercise", "reference").table.rows == (("ann", "m", 2.0, 2.0),)
 
 
 def test_difficulties_stand_in_their_order_whatever_comes_first():
@@ -149,7 +155,9 @@ def test_difficulties_stand_in_their_order_whatever_comes_first():
     ]  # fmt: skip
     names = ["item", "system_a", "system_b", "rater", "attribute", "score"]
     rows = [(str(n), "m", "reference", "ann", "Overall", 1) for n in range(4)]
-    found = examine_preferences(pl.DataFrame(rows, schema=names, orient="row"), groups_of(items))
+    found = examine_preferences(
+        pl.DataFrame(rows, schema=names, orient="row"), parts_of(items, PARTS)
+    )
     parts = {name: [cell.part for cell in cells] for name, cells in found.parts.items()}
     assert parts["difficulty"] == ["beginner", "intermediate", "advanced"]
     assert parts["exercise"] == ["Establishing Goals", "Working With Emotions", "Of one's own"]
@@ -299,7 +307,7 @@ def test_a_judge_sees_the_criteria_of_the_category():
         [Reply(json.dumps(dict.fromkeys(ATTRIBUTES, "B is slightly better than A")))]
     )
     assert parsed.scores == dict.fromkeys(ATTRIBUTES, -1.0)
-    with pytest.raises(InputError, match="category None of exercise '9' has no criteria"):
+    with pytest.raises(InputError, match="category None of item '9' has no criteria"):
         judge.requests(Comparison(Item("9"), Response("9", "m", "1"), Response("9", "r", "2")))
     with pytest.raises(InputError, match="category 'x' needs four criteria"):
         comparison.make(criteria={"x": ("one",)})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import InputError
-from voirdire.schema import Comparison, Item, Reply, Response
+from voirdire.schema import Attribute, Comparison, Item, Reply, Response, Rubric, Scale
 from voirdire_judges.chat import SYSTEM_PROMPTS
 from voirdire_judges.chat import make as make_chat
 from voirdire_judges.pairwise import make
@@ -82,3 +82,30 @@ def test_a_generator_keeps_the_text_as_it_came_and_sends_no_empty_item():
     assert len(make_chat(prompt="none").requests(ITEM)[0].messages) == 1
     with pytest.raises(InputError, match="prompt 'x' is unknown"):
         make_chat(prompt="x")
+
+
+def test_what_attributes_mean_may_depend_on_the_item():
+    rubric = Rubric("r", (Attribute("First"), Attribute("Overall", "Better in all?")), Scale(-2, 2))
+    judge = make(rubric, criteria_by="kind", criteria_of={"tea": ["Is it warm?"], "rain": ["Wet?"]})
+    asked = {}
+    for kind in ("tea", "rain"):
+        item = Item("1", "About it.", {"kind": kind})
+        (request,) = judge.requests(
+            Comparison(item, Response("1", "a", "One."), Response("1", "b", "Two."))
+        )
+        asked[kind] = request.messages[0].content
+    assert "Is it warm?" in asked["tea"]
+    assert "Wet?" in asked["rain"]
+    assert all("Better in all?" in text for text in asked.values())
+    with pytest.raises(InputError, match="kind 'snow' of item '1' has no criteria"):
+        judge.requests(
+            Comparison(
+                Item("1", "x", {"kind": "snow"}),
+                Response("1", "a", "One."),
+                Response("1", "b", "Two."),
+            )
+        )
+    with pytest.raises(InputError, match="go together"):
+        make(rubric, criteria_by="kind")
+    with pytest.raises(InputError, match="more than the 2 attributes"):
+        make(rubric, criteria_by="kind", criteria_of={"tea": ["a", "b", "c"]})

@@ -95,8 +95,11 @@ def test_level_two_with_people_beside_the_models(tmp_path):
     assert {row[0] for row in swapped} == {"a", "ann", "ben"}
     assert all(row[1] != row[2] for row in swapped)
     people = found["CBT-PC: agreement of people"].rows
-    assert [row[0] for row in people] == ["helpless", "unlovable", "worthless"]
-    assert all(0 < row[1] <= 1 and row[3] is not None for row in people)
+    labels = ["helpless", "unlovable", "worthless"]
+    assert [row[0] for row in people] == [*labels, "the whole answer"]
+    assert all(0 < row[1] <= 1 and row[2] is not None and row[4] is not None for row in people)
+    # Ben and Ann name the labels of four patients in five, and not the same ones.
+    assert people[-1][1] == pytest.approx(3 / 5)
 
 
 @pytest.mark.usefixtures("invented_key")

@@ -6,19 +6,24 @@ import polars as pl
 import pytest
 
 from voirdire import InputError, TableError
-from voirdire.study import annotator_panel, key_table, keyed, load_study, named_models, write_study
+from voirdire.study import annotator_panel, keyed_study, load_study, named_models, write_study
 from voirdire.tables import read_labelled, yes_no
 
 
 def test_a_study_with_a_key_lies_beside_its_files_and_loads(tmp_path):
     labels = ("calm", "tense")
-    key = key_table([("1", ["calm"]), ("2", [])], labels)
+    truth = [("1", ["calm"]), ("2", [])]
     panel = annotator_panel(["simulated:a"], "yes-no", {"labels": list(labels)}, runs=2)
-    raw = {"name": "moods", "panel": [{"name": "Key", "kind": "human"}, *panel], **keyed(labels)}
-    path = write_study(tmp_path / "out", raw, {"key.csv": key})
+    answers = [("1", "ann", "calm", 1), ("1", "ann", "tense", 0)]
+    names = ["item", "rater", "attribute", "score"]
+    people = pl.DataFrame(answers, schema=names, orient="row")
+    raw, tables = keyed_study("moods", "Moods", labels, truth, panel, people=people)
+    path = write_study(tmp_path / "out", raw, tables)
     study = load_study(path)
     assert study.data.reference == ("Key",)
-    assert [rater.name for rater in study.panel] == ["Key", "a"]
+    assert [rater.name for rater in study.panel] == ["Key", "a", "ann"]
+    with pytest.raises(InputError, match="nobody can be called 'ann'"):
+        keyed_study("moods", "Moods", labels, truth, panel, key="ann", people=people)
     assert pl.read_csv(tmp_path / "out" / "key.csv")["score"].to_list() == [1.0, 0.0, 0.0, 0.0]
     assert write_study(tmp_path / "out", study, {}) == path  # the same study again
 

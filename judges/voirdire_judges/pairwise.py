@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
@@ -15,9 +15,9 @@ from voirdire_judges.prompts._schema import object_schema
 from voirdire_judges.rubrics import load_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Comparison, Rubric
+    from voirdire.schema import Attribute, Comparison, Item, Rubric
 
 _TASK = (
     "Two responses to the same context are shown to you, A and B. Compare them on each attribute "
@@ -39,14 +39,28 @@ class PairwiseJudge:
 
     The response shown first is A. The order is the task's: whoever makes the tasks shows a pair in
     a random order or in both. A score > 0 prefers the response shown first.
+
+    Attributes
+    ----------
+    criteria_by, criteria_of
+        What the first attributes mean may depend on the item, as in `[humans]`: a further column
+        of it, and for each of its values what they mean.
     """
 
     rubric: Rubric
     sampling: Sampling = Sampling()
+    criteria_by: str = ""
+    criteria_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     task: str = "comparison"
 
     def requests(self, task: Comparison) -> list[Request]:
-        """One request; none where a response has no text."""
+        """One request; none where a response has no text.
+
+        Raises
+        ------
+        InputError
+            The item's column holds nothing that has criteria.
+        """
         if not (task.first.text.strip() and task.second.text.strip()):
             return []
         context = [delimited(task.item.text, "CONTEXT")] if task.item.text.strip() else []
@@ -54,7 +68,7 @@ class PairwiseJudge:
         return [
             self.sampling.request(
                 (
-                    Message("system", self._instructions()),
+                    Message("system", self._instructions(task.item)),
                     Message("user", "\n\n".join([*context, *shown])),
                 ),
                 schema=self._schema(),
@@ -72,13 +86,29 @@ class PairwiseJudge:
         fields = {name: dict(level) for name in self.rubric.names}
         return object_schema({**fields, "Explanation": {"type": "string"}})
 
-    def _instructions(self) -> str:
+    def _attributes(self, item: Item) -> tuple[Attribute, ...]:
+        """The attributes, in the words of the item's own criteria where these depend on it."""
+        if not self.criteria_by:
+            return self.rubric.attributes
+        value = item.extra.get(self.criteria_by)
+        if value not in self.criteria_of:
+            raise InputError(
+                f"pairwise judge: {self.criteria_by} {value!r} of item {item.id!r} has no criteria "
+                f"(there are: {'; '.join(self.criteria_of)})"
+            )
+        texts = (*self.criteria_of[str(value)], *[None] * len(self.rubric.attributes))
+        return tuple(
+            attribute if text is None else replace(attribute, description=text)
+            for attribute, text in zip(self.rubric.attributes, texts, strict=False)
+        )
+
+    def _instructions(self, item: Item) -> str:
         names = ", ".join(f'"{name}": "LEVEL"' for name in self.rubric.names)
         levels = "\n".join(f"  {level}: {meaning}" for level, meaning in _MEANINGS.items())
         parts = (
             _TASK,
             MARKS_NOTE,
-            "Attributes:\n" + "\n".join(attribute_text(a) for a in self.rubric.attributes),
+            "Attributes:\n" + "\n".join(attribute_text(a) for a in self._attributes(item)),
             f"Levels:\n{levels}",
             f'{_FORM}\n{{{names}, "Explanation": "one sentence"}}',
         )
@@ -88,6 +118,8 @@ class PairwiseJudge:
 def make(
     rubric: Rubric | str,
     *,
+    criteria_by: str = "",
+    criteria_of: Mapping[str, Sequence[str]] | None = None,
     sampling: Sampling = Sampling(temperature=0.0),
 ) -> PairwiseJudge:
     """A pairwise judge (`use = "pairwise"`).
@@ -96,13 +128,17 @@ def make(
     ----------
     rubric : Rubric or str
         The attributes to compare on: a rubric, the name of a built-in one, or a TOML file.
+    criteria_by, criteria_of : str, mapping of str to sequence of str
+        A further column of the items, and for each of its values what the first attributes mean;
+        as in `[humans]`.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
     Raises
     ------
     InputError
-        The rubric is wrong.
+        The rubric is wrong, only one of `criteria_by` and `criteria_of` is given, or a value has
+        more criteria than there are attributes.
 
     Examples
     --------
@@ -114,4 +150,12 @@ def make(
     found = load_rubric(rubric) if isinstance(rubric, str) else rubric
     if not found.attributes:
         raise InputError(f"pairwise judge: rubric {found.name!r} has no attributes")
-    return PairwiseJudge(found, sampling)
+    if bool(criteria_by) != bool(criteria_of):
+        raise InputError("pairwise judge: criteria_by (a column) and criteria_of go together")
+    for value, texts in (criteria_of or {}).items():
+        if len(texts) > len(found.attributes):
+            raise InputError(
+                f"pairwise judge: {criteria_by} {value!r} has {len(texts)} criteria, more than the "
+                f"{len(found.attributes)} attributes of the rubric"
+            )
+    return PairwiseJudge(found, sampling, criteria_by, criteria_of or {})

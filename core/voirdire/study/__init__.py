@@ -51,7 +51,7 @@ from voirdire.study._write import (
     KEY_RATER,
     annotator_panel,
     key_table,
-    keyed,
+    keyed_study,
     named_models,
     write_study,
 )
@@ -96,7 +96,7 @@ __all__ = [
     "build_part",
     "build_study",
     "key_table",
-    "keyed",
+    "keyed_study",
     "load_study",
     "named_models",
     "read_toml",

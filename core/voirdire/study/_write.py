@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-#: The rater under whose name a key stands, and its file.
-KEY_RATER, KEY_FILE = "Key", "key.csv"
+#: The rater under whose name a key stands, its file, and that of people's answers.
+KEY_RATER, KEY_FILE, PEOPLE_FILE = "Key", "key.csv", "people.csv"
 
 
 def write_study(
@@ -118,17 +118,58 @@ def annotator_panel(
     ]
 
 
-def keyed(labels: Sequence[str], rater: str = KEY_RATER, path: str = KEY_FILE) -> dict[str, Any]:
-    """The parts of a study that hold its raters against a key of labels.
+def keyed_study(
+    name: str,
+    title: str,
+    labels: Sequence[str],
+    truth: Iterable[tuple[str, Collection[str]]],
+    panel: Sequence[Mapping[str, Any]],
+    *,
+    key: str = KEY_RATER,
+    people: pl.DataFrame | None = None,
+    **parts: Any,
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    """A study whose raters are held against a key of labels, and the tables of its files.
 
-    Labels are attributes on 0..1, the key is the reference, and its file is `path`
-    (see `key_table`). The panel still needs the key as a human: ``{"name": rater, "kind":
-    "human"}``.
+    Parameters
+    ----------
+    name, title : str
+    labels : sequence of str
+        The attributes, scored 0 or 1.
+    truth : iterable of (item, labels)
+        The key; see `key_table`.
+    panel : sequence of mapping
+        Those who are asked; the key and the people join it as humans.
+    key : str
+        The rater under whose name the key stands: the reference.
+    people : pl.DataFrame, optional
+        Answers of people that stand beside: ``item, rater, attribute, score``.
+    parts
+        Further parts of the study, such as ``items``.
+
+    Returns
+    -------
+    tuple of dict and dict
+        What `write_study` takes.
     """
-    return {
-        "data": {"sources": [{"path": path, "layout": "long"}], "reference": [rater]},
+    sources = [{"path": KEY_FILE, "layout": "long"}]
+    tables = {KEY_FILE: key_table(truth, labels, key)}
+    names = [] if people is None else people["rater"].unique(maintain_order=True).to_list()
+    if key in names:
+        raise InputError(f"people's answers: nobody can be called {key!r}, as the key is")
+    if people is not None:
+        sources.append({"path": PEOPLE_FILE, "layout": "long"})
+        tables[PEOPLE_FILE] = people
+    humans = [{"name": human, "kind": "human"} for human in (key, *names)]
+    raw = {
+        "name": name,
+        "title": title,
+        "data": {"sources": sources, "reference": [key]},
         "rubric": {"scale": [0, 1], "attributes": list(labels)},
+        "panel": [humans[0], *panel, *humans[1:]],
+        **parts,
     }
+    return raw, tables
 
 
 def key_table(

@@ -20,12 +20,14 @@ from voirdire.tables._tables import plural as plural
 from voirdire.tables._xlsx import write_jsonl as write_jsonl
 from voirdire.tables._xlsx import write_xlsx as write_xlsx
 from voirdire.tables.auditing import audit as audit
+from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
 from voirdire.tables.labelled import yes_of as yes_of
 from voirdire.tables.questions import Question as Question
 from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import cell_text as cell_text
+from voirdire.tables.questions import held_out as held_out
 from voirdire.tables.questions import read_questions as read_questions
 from voirdire.tables.questions import read_rows as read_rows
 from voirdire.tables.readers import PREFERENCES as PREFERENCES

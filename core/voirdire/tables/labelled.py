@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_ANSWERS = ("item", "rater", "attribute", "score")
+
+
 def read_labelled(
     source: str | Path, labels: Sequence[str] = (), columns: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
@@ -69,6 +72,21 @@ def check_ids(ids: pl.Series, where: str) -> None:
     if ids.is_duplicated().any():
         again = ids.filter(ids.is_duplicated())[0]
         raise duplicate("id", again, f"{where}, column {ids.name!r}", error=TableError)
+
+
+def read_answers(path: str | Path) -> pl.DataFrame:
+    """Answers of people: ``item, rater, attribute, score``, a row a label, 1 where it is given.
+
+    The ratings that `voirdire humans import` writes are such a file.
+
+    Raises
+    ------
+    TableError
+        A column is absent.
+    """
+    frame = read_raw(path).frame
+    check_columns(path, _ANSWERS, frame.columns)
+    return frame.select(_ANSWERS).with_columns(pl.col("item", "rater").cast(pl.String))
 
 
 def yes_no(column: pl.Series, where: str) -> pl.Series:

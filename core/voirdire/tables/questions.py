@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import TableError, check_columns, duplicate
+from voirdire.errors import InputError, TableError, check_columns, duplicate
 from voirdire.parsing.options import read_options
 from voirdire.tables._files import read_raw
 
@@ -37,6 +37,20 @@ class Question:
     answer: tuple[str, ...]
     type: str = ""
     several: bool = False
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The question as an item, without its answer."""
+        return {
+            "id": self.id, "text": self.text, "choices": list(self.choices),
+            "several": self.several, "type": self.type,
+        }  # fmt: skip
+
+    @property
+    def shot(self) -> dict[str, Any]:
+        """The question as a few-shot example: with the texts of its right options."""
+        right = [self.choices[ascii_uppercase.index(letter)] for letter in self.answer]
+        return {**self.fields, "answer": right}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,33 @@ def read_questions(
             raise duplicate("question", question.id, f"{path}, {place}", error=TableError)
         found[question.id] = question
     return tuple(found.values())
+
+
+def held_out(
+    path: str | Path, asked: Sequence[Question], k: int, columns: QuestionColumns | None = None
+) -> tuple[Question, ...]:
+    """The first k questions of a file of examples, none of which is asked.
+
+    Raises
+    ------
+    InputError
+        A question of the file is asked too, by its text; or the file holds fewer than k.
+    """
+    pool = read_questions(path, columns)
+    texts = {_plain(question.text) for question in asked}
+    shared = [question.id for question in pool if _plain(question.text) in texts]
+    if shared:
+        raise InputError(
+            f"--examples {path}: {len(shared)} of its {len(pool)} questions are asked in the study "
+            f"(question {shared[0]!r} first): their answers would be shown"
+        )
+    if not 0 < k <= len(pool):
+        raise InputError(f"--examples {path}: -k is {k}, and it holds {len(pool)} questions")
+    return pool[:k]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _question(

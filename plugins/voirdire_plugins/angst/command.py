@@ -82,6 +82,14 @@ def study(
     selector: Annotated[
         str, typer.Option("--selector", help="nearest, random, diverse, or a plugin's.")
     ] = "nearest",
+    trained: Annotated[
+        Path | None,
+        typer.Option(
+            "--trained",
+            help="Ratings of trained classifiers: models/ratings.parquet of voirdire classify.",
+            show_default=False,
+        ),
+    ] = None,
     scale: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,14 +125,23 @@ def study(
 
     With silver posts also finetune.toml, the grid of A.3 for `voirdire classify fit`.
     """
-    from voirdire_plugins.angst import prepare as bodies
+    from voirdire_plugins.angst.studies import scales_of, write_study
 
     columns = {"id": id_column, "text": text_column, "depression": depression, "anxiety": anxiety}
-    columns |= {"author": author} if author else {}
-    shots = {"selector": selector, "k": k, "embedder": embedder}
-    scales = bodies.scales_of(scale or [])
-    panel = {"variant": variant, "runs": runs, "model_options": model_options(model_option)}
-    typer.echo(bodies.write_study(gold, model, out, silver, shots, scales, panel, columns))
+    said = write_study(
+        gold,
+        model,
+        out,
+        silver=silver,
+        shots={"selector": selector, "k": k, "embedder": embedder},
+        trained=trained,
+        columns=columns | ({"author": author} if author else {}),
+        scales=scales_of(scale or []),
+        variant=variant,
+        runs=runs,
+        model_options=model_options(model_option),
+    )
+    typer.echo(said)
 
 
 def silver(
@@ -182,17 +199,22 @@ def silver(
     Several models and runs label by what enough of them say. Writes OUT/silver.jsonl and prints
     what became of every post.
     """
-    from voirdire_plugins.angst import prepare as bodies
+    from voirdire_plugins.angst.silver import label_silver
 
-    columns = {"id": id_column, "text": text_column}
-    asked = {
-        "runs": runs,
-        "temperature": temperature,
-        "model_options": model_options(model_option),
-    }
-    kept = {"at_least": at_least, "keep_controls": keep_controls, "seed": seed, "gold": gold}
-    how = {"resume": resume, "max_cost": max_cost, "quiet": quiet}
-    found, code = bodies.label_silver(posts, model, out, columns, asked, kept, how)
+    found, code = label_silver(
+        posts,
+        model,
+        out,
+        columns={"id": id_column, "text": text_column},
+        gold=gold,
+        at_least=at_least,
+        keep_controls=keep_controls,
+        seed=seed,
+        run={"resume": resume, "max_cost": max_cost, "quiet": quiet},
+        runs=runs,
+        temperature=temperature,
+        model_options=model_options(model_option),
+    )
     show_tables(found, as_json=as_json)
     raise typer.Exit(code)
 
@@ -235,10 +257,11 @@ def corpus(
 
     Writes OUT/sample.csv (to annotate) and OUT/rest.csv (for silver labels).
     """
-    from voirdire_plugins.angst import prepare as bodies
+    from voirdire_plugins.angst.corpus import write_corpus
 
     columns = {"id": id_column, "text": text_column, "author": author}
-    sizes = {"min_words": min_words, "min_posts": min_posts, "top": top, "sample": sample}
-    typer.echo(
-        "\n".join(bodies.write_corpus(posts, out, columns, lexicon or [], patterns, seed, sizes))
-    )
+    found = write_corpus(
+        posts, out, columns, patterns, lexicons=lexicon or [], seed=seed, min_words=min_words,
+        min_posts=min_posts, top=top, sample=sample,
+    )  # fmt: skip
+    show_tables(found)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from voirdire import InputError, TableError
 from voirdire.errors import check_columns
+from voirdire.tables import read_labelled
+from voirdire.tabular import Section, Table, count, text
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 #: Self-disclosure of a diagnosis, after the high-precision patterns of Cohan et al. (2018); ours.
 DISCLOSURE: tuple[str, ...] = tuple(resource("angst", "patterns")["disclosure"]["patterns"])
@@ -147,3 +150,24 @@ def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
         if lost.any():
             value = posts[name].filter(lost)[0]
             raise TableError(f"posts, column {name!r}: a score must be a number, got {value!r}")
+
+
+def write_corpus(
+    posts: Path, out: Path, columns: Mapping[str, str], patterns: Path | None, **how: Any
+) -> list[Section]:
+    """Build a corpus and write its sample and the rest; a row a step."""
+    declared = DISCLOSURE if patterns is None else _lines(patterns)
+    found = build_corpus(read_labelled(posts, (), columns), patterns=declared, **how)
+    out.mkdir(parents=True, exist_ok=True)
+    found.sample.write_csv(out / "sample.csv")
+    found.rest.write_csv(out / "rest.csv")
+    rows = tuple((step.name, step.posts, step.authors) for step in found.steps)
+    table = Table((text("Step"), count("Posts"), count("Authors")), rows)
+    return [Section("Corpus", f"Written: sample.csv and rest.csv in {out}.", (table,))]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--patterns {path}: cannot be read ({error})") from error

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from voirdire import InputError, running
+from voirdire.examining.consensus import consensus, gold_section
+from voirdire.files import whole
 from voirdire.parsing import parse_fields, said_yes
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
+from voirdire.store import ratings_frame
+from voirdire.study import annotator_panel, write_study
+from voirdire.tables import read_labelled
+from voirdire.tabular import Section, Table, count, text
 from voirdire_judges.yes_no import fenced
-from voirdire_plugins.angst.labels import LABELS, labels_named, with_class
+from voirdire_plugins.angst.labels import LABELS, labels_named, read_posts, with_class
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from voirdire.schema import FinishReason, Status
 
@@ -166,6 +174,69 @@ def silver_corpus(
         other_disorder=full.filter(read & ~has & (pl.col(DISORDER) == 1)).height,
         unread=full.filter(~read).height,
     )
-    whole = pl.concat([kept, controls]).with_columns(pl.col(LABELS).cast(pl.Int8))
+    both = pl.concat([kept, controls]).with_columns(pl.col(LABELS).cast(pl.Int8))
     first = ("id", "text", *LABELS, "class")
-    return with_class(whole).select(*first, pl.exclude(*first, DISORDER)), counts
+    return with_class(both).select(*first, pl.exclude(*first, DISORDER)), counts
+
+
+def label_silver(  # noqa: PLR0913 - each is an option of the command
+    posts: Path,
+    models: Sequence[str],
+    out: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    gold: Path | None = None,
+    at_least: int | None = None,
+    keep_controls: int = 0,
+    seed: int = 0,
+    run: Mapping[str, Any] | None = None,
+    **asked: Any,
+) -> tuple[list[Section], int]:
+    """Run the open question over posts and write silver.jsonl; sections, exit code of the run.
+
+    Gold posts are labelled too where they are given, and none of them becomes a silver one. `run`
+    are parameters of the run (``resume, max_cost, quiet``), `asked` those of the models.
+    """
+    known = read_labelled(posts, (), columns)
+    sample = None if gold is None else read_posts(gold)
+    study = {
+        "name": "angst-silver",
+        "items": {"path": "posts.jsonl"},
+        "panel": annotator_panel(models, "angst-silver", **asked),
+    }
+    path = write_study(out, study, {"posts.jsonl": _with_gold(known, sample)})
+    result = running.run(path, out / "session", **(run or {}))
+    ratings = ratings_frame(out / "session")
+    labels = consensus(ratings, COLUMNS, at_least)
+    silver, counts = silver_corpus(labels, known, keep_controls=keep_controls, seed=seed)
+    with whole(out / "silver.jsonl") as draft:
+        silver.write_ndjson(draft)
+    rows = [
+        ("posts", counts.labelled),
+        ("kept", counts.kept),
+        ("kept as controls", counts.controls),
+        ("discarded", counts.discarded),
+        ("  no disorder", counts.no_disorder),
+        ("  other disorder", counts.other_disorder),
+        ("  unread or undecided", counts.unread),
+        *((f"class {name}", n) for name, n in silver["class"].value_counts(sort=True).iter_rows()),
+    ]
+    table = Table((text("What"), count("Posts")), tuple(rows))
+    sections = [Section("Silver labels", f"Written: {out / 'silver.jsonl'}.", (table,))]
+    if sample is not None:
+        said = {"all together": labels}
+        for rater in ratings["rater"].unique(maintain_order=True):
+            first = ratings.filter((pl.col("rater") == rater) & (pl.col("run") == 1))
+            said[str(rater)] = consensus(first, COLUMNS)
+        sections.append(gold_section(sample.rename({"id": "item"}), said, LABELS))
+    return sections, result.exit_code
+
+
+def _with_gold(posts: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
+    """The posts to label, and those of the gold sample: one question is asked about all."""
+    if gold is None:
+        return posts
+    both = posts.join(gold, on="id", how="semi")["id"]
+    if len(both):
+        raise InputError(f"--gold: post {both[0]!r} is among the posts to label; remove it there")
+    return pl.concat([posts.select("id", "text"), gold.select("id", "text")])

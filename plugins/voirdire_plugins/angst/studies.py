@@ -1,23 +1,34 @@
-"""The benchmark's study, written for a user's gold and silver files and model."""
+"""The benchmark's study, written for a user's gold and silver files and models."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from voirdire import InputError
+from voirdire.files import write_text
 from voirdire.study import Study, build_study, named_models
+from voirdire.study import write_study as write_files
+from voirdire.tables import read_raw
 from voirdire_judges.questionnaires import make as questionnaire
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
-from voirdire_plugins.angst.labels import LABELS
+from voirdire_plugins.angst.labels import LABELS, read_posts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-GOLD = "gold"
+#: The rater of the gold labels, and that of a grid of classifiers' test labels.
+GOLD, TRUTH = "gold", "truth"
 SCALES = {"phq9": "PHQ-9", "madrs": "MADRS", "hamilton": "HAM-A", "bai": "BAI"}
 SCOPE = (
     "Posts in English and two labels given by readers of the posts. A label of a post is no "
     "diagnosis of its author, and no result licenses clinical use."
 )
+_OWN = ("id", "text", *LABELS, "class")
+_TRAINED = "trained.csv"
 
 
 def angst_study(  # noqa: PLR0913 - one a part of the study
@@ -31,7 +42,7 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     runs: int = RUNS,
     temperature: float = 1.0,
     model_options: Mapping[str, Any] | None = None,
-    author: str = "",
+    trained: Sequence[str] = (),
     extra: Sequence[str] = (),
     folder: str = ".",
 ) -> Study:
@@ -51,11 +62,10 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
         Questionnaire -> threshold, or None for a total without a label.
     variant, runs, temperature, model_options
         Of every questionnaire and every rater. Runs differ only above temperature 0.
-    author : str, optional
-        Column of authors in the gold and silver posts: no post of an author is an example for
-        another of theirs.
+    trained : sequence of str
+        Names of trained classifiers, whose predictions lie in ``trained.csv``.
     extra : sequence of str, optional
-        Further columns of the gold posts that the items keep, such as ``evidence``.
+        Further columns of the gold posts that the items keep, such as ``author``, ``evidence``.
 
     Raises
     ------
@@ -70,8 +80,6 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     """
     common = {"runs": runs, "temperature": temperature, "model_options": dict(model_options or {})}
     panel: list[dict[str, Any]] = [{"name": GOLD, "kind": "human"}]
-    if examples and author:
-        examples = {**examples, "group": author}
     for name, model in named_models(models):
         ask = {"kind": "annotator", "model": model, **common}
         for task in tasks:
@@ -85,36 +93,23 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
             options |= {} if threshold is None else {"threshold": threshold}
             if not scale.endswith(".toml"):  # a file is looked for beside the study, when it runs
                 questionnaire(**options)
-            label = SCALES.get(scale, scale)
-            panel.append(
-                {**ask, "use": "questionnaire", "name": f"{name} {label}", "options": options}
-            )
-    source = {
-        "path": gold,
-        "layout": "scores",
-        "rater": GOLD,
-        "item": "id",
-        "context": "text",
-        "columns": {label: label for label in LABELS},
+            label = f"{name} {SCALES.get(scale, scale)}"
+            panel.append({**ask, "use": "questionnaire", "name": label, "options": options})
+    sources: list[dict[str, Any]] = [
+        {"path": gold, "layout": "scores", "rater": GOLD, "item": "id", "context": "text",
+         "columns": {label: label for label in LABELS}},
+    ]  # fmt: skip
+    sources += [{"path": _TRAINED, "layout": "long"}] if trained else []
+    raw = {
+        "name": "angst",
+        "title": "Depression and anxiety in posts (Hengle et al. 2024)",
+        "scope": SCOPE,
+        "data": {"reference": [GOLD], "sources": sources},
+        "rubric": {"name": "angst", "scale": [0, 1], "attributes": list(LABELS)},
+        "items": {"path": gold, "id": "id", "text": "text", "extra": list(extra)},
+        "panel": [*panel, *({"name": name, "kind": "classifier"} for name in trained)],
     }
-    return build_study(
-        {
-            "name": "angst",
-            "title": "Depression and anxiety in posts (Hengle et al. 2024)",
-            "scope": SCOPE,
-            "data": {"reference": [GOLD], "sources": [source]},
-            "rubric": {"name": "angst", "scale": [0, 1], "attributes": list(LABELS)},
-            "items": {
-                "path": gold,
-                "id": "id",
-                "text": "text",
-                "extra": [*([author] if author else []), *extra],
-            },
-            "panel": panel,
-        },
-        "angst",
-        folder,
-    )
+    return build_study(raw, "angst", folder)
 
 
 def _examples(spec: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -122,3 +117,66 @@ def _examples(spec: Mapping[str, Any], task: str) -> dict[str, Any]:
     if spec.get("selector") != "balanced" or "label" in spec:
         return dict(spec)
     return {**spec, "labels": [*LABELS, "class"], "label": task if task in LABELS else "class"}
+
+
+def write_study(
+    gold: str,
+    models: Sequence[str],
+    out: Path,
+    *,
+    silver: str | None = None,
+    shots: Mapping[str, Any] | None = None,
+    trained: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    **panel: Any,
+) -> str:
+    """Write study.toml and gold.csv; with silver posts also silver.csv and finetune.toml.
+
+    `trained` are the ratings of a grid of classifiers (`voirdire classify evaluate`). `panel` are
+    further parts of `angst_study`.
+    """
+    author = {ours: theirs for ours, theirs in (columns or {}).items() if ours == "author"}
+    posts = read_posts(gold, columns)
+    extra = [*author, *(name for name in ("evidence",) if name in posts.columns)]
+    tables = {"gold.csv": posts.select(*_OWN, *extra)}
+    unclear = 0
+    if silver is not None:
+        pool = read_posts(silver, author)
+        tables["silver.csv"] = pool.drop_nulls("class").select(*_OWN, *author)
+        unclear = pool["class"].null_count()
+        files_of = {"pool": "silver.csv", "index": "silver-index", "cache": "vectors"}
+        panel["examples"] = {**(shots or {}), **files_of} | ({"group": "author"} if author else {})
+    if trained is not None:
+        tables[_TRAINED] = _predictions(trained)
+        panel["trained"] = tables[_TRAINED]["rater"].unique(maintain_order=True).to_list()
+    study = angst_study(models, extra=extra, **panel)
+    path = write_files(out, study, tables)
+    if silver is not None:
+        grid = files("voirdire_plugins.angst") / "finetune.toml"
+        write_text(out / "finetune.toml", grid.read_text(encoding="utf-8"))
+    unlabelled = posts["class"].null_count()
+    return (
+        f"{path}: {len(study.panel) - 1} raters, {posts.height} posts"
+        + (f" ({unlabelled} without both gold labels)" if unlabelled else "")
+        + (f"; left out {unclear} silver posts without both labels" if unclear else "")
+        + ". No result licenses clinical use."
+    )
+
+
+def _predictions(path: Path) -> pl.DataFrame:
+    """Predictions of trained classifiers as ratings, without the key that stands among them."""
+    columns = ("item", "rater", "run", "attribute", "score")
+    frame = read_raw(path).frame.select(columns)
+    return frame.filter(~pl.col("rater").cast(pl.String).str.starts_with(TRUTH))
+
+
+def scales_of(given: Sequence[str]) -> dict[str, float | None]:
+    """Questionnaires and their thresholds from ``NAME`` or ``NAME=THRESHOLD``."""
+    found: dict[str, float | None] = {}
+    for said in given:
+        name, equals, threshold = said.partition("=")
+        try:
+            found[name] = float(threshold) if equals else None
+        except ValueError:
+            raise InputError(f"--scale {said!r}: the threshold must be a number") from None
+    return found

@@ -9,18 +9,33 @@ from typing import TYPE_CHECKING
 
 from voirdire import InputError
 from voirdire.examining import session_as_study
-from voirdire.store import is_session, read_session
+from voirdire.examining.labels import (
+    excess_findings,
+    keyed_choices,
+    keyed_labels,
+    read_keyed,
+    with_session_texts,
+)
+from voirdire.examining.preferences import with_comparisons
+from voirdire.store import is_session, read_session, responses_frame
 from voirdire.store.subjects import iterate_items
 from voirdire.study import Study, build_study
-from voirdire_plugins.cbt_bench.comparison_review import review_comparisons
+from voirdire_plugins.cbt_bench import published
+from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.data import path_of
 from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_findings, data_sections
-from voirdire_plugins.cbt_bench.label_review import review_labels, review_questions
-from voirdire_plugins.cbt_bench.labels import TASKS
+from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask
 
 if TYPE_CHECKING:
     from voirdire.examining import Examination
     from voirdire.schema import Item
+
+#: The rater under whose name the published labels and right answers stand.
+KEY = "Experts"
+#: The system whose responses the others are compared with (level III).
+REFERENCE = "reference"
+#: Exercises and difficulties: the items' columns, and their values in the paper's order.
+_PARTS = {"exercise": ("category", CRITERIA), "difficulty": ("difficulty", DIFFICULTIES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +75,36 @@ class CBTBench:
         uses = {rater.use for rater in examination.study.panel}
         for key, task in TASKS.items():
             if f"cbt-{key}" in uses:
-                examination = review_labels(examination, session, task, items)
+                examination = _labels(examination, session, task)
         if "cbt-qa" in uses:
-            examination = review_questions(examination, session, items)
+            letters = [attribute.name for attribute in examination.study.rubric.attributes]
+            types = {item.id: str(item.extra.get("type") or "") for item in items}
+            found = read_keyed(examination, KEY, letters, "cbt-qa")
+            examination = keyed_choices(examination, found, "Questions", types)
+        if uses & {"cbt-qa", *(f"cbt-{key}" for key in TASKS)}:
+            shown = {"situation": "Situation", "text": "Thoughts"}
+            examination = with_session_texts(examination, session, items, shown)
         if "cbt-dp" in uses:
-            examination = review_comparisons(examination, session, items)
+            responses = responses_frame(session)
+            return with_comparisons(examination, items, responses, _PARTS, REFERENCE)
         return examination
+
+
+def _labels(examination: Examination, session: Path, task: LabelTask) -> Examination:
+    """Scores against the experts, beside the printed human where all items were asked."""
+    use = f"cbt-{task.key}"
+    found = read_keyed(examination, KEY, task.labels, use)
+    whole = len(found.truth.items) == published.TABLE_3[task.key][0]
+    human = published.printed_scores(task.key)[published.HUMAN]
+    raters = [rater.name for rater in examination.study.panel if rater.use == use]
+    excess = excess_findings(session, raters, task.at_most, task.name)
+    return keyed_labels(
+        examination.replace(findings=(*excess, *examination.findings)),
+        found,
+        task.name,
+        published.HUMAN,
+        {published.HUMAN: human} if whole else {},
+    )
 
 
 def _items(folder: Path) -> tuple[Item, ...]:

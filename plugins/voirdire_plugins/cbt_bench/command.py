@@ -40,6 +40,16 @@ Examples:
 """
 
 
+People = Annotated[
+    Path | None,
+    typer.Option(
+        "--people",
+        help="Answers of people: item, rater, attribute (a label or letter) and score (1 or 0).",
+        show_default=False,
+    ),
+]
+
+
 def register(app: Any) -> None:
     """Add the commands."""
     found = typer.Typer(help="Write the studies of CBT-Bench, to be run and examined.")
@@ -67,14 +77,7 @@ def labels(
     definitions: Annotated[
         bool, typer.Option("--definitions", help="Define the labels in the prompt (Tables 9, 10).")
     ] = False,
-    people: Annotated[
-        Path | None,
-        typer.Option(
-            "--people",
-            help="Answers of people: item, rater, attribute (a label) and score (1 or 0).",
-            show_default=False,
-        ),
-    ] = None,
+    people: People = None,
     model_option: ModelOptions = None,
 ) -> None:
     """Level II: distortions (cd), primary (pc) or fine-grained core beliefs (fc)."""
@@ -121,6 +124,7 @@ def questions(
     k: Annotated[
         int, typer.Option("-k", min=1, help="The number of held-out questions in each prompt.")
     ] = 5,
+    people: People = None,
     model_option: ModelOptions = None,
 ) -> None:
     """Level I: multiple-choice questions of your own file."""
@@ -132,7 +136,7 @@ def questions(
         text, options[0] if len(options) == 1 else options, answer, kind, ident, first
     )
     study = write_question_study(
-        out, file, model, columns=columns, examples=examples, k=k,
+        out, file, model, columns=columns, examples=examples, k=k, people=people,
         model_options=model_options(model_option),
     )  # fmt: skip
     print_next(study, "cbt_bench")
@@ -157,15 +161,32 @@ def exercises(
             "--expert", help="A person who compares too, each pair once. May be repeated."
         ),
     ] = None,
+    reason: Annotated[
+        str,
+        typer.Option(
+            "--reason",
+            help="What these people are asked to say in words of each comparison.",
+            show_default=False,
+        ),
+    ] = "",
     model_option: ModelOptions = None,
+    judge_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge-option",
+            help="An option of every judge's model, as NAME=VALUE. May be repeated.",
+            show_default="those of --model-option",
+        ),
+    ] = None,
 ) -> None:
     """Level III: answer exercises of your own file, and compare with the reference, blind."""
     from voirdire_plugins.cbt_bench.prepare import write_exercise_study
 
     experts = expert or []
     study = write_exercise_study(
-        out, file, model, judge, order=order, experts=experts,
+        out, file, model, judge, order=order, experts=experts, reason=reason,
         model_options=model_options(model_option),
+        judge_options=None if judge_option is None else model_options(judge_option),
     )  # fmt: skip
     print_next(study, "cbt_bench")
     if experts:

@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.schema import Attribute, Parsed, Request, Rubric, Sampling, Scale
+from voirdire.schema import Attribute, Rubric, Sampling, Scale
 from voirdire_judges.pairwise import PairwiseJudge
+from voirdire_judges.pairwise import make as make_pairwise
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from voirdire.schema import Comparison, Reply
-
-_SCALE = Scale(-2, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class ExerciseJudge:
-    """A pairwise judge whose criteria are those of the exercise's category. Pure and blind."""
-
-    criteria: Mapping[str, Sequence[str]] = field(default_factory=lambda: CRITERIA)
-    sampling: Sampling = Sampling(temperature=0.0)
-    task: str = "comparison"
-
-    def requests(self, task: Comparison) -> list[Request]:
-        """One request, the category's criteria in it.
-
-        Raises
-        ------
-        InputError
-            The item's `extra["category"]` has no criteria.
-        """
-        category = task.item.extra.get("category")
-        if category not in self.criteria:
-            raise InputError(
-                f"cbt-dp: category {category!r} of exercise {task.item.id!r} has no criteria "
-                f"(categories: {'; '.join(self.criteria)})"
-            )
-        return self._judge(self.criteria[str(category)]).requests(task)
-
-    def parse(self, replies: Sequence[Reply]) -> Parsed:
-        """One score a criterion in -2..2; > 0 prefers the response shown first."""
-        return self._judge(ATTRIBUTES[:-1]).parse(replies)
-
-    def _judge(self, criteria: Sequence[str]) -> PairwiseJudge:
-        texts = (*criteria, OVERALL)
-        attributes = tuple(Attribute(n, t) for n, t in zip(ATTRIBUTES, texts, strict=True))
-        rubric = Rubric("cbt-dp", attributes, _SCALE)
-        return PairwiseJudge(rubric, self.sampling)
 
 
 def make(
@@ -58,8 +19,8 @@ def make(
     *,
     criteria: Mapping[str, Sequence[str]] | None = None,
     sampling: Sampling = Sampling(temperature=0.0),
-) -> ExerciseJudge:
-    """A judge of level III (`use = "cbt-dp"`).
+) -> PairwiseJudge:
+    """A judge of level III (`use = "cbt-dp"`): a pairwise judge on the category's criteria.
 
     Parameters
     ----------
@@ -77,4 +38,6 @@ def make(
     for category, texts in found.items():
         if len(texts) != len(ATTRIBUTES) - 1:
             raise InputError(f"cbt-dp: category {category!r} needs four criteria, got {texts!r}")
-    return ExerciseJudge(found, sampling)
+    asked = (*(Attribute(name) for name in ATTRIBUTES[:-1]), Attribute(ATTRIBUTES[-1], OVERALL))
+    compared = Rubric("cbt-dp", asked, Scale(-2, 2))
+    return make_pairwise(compared, criteria_by="category", criteria_of=found, sampling=sampling)

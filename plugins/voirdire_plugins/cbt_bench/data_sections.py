@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +10,11 @@ from voirdire.examining.labels import (
     LabelMatrix,
     constant_sentence,
     matrix_of_names,
+    printed_section,
 )
-from voirdire.examining.labels import (
-    baselines as label_baselines,
-)
+from voirdire.examining.labels import baselines as label_baselines
 from voirdire.schema import Finding
-from voirdire.stats import kappa_f1
-from voirdire.tabular import Marked, Section, SectionFigure, Table, count, number, text
+from voirdire.tabular import Marked, Section, Table, count, number, text
 from voirdire_plugins.cbt_bench import published
 from voirdire_plugins.cbt_bench.data import (
     check_hierarchy,
@@ -37,11 +34,7 @@ if TYPE_CHECKING:
 
 def data_sections(folder: Path) -> tuple[Section, ...]:
     """Every table that the files in a folder allow; tasks whose file is absent are left out."""
-    tests = {
-        key: read_examples(folder, task)
-        for key, task in TASKS.items()
-        if path_of(folder, task).is_file()
-    }
+    tests = _tests(folder)
     sections = (
         _statistics(tests),
         *(_labels(TASKS[key], tests[key]) for key in tests),
@@ -53,13 +46,15 @@ def data_sections(folder: Path) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.has_rows)
 
 
+def _tests(folder: Path) -> dict[str, tuple[Example, ...]]:
+    """The test set of each task whose file is there."""
+    there = {key: task for key, task in TASKS.items() if path_of(folder, task).is_file()}
+    return {key: read_examples(folder, task) for key, task in there.items()}
+
+
 def data_findings(folder: Path) -> tuple[Finding, ...]:
     """What is odd in the files: beliefs that do not fit, seeds that are test items elsewhere."""
-    tests = {
-        key: read_examples(folder, task)
-        for key, task in TASKS.items()
-        if path_of(folder, task).is_file()
-    }
+    tests = _tests(folder)
     found: list[Finding] = []
     if {"pc", "fc"} <= set(tests):
         check = check_hierarchy(tests["pc"], tests["fc"])
@@ -103,55 +98,21 @@ def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
 
 def baseline_notes(folder: Path) -> tuple[str, ...]:
     """For each task, in a sentence, whom the best constant predictor beats in print."""
-    notes = []
-    for key, task in TASKS.items():
-        if path_of(folder, task).is_file():
-            floor = label_baselines(key_matrix(task, read_examples(folder, task)))
-            said = constant_sentence(published.printed_scores(key), floor, published.HUMAN)
-            notes.append(f"{task.name}: {said}")
-    return tuple(notes)
+    return tuple(
+        f"{TASKS[key].name}: "
+        + constant_sentence(
+            published.printed_scores(key),
+            label_baselines(key_matrix(TASKS[key], examples)),
+            published.HUMAN,
+        )
+        for key, examples in _tests(folder).items()
+    )
 
 
 def baselines(task: LabelTask, examples: tuple[Example, ...]) -> Section:
     """Table 5's F1 of a task beside what needs no reading of any item."""
-    floor = label_baselines(key_matrix(task, examples))
-    f1s = published.printed_scores(task.key)
-    rows = [
-        *((name, f1, "published") for name, f1 in f1s.items()),
-        ("Naming every label", floor.constant.value, "reads nothing"),
-        ("Chance", floor.chance.value, "reads nothing"),
-    ]
-    rows.sort(key=lambda row: -row[1])
-    said = constant_sentence(f1s, floor, published.HUMAN)
-    columns = (
-        text("Predictor"),
-        number("Weighted F1"),
-        text("Source"),
-        number("kappa_F1"),
-        number("Beyond constant"),
-    )
-    cells = tuple(
-        (name, f1, source, kappa_f1(f1, floor.chance).value, kappa_f1(f1, floor.constant).value)
-        for name, f1, source in rows
-    )
-    figure = SectionFigure(
-        "bars",
-        tuple(name for name, *_ in rows),
-        tuple(
-            (kind, tuple(f1 if source == kind else math.nan for _, f1, source in rows))
-            for kind in ("published", "reads nothing")
-        ),
-        y="Weighted F1",
-        caption=said,
-    )
-    return Section(
-        f"{task.name}: the printed F1 beside baselines",
-        f"{said} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; beyond "
-        "constant is 0 at the best constant predictor: below it a model, or a human, does worse "
-        "than saying the same of every patient.",
-        (Table(columns, cells),),
-        (figure,),
-    )
+    printed = published.printed_scores(task.key)
+    return printed_section(task.name, printed, key_matrix(task, examples), published.HUMAN)
 
 
 def _statistics(tests: dict[str, tuple[Example, ...]]) -> Section:

@@ -26,6 +26,14 @@ from voirdire.examining.labels.final import label_counts as label_counts
 from voirdire.examining.labels.final import label_distribution as label_distribution
 from voirdire.examining.labels.final import largest_counts as largest_counts
 from voirdire.examining.labels.final import threshold_of as threshold_of
+from voirdire.examining.labels.keyed import Keyed as Keyed
+from voirdire.examining.labels.keyed import excess_findings as excess_findings
+from voirdire.examining.labels.keyed import keyed_choices as keyed_choices
+from voirdire.examining.labels.keyed import keyed_labels as keyed_labels
+from voirdire.examining.labels.keyed import people_section as people_section
+from voirdire.examining.labels.keyed import read_keyed as read_keyed
+from voirdire.examining.labels.keyed import replaced_section as replaced_section
+from voirdire.examining.labels.keyed import with_session_texts as with_session_texts
 from voirdire.examining.labels.label_sets import differences_section as differences_section
 from voirdire.examining.labels.label_sets import label_matrices as label_matrices
 from voirdire.examining.labels.label_sets import label_set_differences as label_set_differences
@@ -68,5 +76,6 @@ from voirdire.examining.labels.scores import label_scores as label_scores
 from voirdire.examining.labels.sections import accuracy_section as accuracy_section
 from voirdire.examining.labels.sections import constant_sentence as constant_sentence
 from voirdire.examining.labels.sections import label_sections as label_sections
+from voirdire.examining.labels.sections import printed_section as printed_section
 from voirdire.examining.labels.split import SPLITS as SPLITS
 from voirdire.examining.labels.split import stratified_split as stratified_split

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from voirdire.examining.labels.scores import baselines
 from voirdire.stats import kappa_f1
 from voirdire.tabular import (
     Marked,
@@ -21,6 +22,7 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from voirdire.examining.labels.matrix import LabelMatrix
     from voirdire.examining.labels.scores import Accuracy, Baselines, LabelScores
     from voirdire.stats import Estimate
     from voirdire.tabular import Cell
@@ -92,6 +94,53 @@ def label_sections(
         _weighted(found, title, human, printed or {}, beside),
         _by_label(found, title, fullest, beside),
         _full(found, title),
+    )
+
+
+def printed_section(
+    title: str, printed: Mapping[str, float], truth: LabelMatrix, human: str | None = None
+) -> Section:
+    """Published weighted F1 beside what a predictor reaches on the same key that reads nothing.
+
+    Parameters
+    ----------
+    title : str
+        What the labels are.
+    printed : mapping of str to float
+        Weighted F1 of each predictor, as published.
+    truth : LabelMatrix
+        The key that it was measured on.
+    human : str, optional
+        Who among `printed` is the human.
+    """
+    floor = baselines(truth)
+    rows = [
+        *((name, f1, "published") for name, f1 in printed.items()),
+        ("Naming every label", floor.constant.value, "reads nothing"),
+        ("Chance", floor.chance.value, "reads nothing"),
+    ]
+    rows.sort(key=lambda row: -row[1])
+    said = constant_sentence(printed, floor, human)
+    columns = (
+        text("Predictor"), number("Weighted F1"), text("Source"), number("kappa_F1"),
+        number("Beyond constant"),
+    )  # fmt: skip
+    cells = tuple(
+        (name, f1, source, kappa_f1(f1, floor.chance).value, kappa_f1(f1, floor.constant).value)
+        for name, f1, source in rows
+    )
+    series = tuple(
+        (kind, tuple(f1 if source == kind else math.nan for _, f1, source in rows))
+        for kind in ("published", "reads nothing")
+    )
+    names = tuple(name for name, *_ in rows)
+    return Section(
+        f"{title}: the printed F1 beside baselines",
+        f"{said} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; beyond "
+        "constant is 0 at the best constant predictor: below it a model, or a human, does worse "
+        "than saying the same of every item.",
+        (Table(columns, cells),),
+        (SectionFigure("bars", names, series, y="Weighted F1", caption=said),),
     )
 
 

@@ -94,7 +94,8 @@ def test_two_releases_change_nothing():
     one, two = (examine(labelled(releases=r), reference=["human"]) for r in (False, True))
     assert gate_of(one).state == gate_of(two).state == "yes"
     for name in ("SENS", "SPEC"):
-        assert gate_of(one).component(name) == gate_of(two).component(name)
+        # By their text: from Python 3.13 on a NaN in a dataclass is not equal to itself.
+        assert repr(gate_of(one).component(name)) == repr(gate_of(two).component(name))
     assert one.evidence[0].responses == two.evidence[0].responses
 
 

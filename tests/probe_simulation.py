@@ -78,6 +78,25 @@ class Planted:
         return Reply(str(min(max(whole, 1), 5)), usage=Usage(10, 1), model=self.name)
 
 
+class Placed:
+    """A model that compares two digits, and gives the first place `first` levels."""
+
+    def __init__(self, model_name, *, first=0.0):
+        self.name, self.first = model_name, first
+
+    async def complete(self, request):
+        one, two = re.findall(r"Level ([1-5])", request.messages[-1].content)[:2]
+        level = ((one > two) - (one < two)) + int(self.first)
+        said = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}[max(-2, min(2, level))]
+        return Reply(f'{{"Calm": "{said}"}}', usage=Usage(10, 1), model=self.name)
+
+
+@costs_nothing
+def placed(model_name, **options):
+    """The factory of `Placed`."""
+    return Placed(model_name, **options)
+
+
 @costs_nothing
 def planted(model_name, **options):
     """The factory of `Planted`."""
@@ -90,5 +109,6 @@ def plugins():
 
     found = load(entry_points(group="voirdire"), only="")
     found.add("model", "tests", "planted", "probe_simulation:planted")
+    found.add("model", "tests", "placed", "probe_simulation:placed")
     found.add("judge", "tests", "digit", "scripted:Digit")
     return found

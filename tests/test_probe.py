@@ -11,23 +11,31 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from probe_simulation import false_positives, plugins, power, suite
 from simulated_sessions import session_of, study_of
 
-from voirdire.errors import InputError, PluginError
+from voirdire import examine
+from voirdire.errors import InputError, PluginError, RequirementUnmetError
+from voirdire.examining import check_requirements
 from voirdire.examining.probing import (
     chosen_probes,
     make_suite,
     measure_probes,
     probe_sections,
     probing_values,
+    read_effects,
+    stored_pairs,
+    wording_sections,
 )
 from voirdire.probes import RequestProbe, ResponseProbe
 from voirdire.running import dry_run, run
 from voirdire.schema import Item, Message, Request, Response
+from voirdire.store import preferences_frame
 from voirdire.study import study_to_toml
+from voirdire.testing import check_probe
 from voirdire_judges import probes as built_in
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,15 +60,19 @@ def changed(name, text=TEXT):
 
 def test_every_template_is_registered_and_documented():
     templates = tomllib.loads(built_in.TEMPLATES.read_text())
-    assert set(templates) == set(PLUGINS.names("probe"))
+    stored = {"position": "flips", "self_preference": "stays"}
+    assert {*templates, *stored} == set(PLUGINS.names("probe"))
     assert len(templates) >= 15
     page = (ROOT / "docs" / "probe.md").read_text()
     for name, template in templates.items():
-        falls = "falls" if template.get("expects") == "lower" else "stays"
-        assert re.search(rf"^\| `{name}` \| .+ \| {falls} \|$", page, re.MULTILINE), name
+        stored[name] = {"lower": "falls", "flip": "flips"}.get(template.get("expects"), "stays")
+    for name, does in stored.items():
+        assert re.search(rf"^\| `{name}` \| .+ \| {does} \|$", page, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("name", [n for n in built_in.probes() if n != "paraphrase"])
+@pytest.mark.parametrize(
+    "name", [n for n, probe in built_in.probes().items() if isinstance(probe, ResponseProbe)]
+)
 def test_a_change_is_pure_and_keeps_what_was_said(name):
     found = changed(name)
     assert found == changed(name)
@@ -105,7 +117,7 @@ def test_an_effect_is_freed_of_the_noise_of_asking_again():
     assert all(abs(one.flips_net) < 0.12 for one in found)
     moved = suite(1, effect=1.0)[0]
     assert moved.flips_net > 0.4
-    assert moved.change.difference == pytest.approx(0.9, abs=0.15)  # the top of the scale caps it
+    assert moved.effect == pytest.approx(0.9, abs=0.15)  # the top of the scale caps it
     assert moved.reading == "biased"
 
 
@@ -150,9 +162,9 @@ def test_planted_biases_are_found_and_named_by_the_whole_suite(tmp_path):
     assert reading["confidence"] in ("robust", "small bias")
     assert reading["typos"] == "robust"
     assert len(probing.noise) == 1
-    assert abs(probing.noise[0].change.difference) < 0.15
+    assert abs(probing.noise[0].effect) < 0.15
     assert 0 < probing.noise[0].flips < 0.4
-    values = {(v.name, v.of[0]): v.value for v in probing_values(probing)}
+    values = {(v.name, v.of[0]): v.value for v in probing_values(probing.effects)}
     assert values["effect", "format"] == pytest.approx(0.6, abs=0.2)
     assert probe_sections(probing)[0].title == "What the probes do"
 
@@ -215,6 +227,156 @@ def test_the_command_prints_the_cost_asks_and_writes(tmp_path):
     assert (again.returncode, "effect of" in again.stderr) == (4, True)
 
 
+# --- pairs, and what is in the data already
+
+
+def compared_study(folder, *, items=40, first=0.0, order="random"):
+    """Two systems, of which one is better on every other item, and a judge of pairs."""
+    from voirdire.study import build_study
+
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"i{k}" for k in range(items)]
+    pl.DataFrame({"id": names, "text": names}).write_csv(folder / "items.csv")
+    rows = [
+        (name, system, f"Level {2 + (k + one) % 2 * 2} is what this is, says {system}. {TEXT}")
+        for k, name in enumerate(names) for one, system in enumerate("xy")
+    ]  # fmt: skip
+    columns = ["item", "system", "text"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(folder / "responses.csv")
+    panel = [{"name": "pairs", "use": "pairwise", "model": "placed:a",
+              "model_options": {"first": first}}]  # fmt: skip
+    return build_study(
+        {"name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
+         "rubric": {"attributes": ["Calm"]}, "panel": panel, "comparisons": {"order": order}},
+        folder=str(folder),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "reading"), [(0.0, "robust"), (1.0, "biased")])
+def test_swapping_a_pair_must_flip_the_preference(tmp_path, first, reading):
+    study = compared_study(tmp_path, first=first)
+    (tmp_path / "study.toml").write_text(study_to_toml(study))
+    names = ("swap", "paraphrase")
+    found = make_suite(
+        tmp_path / "study.toml", chosen_probes(names, PLUGINS), tmp_path / "out", plugins=PLUGINS
+    )
+    assert (set(found.studies), found.comparers) == ({"comparisons"}, ("pairs",))
+    asked = found.studies["comparisons"]
+    assert [rater.name for rater in asked.panel] == [
+        "pairs", "pairs ~ identity", "pairs ~ swap", "pairs ~ paraphrase"
+    ]  # fmt: skip
+    result = run(asked, tmp_path / "out" / "pairs", plugins=PLUGINS, quiet=True)
+    probing = measure_probes(found, {"comparisons": result.folder})
+    of = {one.probe: one for one in probing.effects}
+    assert of["swap"].reading == reading
+    assert of["swap"].n == 40
+    # A better response on each side: +1 and -1, and `first` for whichever stands in front.
+    assert of["swap"].effect == pytest.approx(first)
+    assert of["paraphrase"].reading == "robust"
+    assert of["swap"].flips == (1.0 if first else 0.0)
+
+
+def test_swap_needs_a_judge_that_compares(tmp_path):
+    study = probed_study(tmp_path, items=5)
+    with pytest.raises(InputError, match="no judge of its panel compares"):
+        make_suite(study, chosen_probes(["swap"], PLUGINS), tmp_path / "out", plugins=PLUGINS)
+
+
+def test_position_is_read_from_comparisons_of_both_orders(tmp_path):
+    study = compared_study(tmp_path, first=1.0, order="both")
+    session = run(study, tmp_path / "done", plugins=PLUGINS, quiet=True).folder
+    table = preferences_frame(session, PLUGINS)
+    found = examine(_as_file(table, tmp_path / "pairs.csv"), resamples=0)
+    position = next(p for p in chosen_probes(["position"], PLUGINS) if p.name == "position")
+    effect = measure_probes(None, {}, stored=stored_pairs(found, [position])).effects[0]
+    assert (effect.judge, effect.attribute, effect.n) == ("pairs", "Calm", 40)
+    # The same number as the report's own, by another way: bootstrap of items against the t.
+    assert effect.effect == pytest.approx(found.preferences.position[0].effect.value)
+    assert (effect.effect, effect.reading) == (pytest.approx(1.0), "biased")
+    one_order = found.replace(preferences=None)
+    assert stored_pairs(one_order, [position]).findings[0].kind == "probe_no_data"
+
+
+def _as_file(table, path):
+    table.write_csv(path)
+    return path
+
+
+def family_study(folder, own=0.0, items=60):
+    """Two systems of the judge's family, three others, two humans; `own` points for its family."""
+    from voirdire.study import build_study
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(3)
+    rows = []
+    for k in range(items):
+        for s, system in enumerate("abcde"):
+            truth = 2 + rng.random() + 0.2 * s
+            rows += [(f"i{k}", system, h, "Calm", truth + rng.normal(0, 0.2)) for h in ("p", "q")]
+            rows.append((f"i{k}", system, "judge", "Calm", truth + 0.1 + own * (s < 2)))
+    columns = ["item", "system", "rater", "attribute", "score"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(folder / "scores.csv")
+    panel = [
+        {"name": "judge", "family": "f", "excludes": []},
+        {"name": "p", "kind": "human"}, {"name": "q", "kind": "human"},
+    ]  # fmt: skip
+    systems = [{"name": s, "family": "f" if s in "ab" else "g"} for s in "abcde"]
+    return build_study(
+        {"name": "own", "panel": panel, "systems": systems,
+         "rubric": {"attributes": ["Calm"], "scale": [0, 6], "step": 0},
+         "data": {"sources": [{"path": "scores.csv", "layout": "long"}]}},
+        folder=str(folder),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "reading"), [(0.0, "robust"), (0.8, "biased")])
+def test_self_preference_is_the_contrast_that_the_verdict_knows(tmp_path, own, reading):
+    found = examine(family_study(tmp_path, own), resamples=0)
+    probe = next(p for p in chosen_probes(["self_preference"], PLUGINS) if p.name != "identity")
+    effect = measure_probes(None, {}, stored=stored_pairs(found, [probe])).effects[0]
+    assert effect.reading == reading
+    fam = found.evidence_of("judge", "Calm").component("FAM")
+    assert effect.effect == pytest.approx(fam.estimate, abs=1e-9)
+    assert effect.effect == pytest.approx(own, abs=0.1)
+
+
+def test_several_paraphrases_are_a_part_of_the_variance(tmp_path):
+    study = probed_study(tmp_path, items=40, prompt=1.0)
+    names = ("paraphrase", "paraphrase_2", "paraphrase_3")
+    found = make_suite(study, chosen_probes(names, PLUGINS), tmp_path / "out", plugins=PLUGINS)
+    sessions = {
+        arm: run(one, tmp_path / "out" / arm, plugins=PLUGINS, quiet=True).folder
+        for arm, one in found.studies.items()
+    }
+    table = wording_sections(found, sessions)[0].tables[0]
+    row = dict(zip([column.name for column in table.columns], table.rows[0], strict=True))
+    assert (row["Prompts"], row["Runs"], row["Responses"]) == (4, 2, 40)
+    # One of four prompts is worth a point more: variance 1 * 3/4 * 1/4 * 4/3 = 0.25 of the prompts.
+    assert row["Prompt"] == pytest.approx(0.25, abs=0.12)
+
+
+def test_effects_stand_in_the_report_of_the_session_and_can_be_gated(tmp_path):
+    session_of(tmp_path, "done", items=30)
+    done = voirdire("probe", "done", "--out", "out", "--probes", "length", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = examine(tmp_path / "done", resamples=0)
+    assert {one.probe for one in found.probes} == {"length"}
+    assert found.probes == read_effects(tmp_path / "out" / "probes.parquet")
+    assert "What the probes do" in {section.title for section in found.sections}
+    assert check_requirements(found, ["effect@length<=4"])
+    with pytest.raises(RequirementUnmetError, match="length, judge on"):
+        check_requirements(found, ["reading@length=wrong way"])
+    with pytest.raises(InputError, match=r"no result for 'typos' \(probes: length\)"):
+        check_requirements(found, ["effect@typos<=1"])
+    with pytest.raises(InputError, match="the reading of a probe takes ="):
+        check_requirements(found, ["reading>=1"])
+    with pytest.raises(InputError, match="holds no effects of probes"):
+        check_requirements(found.replace(probes=()), ["effect<=1"])
+    (tmp_path / "done" / "probes.parquet").write_text("no table")
+    with pytest.raises(InputError, match="holds no effects of probes that can be read"):
+        examine(tmp_path / "done", resamples=0)
+
+
 # --- a probe of one's own
 
 
@@ -229,12 +391,13 @@ def test_the_probe_of_the_docs_works_in_its_25_lines(tmp_path, monkeypatch):
     mine = plugins()
     module.voirdire_register_probes(lambda name, target: mine.add("probe", "shout", name, target))
     identity, shout = chosen_probes(["shout"], mine)
+    check_probe(shout)
     assert (identity.name, shout.name) == ("identity", "shout")
     study = probed_study(tmp_path, items=20)
     found = make_suite(study, (identity, shout), tmp_path / "out", plugins=mine)
     result = run(found.studies["responses"], tmp_path / "out" / "s", plugins=mine, quiet=True)
     effect = measure_probes(found, {"responses": result.folder}).effects[0]
-    assert (effect.probe, effect.change.n) == ("shout", 20)
+    assert (effect.probe, effect.n) == ("shout", 20)
 
 
 def test_a_probed_judge_asks_what_the_probe_makes_of_it():

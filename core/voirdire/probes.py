@@ -1,4 +1,4 @@
-"""Probes: one pure change of a response or a request, and what a sound judge should make of it."""
+"""Probes: one pure change of a response, request or pair, and what a sound judge makes of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from voirdire.schema import Item, Request, Response
+    import numpy as np
+    from numpy.typing import NDArray
 
-#: What a sound judge's score does: it stays, or it falls.
-Expectation = Literal["same", "lower"]
+    from voirdire.examining.examination import Examination
+    from voirdire.schema import Comparison, Item, Request, Response
+
+    Floats = NDArray[np.float64]
+
+#: The file of a folder in which the effects of probes are kept.
+PROBES_FILE = "probes.parquet"
+#: What a sound judge's score does: it stays, it falls, or it changes its sign.
+Expectation = Literal["same", "lower", "flip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +66,56 @@ class RequestProbe:
     says: str = ""
 
 
-Probe = ResponseProbe | RequestProbe
+@dataclass(frozen=True, slots=True)
+class PairProbe:
+    """A change of a pair that a pairwise judge is shown; attributes as those of `ResponseProbe`.
+
+    A score above 0 prefers what is shown first, so a judge that does not look at the order flips
+    the sign of its score where the two change places.
+    """
+
+    name: str
+    change: Callable[[Comparison], Comparison]
+    expects: Expectation = "flip"
+    strength: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredPairs:
+    """Scores that are there already, in pairs that a sound judge scores alike.
+
+    Attributes
+    ----------
+    before, after : (K, N) array
+        Scores of K runs; NaN where missing. With a probe that expects "flip", of which one is
+        the other's negative.
+    groups : (N,) array of str
+        What is resampled: clusters or items.
+    width : float
+        Of the scale: 4 for preferences from -2 to 2.
+    """
+
+    judge: str
+    attribute: str
+    before: Floats
+    after: Floats
+    groups: NDArray[np.str_]
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProbe:
+    """A probe that asks nothing: `pairs` finds in an examination what it compares.
+
+    It yields nothing where the data cannot say. The other attributes are those of `ResponseProbe`.
+    """
+
+    name: str
+    pairs: Callable[[Examination], Iterable[StoredPairs]]
+    expects: Expectation = "same"
+    strength: str = "in data already there"
+    says: str = ""
+
+
+Probe = ResponseProbe | RequestProbe | PairProbe | StoredProbe

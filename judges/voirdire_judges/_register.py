@@ -35,13 +35,15 @@ def voirdire_register_judges(register: Any) -> None:
 
 @hookimpl
 def voirdire_register_probes(register: Any) -> None:
-    """Probes of responses, and one of requests; `templates.toml` holds them."""
+    """Probes of responses, requests and pairs by `templates.toml`; two that read stored data."""
     for name in (
         "identity", "length", "truncation", "format", "emphasis", "authority", "sycophancy",
         "confidence", "hedging", "brand", "injection", "typos", "order", "language", "emoji",
-        "paraphrase",
+        "paraphrase", "paraphrase_2", "paraphrase_3", "swap",
     ):  # fmt: skip
         register(name, f"voirdire_judges.probes:{name}")
+    register("position", "voirdire.examining.probing.stored:POSITION")
+    register("self_preference", "voirdire.examining.probing.stored:SELF_PREFERENCE")
 
 
 @hookimpl

@@ -12,7 +12,10 @@ from voirdire.cli._sections import SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from voirdire.examining.probing import Suite
+    from collections.abc import Sequence
+
+    from voirdire.examining.probing import Stored, Suite
+    from voirdire.probes import Probe
 
 EPILOG = """
 Examples:
@@ -23,10 +26,12 @@ Examples:
 
   voirdire probe session --out probed --probes length,authority,typos
 
+  voirdire probe session --out probed --probes position,self_preference
+
   voirdire probe study.toml --out probed --require "reading@authority=robust"
 
-Calls and cost are printed before any model is asked. A suite that was interrupted continues when
-the same command is run again.
+Calls and cost are printed before any model is asked; position and self_preference ask none. A suite
+that was interrupted continues when the same command is run again.
 """
 
 
@@ -104,22 +109,60 @@ def probe(
     """Probe judges for bias: change responses in one way each, and compare the scores."""
     from voirdire.examining import probing
     from voirdire.examining.gates import check_gates, read_gates
+    from voirdire.probes import PROBES_FILE
+    from voirdire.store import is_session
 
     wanted = read_gates(require or [])
-    suite = probing.make_suite(
-        source, probing.chosen_probes(parts(probes)), out, items=items, runs=runs, seed=seed
-    )
-    _print_cost(suite, out, max_cost, err=as_json)
+    names = parts(probes)
+    chosen = probing.chosen_probes(names)
+    suite = None
+    if _asks(chosen):
+        suite = probing.make_suite(source, chosen, out, items=items, runs=runs, seed=seed)
+        _print_cost(suite, out, max_cost, err=as_json)
     if dry_run:
         return
-    sessions = _run(suite, out, max_cost)
-    found = probing.measure_probes(suite, sessions, margin=margin)
+    stored = _stored(source, chosen, named=bool(names))
+    sessions = {} if suite is None else _run(suite, out, max_cost)
+    found = probing.measure_probes(suite, sessions, margin=margin, stored=stored)
+    sections = probing.probe_sections(found)
+    if suite is not None:
+        sections += probing.wording_sections(suite, sessions)
+    for folder in (out, Path(source)):
+        if folder == out or is_session(folder):
+            probing.write_effects(folder / PROBES_FILE, found.effects)
     show_sections(
-        "Judges probed", "probes", probing.probe_sections(found), found, out / "report", formats,
-        as_json=as_json,
-    )  # fmt: skip
-    for line in check_gates(wanted, probing.probing_values(found)):
+        "Judges probed", "probes", sections, found, out / "report", formats, as_json=as_json
+    )
+    for line in check_gates(wanted, probing.probing_values(found.effects)):
         typer.echo(line, err=as_json)
+
+
+def _asks(probes: Sequence[Probe]) -> bool:
+    """Whether any asks a judge; `identity` alone is there to be subtracted."""
+    from voirdire.probes import StoredProbe
+
+    return any(not isinstance(one, StoredProbe) for one in probes[1:]) or len(probes) == 1
+
+
+def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> Stored | None:
+    """What is in data already there; a source without any is an error where it was asked for."""
+    from voirdire.errors import InputError
+    from voirdire.examining import examine
+    from voirdire.examining.probing import stored_pairs
+    from voirdire.probes import StoredProbe
+
+    kept = [one for one in probes if isinstance(one, StoredProbe)]
+    if not kept:
+        return None
+    try:
+        found = stored_pairs(examine(source, resamples=0), kept)
+    except InputError:
+        if named:
+            raise
+        return None
+    if named and not found.found and not _asks(probes):
+        raise InputError(f"{source}: {' '.join(one.message for one in found.findings)}")
+    return found
 
 
 def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -> None:
@@ -134,7 +177,8 @@ def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -
     costs = [rater.cost for rater in plan]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
     typer.echo(
-        f"{len(suite.probes)} probes, {len(suite.judges)} judges, {suite.n_responses:,} responses: "
+        f"{len(suite.probes)} probes, {len(suite.judges) + len(suite.comparers)} judges, "
+        f"{suite.n_responses:,} responses: "
         f"{sum(rater.calls for rater in plan):,} calls, "
         f"cost {'unknown' if total is None else f'{total:.4f}'}.",
         err=err,

@@ -26,6 +26,7 @@ from voirdire.examining.verdict.judging import (
     copied_findings,
     judge_cases,
 )
+from voirdire.probes import PROBES_FILE
 from voirdire.study import Gate
 from voirdire.tables import RATERS
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.labels import LabelPart
     from voirdire.examining.preferences import Preferences
+    from voirdire.examining.probing import ProbeEffect
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.traces import TracesPart
     from voirdire.schema import Finding
@@ -289,6 +291,7 @@ def _joined(
 ) -> Examination:
     """One Examination of what each part found."""
     study, rated, compared = inputs.study, inputs.tables, inputs.preferences
+    probes = _probes(inputs.session)
     hashes = {} if rated is None else dict(rated.hashes)
     read = inputs.ratings if rated is None else rated.ratings
     return Examination(
@@ -327,7 +330,9 @@ def _joined(
             *_sections_of(juries),
             *(traces.sections if traces else ()),
             *_prompts(study, inputs.ratings),
+            *_probed(probes),
         ),
+        probes=probes,
         juries=juries,
         steps=traces.steps if traces else (),
         step_gains=traces.gains if traces else (),
@@ -349,6 +354,23 @@ def _shown(preferences: Preferences | None) -> tuple[Section, ...]:
     )
 
     return preference_sections(preferences)
+
+
+def _probes(session: Path | None) -> tuple[ProbeEffect, ...]:
+    """What `voirdire probe` left in the session."""
+    if session is None or not (session / PROBES_FILE).is_file():
+        return ()
+    from voirdire.examining.probing import read_effects  # noqa: PLC0415 - few sessions are probed
+
+    return read_effects(session / PROBES_FILE)
+
+
+def _probed(effects: tuple[ProbeEffect, ...]) -> tuple[Section, ...]:
+    if not effects:
+        return ()
+    from voirdire.examining.probing import effects_section  # noqa: PLC0415 - as above
+
+    return (replace(effects_section(effects), leading=False),)
 
 
 def _prompts(study: Study, ratings: pl.DataFrame) -> tuple[Section, ...]:

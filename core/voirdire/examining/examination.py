@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.gains import JuryResult, StepsGain, StepsResult
     from voirdire.examining.preferences import Preferences
+    from voirdire.examining.probing import ProbeEffect
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
@@ -224,7 +225,8 @@ class Examination:
     `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
     key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
     worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
-    and `step_gains` what they gained by it. `session` is the folder of the session examined.
+    and `step_gains` what they gained by it. `probes` are the effects that `voirdire probe` left in
+    the session. `session` is the folder of the session examined.
     """
 
     study: Study
@@ -258,6 +260,7 @@ class Examination:
     juries: tuple[JuryResult, ...] = ()
     steps: tuple[StepsResult, ...] = ()
     step_gains: tuple[StepsGain, ...] = ()
+    probes: tuple[ProbeEffect, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

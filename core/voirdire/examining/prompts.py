@@ -74,13 +74,22 @@ def prompt_sections(study: Study, ratings: pl.DataFrame) -> tuple[Section, ...]:
     tuple of Section
         Empty where no judge is asked in several words.
     """
-    groups = [one for one in worded_alike(study) if set(one.prompts.values()) & set(
-        ratings["rater"].cast(pl.String).unique())]  # fmt: skip
+    there = set(ratings["rater"].cast(pl.String).unique())
+    groups = [one for one in worded_alike(study) if set(one.prompts.values()) & there]
     if not groups:
         return ()
     named = [attribute.name for attribute in study.rubric.attributes]
     present = ratings["attribute"].cast(pl.String).unique(maintain_order=True).to_list()
     attributes = [name for name in named if name in present] or present
+    return sections_of_prompts(groups, ratings, attributes)
+
+
+def sections_of_prompts(
+    groups: Sequence[Worded], ratings: pl.DataFrame, attributes: Sequence[str]
+) -> tuple[Section, ...]:
+    """The same for groups of raters that are one judge in several words each."""
+    if not groups:
+        return ()
     within = [
         (one.name, attribute, *_row(variance_components(_scores(ratings, one, attribute))))
         for one in groups

@@ -1,4 +1,4 @@
-"""What a gate may ask of an Examination: verdicts, components, rates at the gate, coefficients."""
+"""What a gate may ask of an Examination: verdicts, components, rates, coefficients, probes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ _RATES = (
 )  # fmt: skip
 _PARTS = (*get_args(ComponentName), *_RATES)
 _ENDS = ("estimate", "low", "high")
+#: Effects of probes, where a session has them; a reading is a state.
+_PROBED = ("effect", "effect_high", "flips_net", "reading")
 _VERDICTS = (*(f"verdict.{use}" for use in USES), "verdict.order+", "verdict.score+")
 
 
@@ -57,12 +59,12 @@ def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
 def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[str, ...]:
     """Check gates such as ``"verdict.order@Guidance=yes"`` or ``"sensitivity.low>=0.9"``.
 
-    A gate holds when it holds for every judge and attribute, or for all of the attribute or judge
-    that is named. A value that is undefined does not meet a gate. A gate is about a verdict
+    A gate holds when it holds for every judge and attribute, or for all of the attribute, judge
+    or probe that is named. An undefined value meets no gate. A gate is about a verdict
     (``verdict.order=yes``; ``order+`` and ``score+`` for systems to come), about estimate or bound
     of a component (``READ.low>=0.2``) or of agreement at the gate (``kappa.low>=0.6``), or about a
     number of a result (``bias_normalised@Safety<=0.05``; ``icc_c1_low`` and its like are bounds of
-    the F interval).
+    the F interval), or about a probe whose effects the session keeps (``reading@length=robust``).
 
     Returns
     -------
@@ -96,9 +98,16 @@ def _check(gate: Gate) -> None:
                 f"{', '.join(get_args(State))}"
             )
         return
+    if gate.name in _PROBED:
+        if (gate.name == "reading") != (gate.sign == "="):
+            raise InputError(
+                f"requirement {gate.text!r} cannot be read: the reading of a probe takes = and a "
+                "word such as robust, its numbers take >= <= > or <"
+            )
+        return
     part, _, end = gate.name.rpartition(".")
     if gate.name not in (*_NUMBERS, *_BOUNDS) and not (part in _PARTS and end in _ENDS):
-        shown = [*_NUMBERS, *_BOUNDS, *(f"{name}.low" for name in _PARTS), *_VERDICTS]
+        shown = [*_NUMBERS, *_BOUNDS, *(f"{name}.low" for name in _PARTS), *_VERDICTS, *_PROBED]
         raise InputError(
             f"requirement {gate.text!r}: there is no number {gate.name!r} "
             f"(known: {', '.join(shown)})"
@@ -120,6 +129,11 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
         raise InputError(f"requirement {gate.text!r}: {_nothing(examination, gate.name)}")
     if gate.of is not None and not any(gate.of in value.of for value in found):
         known = ", ".join(examination.attributes) or "none"
+        if gate.name in _PROBED:
+            known = ", ".join(dict.fromkeys(effect.probe for effect in examination.probes))
+            raise InputError(
+                f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {known})"
+            )
         judges = ", ".join(dict.fromkeys(result.judge for result in examination.results)) or "none"
         raise InputError(
             f"requirement {gate.text!r}: no result for {gate.of!r} "
@@ -129,6 +143,8 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
 
 
 def _nothing(examination: Examination, name: str) -> str:
+    if name in _PROBED:
+        return "the source holds no effects of probes; run voirdire probe on the session first"
     if examination.results and name.startswith("verdict."):
         return "the study asks for no such verdict, or declares no gate for it"
     return "no judge was held against a reference"
@@ -141,6 +157,11 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
         for verdict in examination.verdicts:
             if (verdict.use, verdict.target) == (use, target):
                 yield _value(examination, name, verdict, verdict.state)
+        return
+    if name in _PROBED:
+        from voirdire.examining.probing import probing_values  # noqa: PLC0415 - few are probed
+
+        yield from (one for one in probing_values(examination.probes) if one.name == name)
         return
     part, _, end = name.rpartition(".")
     if part:

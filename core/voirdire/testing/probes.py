@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from voirdire.probes import Expectation, RequestProbe, ResponseProbe
-from voirdire.schema import Item, Message, Request, Response
+from voirdire.probes import Expectation, PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
+from voirdire.schema import Comparison, Item, Message, Request, Response
 from voirdire.testing.checks import Checks, name_of, shown
 from voirdire.testing.hostile import TEXTS
 
@@ -32,9 +32,9 @@ def check_probe(probe: Any) -> None:
     """
     checks = Checks(f"the probe {getattr(probe, 'name', None) or name_of(probe)}")
     if not checks.hold(
-        isinstance(probe, ResponseProbe | RequestProbe),
+        isinstance(probe, Probe),
         f"it is a {type(probe).__name__}",
-        "Register a voirdire.probes.ResponseProbe or RequestProbe.",
+        "Register a voirdire.probes.ResponseProbe, RequestProbe, PairProbe or StoredProbe.",
     ):
         checks.done()
     checks.hold(probe.name, "it has no name", "It is asked for by its name.")
@@ -47,8 +47,27 @@ def check_probe(probe: Any) -> None:
         f"A probe expects one of {', '.join(get_args(Expectation))}.",
     )
     for text in (_MILD, *TEXTS):
-        _check_change(checks, probe, text)
+        if isinstance(probe, PairProbe):
+            _check_pair(checks, probe, text)
+        elif not isinstance(probe, StoredProbe):
+            _check_change(checks, probe, text)
+    if isinstance(probe, StoredProbe):
+        checks.hold(callable(probe.pairs), "its pairs cannot be called", "`pairs` is a function.")
     checks.done()
+
+
+def _check_pair(checks: Checks, probe: PairProbe, text: str) -> None:
+    with checks.safely(
+        f"its change raises on {shown(text)}", "Return the pair as it is where it does not apply."
+    ):
+        pair = Comparison(_ITEM, Response("1", "a", text), Response("1", "b", _MILD))
+        first, again = probe.change(pair), probe.change(pair)
+        checks.hold(
+            isinstance(first, Comparison),
+            f"its change gives a {type(first).__name__}",
+            "A voirdire.schema.Comparison.",
+        )
+        checks.hold(first == again, f"its change of {shown(text)} varies", _PURE)
 
 
 def _check_change(checks: Checks, probe: ResponseProbe | RequestProbe, text: str) -> None:

@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import PluginError
-from voirdire.probes import RequestProbe, ResponseProbe
+from voirdire.probes import PairProbe, RequestProbe, ResponseProbe
 from voirdire.protocols import FollowsUp
-from voirdire.schema import Message, Sampling
+from voirdire.schema import Comparison, Message, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +47,8 @@ def _probe(name: str, template: dict[str, str]) -> Probe:
     about: dict[str, Any] = {
         key: template[key] for key in ("expects", "strength", "says") if key in template
     }
+    if template.get("how") == "swap":
+        return PairProbe(name, swapped, **about)
     if template.get("how") == "paraphrase":
         return RequestProbe(name, _prefaced(template["text"]), **about)
     how = _HOW[template["how"]] if "how" in template else _framed(template)
@@ -130,6 +132,11 @@ def smiling(text: str) -> str:
     return " ".join(f"{part} 🙂" for part in sentences(text))
 
 
+def swapped(task: Comparison) -> Comparison:
+    """The pair in the other order."""
+    return Comparison(task.item, task.second, task.first)
+
+
 _HOW: dict[str, Callable[[str], str | None]] = {
     "unchanged": unchanged, "first_half": first_half, "bullets": bullets, "in_bold": in_bold,
     "swapped_letters": swapped_letters, "reversed_sentences": reversed_sentences,
@@ -150,13 +157,19 @@ def _prefaced(text: str) -> Callable[[Request], Request]:
 
 @dataclass(frozen=True, slots=True)
 class ProbedJudge:
-    """A judge whose requests a probe changes; its replies are read as ever."""
+    """A judge of whom a probe changes what is asked; its replies are read as ever.
+
+    Of a pair that was swapped, a score above 0 prefers what was shown first after the swap.
+    """
 
     judge: Judge
-    probe: RequestProbe
+    probe: RequestProbe | PairProbe
+    task: str = "rating"
 
     def requests(self, task: Any) -> list[Request]:
         """What the judge asks, changed."""
+        if isinstance(self.probe, PairProbe):
+            return list(self.judge.requests(self.probe.change(task)))
         return [self.probe.change(request) for request in self.judge.requests(task)]
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
@@ -178,14 +191,17 @@ def make(
     Raises
     ------
     PluginError
-        The probe changes no requests, or the judge takes several steps, which a probe would change
-        after the fact.
+        The probe changes nothing that is asked, or the judge takes several steps, which a probe
+        would change after the fact.
     """
     found = plugins.resolve("probe", probe)
-    if not isinstance(found, RequestProbe):
-        raise PluginError(f"probe {probe!r} changes responses, and no requests")
+    if not isinstance(found, RequestProbe | PairProbe):
+        raise PluginError(f"probe {probe!r} changes responses, and not what a judge asks")
     more = {} if sampling is None else {"sampling": sampling}
     made = plugins.resolve("judge", judge)(rubric, **(options or {}), **more)
     if isinstance(made, FollowsUp):
         raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
-    return ProbedJudge(made, found)
+    task = getattr(made, "task", "rating")
+    if isinstance(found, PairProbe) and task != "comparison":
+        raise PluginError(f"probe {probe!r} changes pairs, and judge {judge!r} compares none")
+    return ProbedJudge(made, found, task)

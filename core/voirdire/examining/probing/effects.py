@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.changing.comparing import change_of
 from voirdire.examining.changing.measured import measured_of, shared_responses
 from voirdire.examining.gates import GateValue
-from voirdire.examining.probing.suite import IDENTITY, REQUESTS, RESPONSES, SEPARATOR
+from voirdire.examining.preferences.table import MOST
+from voirdire.examining.probing.stored import as_shown, by_run
+from voirdire.examining.probing.suite import (
+    COMPARISONS,
+    IDENTITY,
+    REQUESTS,
+    RESPONSES,
+    SEPARATOR,
+    preferences_of,
+)
 from voirdire.examining.verdict.gathering import runs_of
-from voirdire.probes import RequestProbe
+from voirdire.files import whole
+from voirdire.probes import Expectation, RequestProbe, ResponseProbe
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, bias
 from voirdire.stats.response_panel import mean_present
@@ -25,10 +36,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.changing.comparing import Change
     from voirdire.examining.changing.measured import Measured
+    from voirdire.examining.probing.stored import Stored
     from voirdire.examining.probing.suite import Suite
-    from voirdire.probes import Expectation, Probe
+    from voirdire.probes import Probe, StoredPairs, StoredProbe
 
     Floats = NDArray[np.float64]
 
@@ -43,27 +54,42 @@ class ProbeEffect:
 
     Attributes
     ----------
-    change : Change
-        Changed less unchanged; unchanged is the mean of the response as it is and of `identity`,
-        the same response asked about once more. Over systems, in points of the scale.
-    p_holm : float
-        After Holm's method over probes, judges and attributes.
+    n, clusters : int
+        Responses (or pairs) scored both ways, and the units (clusters, else items) they come in.
+    effect, low, high : float
+        Changed less unchanged over systems, in points, with its 95 % interval; unchanged is the
+        mean of the text as it is and of `identity`, the same asked about once more. Where a probe
+        expects a flip: half the sum of both scores, what the first place gains.
+    margin : float
+        Points within which an effect counts as none.
+    p, p_holm : float
+        Of no effect; after Holm's method over probes, judges and attributes.
+    small : bool
+        Whether the 90 % interval lies within the margin.
     flips, again : float
-        Share of responses whose score in one run differs from that of the response as it is: of
-        the changed response, and of asking again alone.
+        Share of responses whose score in one run differs from that of the text as it is (from its
+        negative, where a flip is expected): of the changed one, and of asking again alone.
     flips_net : float
-        The difference of the two, with the 95 % interval `net_low` to `net_high`.
+        The difference of the two, with the 95 % interval `net_low` to `net_high`; NaN where
+        nothing was asked twice.
     reading : str
-        Of a probe that should change nothing: robust (the 90 % interval within the margin), small
-        bias (the same, but surely not zero), biased, or open. Of one that does harm: reacts, blind
-        (equivalent to no change), wrong way, or open.
+        Of a probe that should change nothing, or flip the sign: robust (the 90 % interval within
+        the margin), small bias (the same, but surely not zero), biased, or open. Of one that does
+        harm: reacts, blind (equivalent to no change), wrong way, or open.
     """
 
     probe: str
     judge: str
     attribute: str
     expects: Expectation
-    change: Change
+    n: int
+    clusters: int
+    effect: float
+    low: float
+    high: float
+    margin: float
+    p: float
+    small: bool
     flips: float
     again: float
     flips_net: float
@@ -80,48 +106,69 @@ class Probing:
     effects: tuple[ProbeEffect, ...]
     noise: tuple[ProbeEffect, ...]
     probes: tuple[tuple[str, str, str], ...]
-    margin: float
-    n_responses: int
     findings: tuple[Finding, ...]
 
 
 def measure_probes(
-    suite: Suite, sessions: Mapping[str, str | Path], *, margin: float | None = None
+    suite: Suite | None,
+    sessions: Mapping[str, str | Path],
+    *,
+    margin: float | None = None,
+    stored: Stored | None = None,
 ) -> Probing:
     """The effects, from the sessions in which the suite's studies were run.
 
     Parameters
     ----------
-    suite : Suite
+    suite : Suite or None
+        None where nothing was asked.
     sessions : mapping
         As `Suite.studies` -> the folder.
     margin : float, optional
         Points within which an effect counts as none; by default 5 % of the scale's width.
+    stored : Stored, optional
+        What `stored_pairs` found in data already there; one family of tests with the rest.
 
     Raises
     ------
     InputError
         A session is not there, or holds no score.
     """
-    found = {arm: measured_of(folder, verdicts=False) for arm, folder in sessions.items()}
-    plain = found[RESPONSES]
-    within = 0.05 * plain.scale.width if margin is None else margin
-    effects = [
-        effect
-        for judge in suite.judges
-        if judge in plain.judges
-        for attribute in plain.cube.attributes
-        for effect in _effects(suite, found, judge, attribute, within)
-    ]
+    effects = [] if suite is None else list(_asked(suite, sessions, margin))
+    if stored is not None:
+        effects += [
+            stored_effect(probe, pairs, margin) for probe, pairs in stored.found
+        ]  # fmt: skip
     tested = [one for one in effects if one.probe != IDENTITY]
+    used = (*(suite.probes if suite else ()), *(stored.probes if stored else ()))
     return Probing(
         effects=with_readings(tested),
         noise=tuple(one for one in effects if one.probe == IDENTITY),
-        probes=tuple((probe.name, probe.strength, probe.says) for probe in suite.probes),
-        margin=within,
-        n_responses=suite.n_responses,
-        findings=tuple(_findings(suite, plain)),
-    )
+        probes=tuple((probe.name, probe.strength, probe.says) for probe in used),
+        findings=(
+            *(_findings(suite, effects) if suite else ()), *(stored.findings if stored else ()),
+        ),
+    )  # fmt: skip
+
+
+def _asked(
+    suite: Suite, sessions: Mapping[str, str | Path], margin: float | None
+) -> Iterator[ProbeEffect]:
+    """Effects on judges of single responses, then on judges of pairs."""
+    found = {
+        arm: measured_of(folder, verdicts=False)
+        for arm, folder in sessions.items()
+        if arm != COMPARISONS
+    }
+    if RESPONSES in found:
+        plain = found[RESPONSES]
+        within = 0.05 * plain.scale.width if margin is None else margin
+        for judge in suite.judges:
+            for attribute in plain.cube.attributes if judge in plain.judges else ():
+                yield from _effects(suite, found, judge, attribute, within)
+    if COMPARISONS in sessions:
+        within = 0.05 * 2 * MOST if margin is None else margin
+        yield from _pair_effects(suite, as_shown(preferences_of(sessions[COMPARISONS])), within)
 
 
 def _effects(
@@ -133,12 +180,14 @@ def _effects(
     again = _runs(plain, judge, attribute, plain, judge, _of(suite, IDENTITY, known))
     for probe in suite.probes:
         if isinstance(probe, RequestProbe):
-            other, rater = found[REQUESTS], f"{judge}{SEPARATOR}{probe.name}"
-            if rater not in other.judges:
+            rater = f"{judge}{SEPARATOR}{probe.name}"
+            if REQUESTS not in found or rater not in found[REQUESTS].judges:
                 continue
-            pair = _runs(plain, judge, attribute, other, rater, base)
-        else:
+            pair = _runs(plain, judge, attribute, found[REQUESTS], rater, base)
+        elif isinstance(probe, ResponseProbe):
             pair = _runs(plain, judge, attribute, plain, judge, _of(suite, probe.name, known))
+        else:
+            continue
         yield probe_effect(probe, judge, attribute, pair, again, margin)
 
 
@@ -146,6 +195,37 @@ def _of(suite: Suite, probe: str, known: set[str]) -> dict[str, str]:
     """System -> the same system as the probe changes it."""
     names = {name: f"{name}{SEPARATOR}{probe}" for name in suite.systems}
     return {name: changed for name, changed in names.items() if changed in known}
+
+
+def _pair_effects(suite: Suite, table: pl.DataFrame, margin: float) -> Iterator[ProbeEffect]:
+    """Effects on judges of pairs, each a rater of its own for each change."""
+    for judge in suite.comparers:
+        own = table.filter(pl.col("rater") == judge)
+        for attribute in own["attribute"].unique(maintain_order=True):
+            plain = own.filter(pl.col("attribute") == attribute)
+            for probe in suite.probes:
+                rater = f"{judge}{SEPARATOR}{probe.name}"
+                one = (pl.col("rater") == rater) & (pl.col("attribute") == attribute)
+                pair = _paired(plain, table.filter(one))
+                again = _paired(
+                    plain, table.filter(
+                        pl.col("rater") == f"{judge}{SEPARATOR}{IDENTITY}",
+                        pl.col("attribute") == attribute,
+                    )
+                )  # fmt: skip
+                if len(pair.key):
+                    yield probe_effect(probe, judge, attribute, pair, again, margin)
+
+
+def _paired(plain: pl.DataFrame, other: pl.DataFrame) -> PairedRuns:
+    """Two raters on the same pairs; `key` is the place of each pair in `plain`."""
+    shown = ("item", "system_a", "system_b", "shown_first")
+    key, before = by_run(plain, shown)
+    of_other, after = by_run(other, shown)
+    at = key.with_row_index("at").join(of_other.with_row_index("other"), on=list(shown))
+    mine, theirs = at["at"].to_numpy().astype(np.intp), at["other"].to_numpy()
+    items = at["item"].to_numpy().astype(np.str_)
+    return PairedRuns(before[:, mine], after[:, theirs], mine, items)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,19 +262,55 @@ def probe_effect(
     place = {int(key): k for k, key in enumerate(again.key)}
     at = np.array([place.get(int(key), -1) for key in pair.key], dtype=np.intp)
     repeated = np.where(at >= 0, again.after[:, at], np.nan)
-    before = mean_present(np.concatenate([pair.before, repeated]))
-    if probe.name == IDENTITY:
-        before = mean_present(pair.before)
-    change = change_of(
-        (judge, judge), attribute, "", before, mean_present(pair.after), pair.groups, margin
-    )
-    flipped, alone = _flipped(pair.before, pair.after), _flipped(pair.before, repeated)
-    net = bias(flipped, alone, clusters=pair.groups)
-    interval = net.intervals[0]
-    return ProbeEffect(
-        probe.name, judge, attribute, probe.expects, change, _mean(flipped), _mean(alone),
-        net.value, interval.low, interval.high,
+    before = np.concatenate([pair.before, repeated])
+    return _effect(
+        probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
+        (_flipped(_turned(probe, pair.before), pair.after), _flipped(pair.before, repeated)),
+        pair.groups, margin,
     )  # fmt: skip
+
+
+def stored_effect(probe: StoredProbe, pairs: StoredPairs, margin: float | None) -> ProbeEffect:
+    """One effect in data already there; runs that were asked alike say what asking again does."""
+    before = pairs.before
+    repeated = np.roll(before, -1, axis=0) if len(before) > 1 else np.full_like(before, np.nan)
+    within = 0.05 * pairs.width if margin is None else margin
+    flips = _flipped(_turned(probe, before), pairs.after), _flipped(before, repeated)
+    if probe.expects != "flip":  # these are two groups of systems, so that no score flips
+        flips = np.full(len(pairs.groups), np.nan), np.full(len(pairs.groups), np.nan)
+    return _effect(
+        probe, (pairs.judge, pairs.attribute), (before, pairs.after), flips, pairs.groups, within
+    )
+
+
+def _effect(
+    probe: Probe, of: tuple[str, str], scores: tuple[Floats, Floats],
+    flips: tuple[Floats, Floats], groups: NDArray[np.str_], margin: float,
+) -> ProbeEffect:  # fmt: skip
+    """From (K, N) scores before and after, and (N,) shares that flip by the change and without."""
+    before, after = mean_present(_turned(probe, scores[0])), mean_present(scores[1])
+    if probe.expects == "flip":  # half of the difference is what the first place gains
+        after = (before + after) / 2
+    change = change_of((of[0], of[0]), of[1], "", before, after, groups, margin)
+    net, low, high = _net(*flips, groups)
+    return ProbeEffect(
+        probe.name, *of, probe.expects, change.n, change.clusters, change.difference, change.low,
+        change.high, margin, change.p, change.found.conclusion == "equivalent", _mean(flips[0]),
+        _mean(flips[1]), net, low, high,
+    )  # fmt: skip
+
+
+def _turned(probe: Probe, before: Floats) -> Floats:
+    """The scores that a sound judge gives after the change."""
+    return -before if probe.expects == "flip" else before
+
+
+def _net(flipped: Floats, alone: Floats, groups: NDArray[np.str_]) -> tuple[float, float, float]:
+    """Share that flips beyond what asking again flips, with its interval."""
+    if np.isnan(alone).all():
+        return math.nan, math.nan, math.nan
+    net = bias(flipped, alone, clusters=groups)
+    return net.value, net.intervals[0].low, net.intervals[0].high
 
 
 def _flipped(before: Floats, after: Floats) -> Floats:
@@ -212,7 +328,7 @@ def _mean(values: Floats) -> float:
 
 def with_readings(effects: Sequence[ProbeEffect]) -> tuple[ProbeEffect, ...]:
     """Holm over probes, judges and attributes, and what each row comes to."""
-    adjusted = adjust_p([one.change.p for one in effects]) if effects else ()
+    adjusted = adjust_p([one.p for one in effects]) if effects else ()
     return tuple(
         replace(one, p_holm=float(p), reading=_reading(one, float(p)))
         for one, p in zip(effects, adjusted, strict=True)
@@ -220,24 +336,25 @@ def with_readings(effects: Sequence[ProbeEffect]) -> tuple[ProbeEffect, ...]:
 
 
 def _reading(one: ProbeEffect, p: float) -> Reading:
-    shown, small = p <= ALPHA, one.change.found.conclusion == "equivalent"
-    if one.expects == "same":
+    shown, small = p <= ALPHA, one.small
+    if one.expects != "lower":
         if shown:
             return "small bias" if small else "biased"
         return "robust" if small else "open"
     if shown and not small:
-        return "reacts" if one.change.difference < 0 else "wrong way"
+        return "reacts" if one.effect < 0 else "wrong way"
     return "blind" if small else "open"
 
 
-def _findings(suite: Suite, plain: Measured) -> Iterator[Finding]:
+def _findings(suite: Suite, effects: Sequence[ProbeEffect]) -> Iterator[Finding]:
     if suite.skipped:
         said = ", ".join(f"{name} {count:,}" for name, count in suite.skipped.items())
         yield Finding(
             "probe_not_applied", "note", "", sum(suite.skipped.values()), tuple(suite.skipped),
             f"Responses to which a probe does not apply: {said}.", "They are left out of it.",
         )  # fmt: skip
-    silent = [judge for judge in suite.judges if judge not in plain.judges]
+    scored = {one.judge for one in effects if one.n}
+    silent = [judge for judge in (*suite.judges, *suite.comparers) if judge not in scored]
     if silent:
         yield Finding(
             "judge_silent", "serious", "", len(silent), tuple(silent),
@@ -245,7 +362,7 @@ def _findings(suite: Suite, plain: Measured) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def probing_values(found: Probing) -> tuple[GateValue, ...]:
+def probing_values(effects: Sequence[ProbeEffect]) -> tuple[GateValue, ...]:
     """What gates may name, of a probe, judge or attribute: ``effect``, ``flips_net``, ``reading``.
 
     ``effect`` is the absolute effect in points, ``effect_high`` the far end of its interval.
@@ -255,10 +372,35 @@ def probing_values(found: Probing) -> tuple[GateValue, ...]:
             name, (one.probe, one.judge, one.attribute), value,
             f"{one.probe}, {one.judge} on {one.attribute}",
         )
-        for one in found.effects
+        for one in effects
         for name, value in (
-            ("effect", abs(one.change.difference)),
-            ("effect_high", max(abs(one.change.low), abs(one.change.high))),
+            ("effect", abs(one.effect)),
+            ("effect_high", max(abs(one.low), abs(one.high))),
             ("flips_net", one.flips_net), ("reading", one.reading),
         )
     )  # fmt: skip
+
+
+def write_effects(path: Path, effects: Sequence[ProbeEffect]) -> None:
+    """Keep effects as a table, from which `read_effects` makes them again."""
+    with whole(path) as draft:
+        pl.DataFrame(list(map(asdict, effects)), infer_schema_length=None).write_parquet(draft)
+
+
+def read_effects(path: Path) -> tuple[ProbeEffect, ...]:
+    """The effects that `write_effects` kept; none where there is no such file.
+
+    Raises
+    ------
+    InputError
+        The file holds something else.
+    """
+    if not path.is_file():
+        return ()
+    try:
+        return tuple(ProbeEffect(**row) for row in pl.read_parquet(path).iter_rows(named=True))
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{path}: it holds no effects of probes that can be read ({error}); run voirdire probe "
+            "again"
+        ) from None

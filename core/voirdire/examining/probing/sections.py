@@ -4,40 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from voirdire.examining.changing.measured import measured_of
+from voirdire.examining.probing.suite import REQUESTS, RESPONSES, SEPARATOR
+from voirdire.examining.prompts import Worded, sections_of_prompts
+from voirdire.probes import RequestProbe
 from voirdire.tabular import Section, Table, count, interval, number, share, text
 
 if TYPE_CHECKING:
-    from voirdire.examining.probing.effects import Probing
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from voirdire.examining.probing.effects import ProbeEffect, Probing
+    from voirdire.examining.probing.suite import Suite
+
+#: The prompt that no probe has changed.
+AS_IT_IS = "as it is"
 
 
 def probe_sections(found: Probing) -> tuple[Section, ...]:
     """Effects, the noise of asking again, and what each probe changes."""
-    effects = Table(
-        (
-            text("Probe"), text("Judge"), text("Attribute"), count("n"),
-            number("Effect", signed=True), interval("95 % interval"), number("p"),
-            share("Flips beyond noise"), text("Reading"),
-        ),
-        tuple(
-            (
-                one.probe, one.judge, one.attribute, one.change.n, one.change.difference,
-                (one.change.low, one.change.high), one.p_holm, max(one.flips_net, 0.0),
-                one.reading,
-            )
-            for one in found.effects
-        ),
-    )  # fmt: skip
     noise = Table(
         (text("Judge"), text("Attribute"), count("n"), number("Shift", signed=True),
          share("Flips")),
         tuple(
-            (one.judge, one.attribute, one.change.n, one.change.difference, one.flips)
+            (one.judge, one.attribute, one.n, one.effect, one.flips)
             for one in found.noise
         ),
     )  # fmt: skip
     probes = Table(tuple(map(text, ("Probe", "Strength", "What it does"))), found.probes)
-    return (
-        Section("What the probes do", _said(found), (effects,), leading=True),
+    parts = (
+        effects_section(found.effects),
         Section(
             "The noise of asking again",
             "The identity probe asks about the same text once more. Its flips are subtracted from "
@@ -46,12 +44,64 @@ def probe_sections(found: Probing) -> tuple[Section, ...]:
         ),
         Section("The probes", "", (probes,)),
     )
+    return tuple(part for part in parts if part.has_rows)
 
 
-def _said(found: Probing) -> str:
-    return (
-        f"An effect is the changed response's score less that of the response as it is, in points, "
-        f"paired over {found.n_responses} responses. It counts as none where its 90 % interval "
-        f"lies within {found.margin:g} points. p is by Holm's method over probes, judges and "
-        f"attributes."
+def effects_section(effects: Sequence[ProbeEffect]) -> Section:
+    """The table of effects."""
+    table = Table(
+        (
+            text("Probe"), text("Judge"), text("Attribute"), count("n"),
+            number("Effect", signed=True), interval("95 % interval"), number("p"),
+            share("Flips beyond noise"), text("Reading"),
+        ),
+        tuple(
+            (
+                one.probe, one.judge, one.attribute, one.n, one.effect, (one.low, one.high),
+                one.p_holm, max(one.flips_net, 0.0), one.reading,
+            )
+            for one in effects
+        ),
+    )  # fmt: skip
+    margins = " or ".join(f"{margin:g}" for margin in dict.fromkeys(one.margin for one in effects))
+    return Section(
+        "What the probes do",
+        "An effect is the changed response's score less that of the response as it is, in points, "
+        "paired on the same items. It counts as none where its 90 % interval lies within "
+        f"{margins} points. p is by Holm's method over probes, judges and attributes.",
+        (table,),
+        leading=True,
+    )
+
+
+def wording_sections(suite: Suite, sessions: Mapping[str, str | Path]) -> tuple[Section, ...]:
+    """How much of the scores' variance is the prompt's: judge x prompt x item.
+
+    The prompts are the judge's own and those of the probes that change requests and expect the
+    same score.
+    """
+    probes = [
+        probe.name for probe in suite.probes
+        if isinstance(probe, RequestProbe) and probe.expects == "same"
+    ]  # fmt: skip
+    if not probes or REQUESTS not in sessions:
+        return ()
+    groups = [
+        Worded(name, {AS_IT_IS: name, **{one: f"{name}{SEPARATOR}{one}" for one in probes}})
+        for name in suite.judges
+    ]
+    own = measured_of(sessions[RESPONSES], verdicts=False)
+    changed = measured_of(sessions[REQUESTS], verdicts=False)
+    ratings = pl.concat(
+        [
+            one.ratings.select(
+                pl.col("item", "system", "rater", "attribute").cast(pl.String), "run", "score"
+            )
+            for one in (own, changed)
+        ]
+    )
+    present = set(changed.judges)
+    kept = [one for one in groups if set(one.prompts.values()) - {one.name} <= present]
+    return sections_of_prompts(
+        kept, ratings.filter(pl.col("system").is_in(suite.systems)), own.cube.attributes
     )

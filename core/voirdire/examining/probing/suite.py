@@ -12,8 +12,10 @@ import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, PluginError, listed, not_one_of
+from voirdire.examining.preferences.table import preference_table
 from voirdire.files import whole
-from voirdire.probes import RequestProbe, ResponseProbe
+from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
+from voirdire.protocols import FollowsUp
 from voirdire.schema import Item, Response
 from voirdire.store import is_session, responses_frame, session_study
 from voirdire.store.raters import askers
@@ -24,14 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.probes import Probe
     from voirdire.study import ItemsSpec, Study
 
 #: Between a system (or judge) and the probe that changes it.
 SEPARATOR = " ~ "
 IDENTITY = "identity"
-#: The two sessions of a suite: changed responses, and changed requests.
-RESPONSES, REQUESTS = "responses", "requests"
+#: The sessions of a suite: changed responses, changed requests, and pairs.
+RESPONSES, REQUESTS, COMPARISONS = "responses", "requests", "comparisons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,12 @@ class Suite:
     Attributes
     ----------
     studies : mapping
-        ``"responses"``, and ``"requests"`` where a probe changes requests -> the study.
+        ``"responses"``, ``"requests"`` where a probe changes requests, and ``"comparisons"`` where
+        judges compare -> the study.
     probes : tuple
         In the order asked for, `identity` first.
-    systems, judges : tuple of str
-        Those that are probed.
+    systems, judges, comparers : tuple of str
+        Those that are probed: `judges` rate single responses, `comparers` compare two.
     skipped : mapping
         Probe -> responses to which it does not apply, where there are any.
     """
@@ -54,6 +56,7 @@ class Suite:
     probes: tuple[Probe, ...]
     systems: tuple[str, ...]
     judges: tuple[str, ...]
+    comparers: tuple[str, ...]
     n_responses: int
     skipped: Mapping[str, int] = field(default_factory=dict)
 
@@ -75,10 +78,10 @@ def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> 
     wanted = dict.fromkeys([IDENTITY, *(names or known)])
     found = [(plugins or loaded_plugins()).resolve("probe", name) for name in wanted]
     for name, probe in zip(wanted, found, strict=True):
-        if not isinstance(probe, ResponseProbe | RequestProbe) or probe.name != name:
+        if not isinstance(probe, Probe) or probe.name != name:
             raise PluginError(
-                f"probe {name!r}: it must be a voirdire.probes.ResponseProbe or RequestProbe of "
-                f"that name, got {type(probe).__name__}"
+                f"probe {name!r}: it must be a voirdire.probes.ResponseProbe, RequestProbe, "
+                f"PairProbe or StoredProbe of that name, got {type(probe).__name__}"
             )
     return tuple(found)
 
@@ -113,31 +116,78 @@ def make_suite(
     Raises
     ------
     InputError
-        No responses, or no judge that rates single responses; more items than there are.
+        No responses, or no judge that rates or compares; more items than there are.
     """
     study, responses = _read(Path(source))
     kept = _drawn(responses, items, seed)
     named = plugins or loaded_plugins()
-    judges = [
-        asker.spec
-        for asker in askers(study, named)
-        if isinstance(asker.spec, Rater) and asker.task == "rating"
-    ]
-    if not judges:
-        raise InputError(f"{source}: no judge of its panel rates single responses")
-    texts = {item.id: item for item, _ in read_items(study, _items(study, source))}
-    rows, skipped = _changed(kept, texts, probes)
+    judges, comparers = _panel(study, named, source)
+    asked = tuple(probe for probe in probes if not isinstance(probe, StoredProbe))
+    of_pairs = [probe for probe in asked if isinstance(probe, PairProbe)]
+    if not comparers:
+        asked = tuple(probe for probe in asked if probe not in of_pairs)
+    if all(probe.name == IDENTITY for probe in asked) and of_pairs:
+        raise InputError(
+            f"{source}: probe {of_pairs[0].name!r} is about comparisons, and no judge of its panel "
+            "compares"
+        )
     folder = Path(folder)
-    systems = tuple(dict.fromkeys(one.system for one in kept))
     base = [(one.item, one.system, one.text) for one in kept]
-    studies = {RESPONSES: _study(study, judges, [*base, *rows], folder / "responses.parquet", runs)}
-    requests = [probe for probe in probes if isinstance(probe, RequestProbe)]
-    if requests:
-        asked = [_probed(judge, probe) for judge in judges for probe in requests]
-        studies[REQUESTS] = _study(study, asked, base, folder / "originals.parquet", runs)
+    studies, skipped = {}, dict[str, int]()
+    if judges:
+        texts = {item.id: item for item, _ in read_items(study, _items(study, source))}
+        rows, skipped = _changed(kept, texts, asked)
+        path = folder / "responses.parquet"
+        studies[RESPONSES] = narrowed(study, _runs(judges, runs), [*base, *rows], path)
+    of_requests = [probe for probe in asked if isinstance(probe, RequestProbe)]
+    changed = [_probed(one, probe) for one in judges for probe in of_requests if one.single]
+    path = folder / "originals.parquet"
+    if changed:
+        studies[REQUESTS] = narrowed(study, _runs(changed, runs), base, path)
+    if comparers:
+        panel = [one for comparer in comparers for one in _comparing(comparer, asked)]
+        pairs = narrowed(study, _runs(panel, runs), base, path)
+        order = "random" if study.comparisons.order == "both" else study.comparisons.order
+        shown = study.comparisons.model_copy(update={"order": order})
+        studies[COMPARISONS] = pairs.model_copy(update={"comparisons": shown})
     return Suite(
-        studies, tuple(probes), systems, tuple(judge.name for judge in judges), len(kept), skipped
-    )
+        studies, asked, tuple(dict.fromkeys(one.system for one in kept)),
+        tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept), skipped,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A member of the panel; `single`: it asks in one step, so that a probe can change what."""
+
+    spec: Rater
+    single: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked], list[_Asked]]:
+    """Judges of single responses, and of pairs."""
+    found: dict[str, list[_Asked]] = {"rating": [], "comparison": [], "item": []}
+    for asker in askers(study, plugins):
+        if isinstance(asker.spec, Rater):
+            found[asker.task].append(_Asked(asker.spec, not isinstance(asker.rater, FollowsUp)))
+    if not found["rating"] and not found["comparison"]:
+        raise InputError(f"{source}: no judge of its panel rates responses or compares them")
+    odd = [one.name for kind in found.values() for one in kind if SEPARATOR in one.name]
+    odd += [system.name for system in study.systems if SEPARATOR in system.name]
+    if odd:
+        raise InputError(f"{listed(odd)}: names with {SEPARATOR!r} in them cannot be probed")
+    return found["rating"], found["comparison"]
+
+
+def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:
+    """A judge of pairs, the same once more, and once for each probe that changes what it asks."""
+    again = one.spec.model_copy(update={"name": f"{one.name}{SEPARATOR}{IDENTITY}"})
+    changes = [probe for probe in probes if isinstance(probe, PairProbe | RequestProbe)]
+    return [one, _Asked(again), *(_probed(one, probe) for probe in changes if one.single)]
 
 
 def _read(path: Path) -> tuple[Study, list[Response]]:
@@ -177,7 +227,7 @@ def _changed(
     rows: list[tuple[str, str, str]] = []
     skipped: dict[str, int] = {}
     for probe in probes:
-        if isinstance(probe, RequestProbe):
+        if not isinstance(probe, ResponseProbe):
             continue
         for one in responses:
             text = probe.change(items.get(one.item, Item(one.item)), one)
@@ -190,25 +240,24 @@ def _changed(
     return rows, skipped
 
 
-def _study(
-    study: Study,
-    panel: Sequence[Rater],
-    rows: Sequence[tuple[str, str, str]],
-    path: Path,
-    runs: int,
+def _runs(panel: Sequence[_Asked], runs: int) -> list[Rater]:
+    """So many runs of each, none of whom leaves systems out."""
+    changes: dict[str, object] = {"runs": runs, "excludes": None, "family": ""}
+    return [one.spec.model_copy(update=changes) for one in panel]
+
+
+def narrowed(
+    study: Study, panel: Sequence[Rater], rows: Sequence[tuple[str, str, str]], path: Path
 ) -> Study:
-    """The study over these responses, with judges alone, none of whom leaves systems out."""
+    """The study over these responses (item, system, text) and raters alone, and no data of old."""
     with whole(path) as draft:
         frame = pl.DataFrame(rows, schema=["item", "system", "text"], orient="row")
         frame.write_parquet(draft)
-    judges = tuple(
-        judge.model_copy(update={"runs": runs, "excludes": None, "family": ""}) for judge in panel
-    )
     names = dict.fromkeys(system for _, system, _ in rows)
     return study.model_copy(
         update={
             "data": Data(),
-            "panel": judges,
+            "panel": tuple(panel),
             "generators": (),
             "comparisons": Comparisons(),
             "humans": None,
@@ -219,20 +268,22 @@ def _study(
     )
 
 
+def preferences_of(folder: str | Path) -> pl.DataFrame:
+    """The comparisons that a finished session holds, as `preference_table` gives them."""
+    path = Path(folder) / "preferences.parquet"
+    if not path.is_file():
+        raise InputError(f"{folder}: it holds no comparisons; the run did not finish")
+    return preference_table(pl.read_parquet(path), str(path))
+
+
 def _beside(path: Path, folder: str) -> str:
     """The path as seen from the study's folder, so that no study names a folder of this machine."""
     return os.path.relpath(path.resolve(), Path(folder).resolve())
 
 
-def _probed(judge: Rater, probe: RequestProbe) -> Rater:
-    """The judge with its requests changed, as a rater of its own."""
-    options = {"judge": judge.use or "rubric", "probe": probe.name, "options": judge.options}
+def _probed(judge: _Asked, probe: Probe) -> _Asked:
+    """The judge with what it asks changed, as a rater of its own."""
+    spec = judge.spec
+    options = {"judge": spec.use or "rubric", "probe": probe.name, "options": spec.options}
     name = f"{judge.name}{SEPARATOR}{probe.name}"
-    return judge.model_copy(update={"name": name, "use": "probed", "options": options})
-
-
-def check_names(suite: Suite) -> None:
-    """Raise where a system has the separator in its name, so that no two meet."""
-    odd = [name for name in (*suite.systems, *suite.judges) if SEPARATOR in name]
-    if odd:
-        raise InputError(f"{listed(odd)}: names with {SEPARATOR!r} in them cannot be probed")
+    return _Asked(spec.model_copy(update={"name": name, "use": "probed", "options": options}))

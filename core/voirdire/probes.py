@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Examination
     from voirdire.schema import Comparison, Item, Request, Response
 
     Floats = NDArray[np.float64]
@@ -106,13 +105,13 @@ class StoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class StoredProbe:
-    """A probe that asks nothing: `pairs` finds in an examination what it compares.
+    """A probe that asks nothing: `pairs` finds in a `voirdire.Examination` what it compares.
 
     It yields nothing where the data cannot say. The other attributes are those of `ResponseProbe`.
     """
 
     name: str
-    pairs: Callable[[Examination], Iterable[StoredPairs]]
+    pairs: Callable[[Any], Iterable[StoredPairs]]
     expects: Expectation = "same"
     strength: str = "in data already there"
     says: str = ""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.preferences.table import MOST
-from voirdire.examining.source import scale_of
+from voirdire.examining.panel import scale_of
 from voirdire.probes import StoredPairs, StoredProbe
 from voirdire.schema import Finding
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.preferences.table import MOST
 from voirdire.examining.panel import scale_of
+from voirdire.examining.preferences.table import MOST
 from voirdire.probes import StoredPairs, StoredProbe
 from voirdire.schema import Finding
 

@@ -18,11 +18,21 @@ import numpy as np
 import polars as pl
 import pytest
 from gate_simulation import attributed, false_alarm, locked, power, shifted
-from simulated_sessions import session_of
+from simulated_sessions import session_of, study_of
 
 from voirdire.errors import InputError
-from voirdire.examining.changing import check_lock, check_values, freeze, read_lock, write_lock
+from voirdire.examining.changing import (
+    canary_study,
+    check_lock,
+    check_values,
+    freeze,
+    read_lock,
+    write_lock,
+)
 from voirdire.examining.changing.checking import alpha_of_look
+from voirdire.running import dry_run, run
+from voirdire.store import is_session
+from voirdire.study import GeneratorSpec, study_to_toml
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -246,6 +256,92 @@ def test_a_labelled_response_with_another_text_is_no_anchor(tmp_path):
     assert all(row.anchors is None for row in found.rows)
 
 
+# --- a study, whose canary is asked about again
+
+
+def gated_study(folder, **judge):
+    """A study of 60 items as a file, its finished session, and a lock on 12 of its items."""
+    study = study_of(folder, items=60, human=False, **judge)
+    (folder / "study.toml").write_text(study_to_toml(study))
+    session = run(study, folder / "frozen", quiet=True).folder
+    lock = freeze(session, items=12)
+    write_lock(folder / "judge.lock", lock)
+    return folder / "study.toml", lock
+
+
+def test_a_study_asks_its_judges_about_the_canary_and_nothing_else(tmp_path):
+    study, lock = gated_study(tmp_path)
+    asked = canary_study(study, lock, tmp_path / "today")
+    assert sum(rater.calls for rater in dry_run(asked)) == 24  # 12 items of two systems
+    checked = voirdire("gate", "check", "study.toml", "--lock", "judge.lock", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "The canary: 24 calls, cost 0.0000" in checked.stdout
+    assert "judge on Empathy: no change shown" in checked.stdout
+    kept = list((tmp_path / "judge.lock.looks").glob("*/session"))
+    assert len(kept) == 1
+    ratings = pl.read_parquet(kept[0] / "ratings.parquet")
+    assert set(ratings["item"]) == {one.item for one in lock.canary}
+    # A second check asks anew, in a session of its own, even where every score is as before.
+    again = voirdire("gate", "check", "study.toml", "--lock", "judge.lock", cwd=tmp_path)
+    assert "24 calls" in again.stdout
+    assert len(list((tmp_path / "judge.lock.looks").glob("*/session"))) == 2
+
+
+def test_a_judge_that_changed_is_found_by_asking_about_the_canary(tmp_path):
+    study, _ = gated_study(tmp_path)
+    other = study_of(tmp_path, items=60, human=False, bias=1.5)
+    study.write_text(study_to_toml(other))
+    dry = voirdire("gate", "check", study, "--lock", "judge.lock", "--dry-run", cwd=tmp_path)
+    assert (dry.returncode, "24 calls" in dry.stdout) == (0, True)
+    assert not (tmp_path / "judge.lock.looks").exists()
+    done = voirdire(
+        "gate", "check", study, "--lock", "judge.lock", "--session", "now", "--json", cwd=tmp_path
+    )
+    assert done.returncode == 4, done.stderr
+    found = json.loads(done.stdout)
+    assert all(row["changed"] for row in found["rows"])
+    assert is_session(tmp_path / "now" / "session")
+
+
+def test_a_generator_is_asked_about_the_canary_items_alone(tmp_path):
+    made = study_of(tmp_path, items=30, human=False)
+    generator = {"name": "own", "use": "chat", "model": "simulated:g"}
+    raw = made.model_copy(update={"responses": None, "generators": (GeneratorSpec(**generator),)})
+    session = run(raw, tmp_path / "frozen", quiet=True).folder
+    (tmp_path / "study.toml").write_text(study_to_toml(raw))
+    lock = freeze(session, items=5)
+    asked = canary_study(tmp_path / "study.toml", lock, tmp_path / "today")
+    assert {rater.name: rater.calls for rater in dry_run(asked)} == {"own": 5, "judge": 5}
+    done = run(asked, tmp_path / "today" / "session", quiet=True)
+    found, _ = check_lock(done.folder, lock)
+    assert {row.change.n for row in found.rows} == {5}
+
+
+def test_another_study_or_scale_is_said_before_anything_is_asked(tmp_path):
+    study, lock = gated_study(tmp_path)
+    with pytest.raises(InputError, match="the lock is of study 'other'"):
+        canary_study(study, lock.model_copy(update={"study": "other"}), tmp_path / "t")
+    with pytest.raises(InputError, match=r"the scale has changed: 1 to 7 in the lock"):
+        canary_study(study, lock.model_copy(update={"scale": (1, 7)}), tmp_path / "t")
+    renamed = tuple(one.model_copy(update={"item": f"q{one.item}"}) for one in lock.canary)
+    with pytest.raises(InputError, match="none of its 24 canary responses"):
+        canary_study(study, lock.model_copy(update={"canary": renamed}), tmp_path / "t")
+    strangers = (lock.judges[0].model_copy(update={"name": "x"}),)
+    assert canary_study(study, lock.model_copy(update={"judges": strangers}), tmp_path) is None
+    assert canary_study(tmp_path / "frozen", lock, tmp_path) is None
+
+
+def test_probes_that_a_session_keeps_are_gated_beside_the_lock(tmp_path):
+    gated_study(tmp_path)
+    probed = voirdire("probe", "frozen", "--out", "out", "--probes", "typos", "--items", "10",
+                      cwd=tmp_path)  # fmt: skip
+    assert probed.returncode == 0, probed.stderr
+    done = voirdire("gate", "check", "frozen", "--lock", "judge.lock", "--require",
+                    "effect@typos<=4", "--require", "effect@typos<=-1", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 4
+    assert "effect of typos, judge on Empathy is" in done.stderr
+
+
 # --- in the CI
 
 
@@ -323,11 +419,12 @@ def test_the_steps_of_the_example_workflow_run_as_a_script(tmp_path):
     text = (ROOT / "examples" / "gate" / "workflow.yml").read_text()
     steps = [step for step in re.findall(r"^ +run: (.+)$", text, re.MULTILINE)
              if not step.startswith("pip ")]  # fmt: skip
-    assert [step.split()[0] for step in steps] == ["voirdire", "voirdire", "cat"]
+    assert [step.split()[0] for step in steps] == ["voirdire", "cat"]
     folder = tmp_path / "run"
     shutil.copytree(ROOT / "examples" / "run", folder)
     bin_folder = str(Path(sys.executable).parent)
     env = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+           "GITHUB_RUN_NUMBER": "7",
            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}  # fmt: skip
     first = voirdire("run", "study.toml", "--out", "frozen", cwd=folder)
     assert first.returncode == 0, first.stderr
@@ -337,7 +434,10 @@ def test_the_steps_of_the_example_workflow_run_as_a_script(tmp_path):
         text=True, timeout=180, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Held to the lock" in (tmp_path / "summary.md").read_text()
+    summary = (tmp_path / "summary.md").read_text()
+    assert "Held to the lock" in summary
+    assert "ook 7" in summary
+    assert "The canary: " in done.stdout
     suite = ET.parse(folder / "gate.xml").getroot()
     assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
     assert int(suite.get("tests")) > 3

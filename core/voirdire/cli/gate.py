@@ -12,6 +12,8 @@ from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from voirdire.examining.changing import GateCheck
+    from voirdire.examining.gates import GateValue
+    from voirdire.study import Study
 
 HELP = """
 Freeze a judge in a lock file, and tell later whether it has changed, without false alarms.
@@ -26,11 +28,16 @@ Examples:
 CHECK = """
 Examples:
 
+  voirdire gate check study.toml --lock judge.lock
+
   voirdire gate check session --lock judge.lock
 
   voirdire gate check session --lock judge.lock --junit gate.xml --markdown gate.md
 
   voirdire gate check session --lock judge.lock --require "shift_low@Safety>=-0.1"
+
+Of a study whose judges ask a model, the canary is asked about again first, and nothing else; calls
+and cost are printed before. Sessions, files and studies of ratings are read as they are.
 
 Exit codes: 0 nothing has changed, 3 a part of the canary has no score, 4 a change, or a judge that
 is no longer good.
@@ -128,6 +135,22 @@ def check(
             "--markdown", help="The page of Markdown to write, for a CI server.", show_default=False
         ),
     ] = None,
+    session: Annotated[
+        Path | None,
+        typer.Option(
+            "--session",
+            help="Where today's replies are kept, if STUDY asks a model; name it again to go on "
+            "after a cut. [dim]\\[default: a new folder in LOCK.looks][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", help="Stop before the canary costs more.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print calls and cost of the canary, and ask nothing.")
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Fail on another model, prompt or rubric too (exit code 4)."),
@@ -143,17 +166,72 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Compare today's judges with a lock: has a judge changed, or a system, and is it good?"""
+    from tempfile import TemporaryDirectory
+
     from voirdire.examining import changing
     from voirdire.examining.gates import check_gates, read_gates
 
-    wanted = read_gates(require or [])
-    found, remembered = changing.check_lock(source, changing.read_lock(lock), look=look)
+    wanted, locked = read_gates(require or []), changing.read_lock(lock)
+    if dry_run:
+        with TemporaryDirectory() as place:
+            _print_cost(changing.canary_study(source, locked, place), session, err=as_json)
+        return
+    folder = session or _new_folder(lock)
+    study = changing.canary_study(source, locked, folder)
+    _print_cost(study, folder, err=as_json)
+    today = source if study is None else _ask(study, folder / "session", max_cost)
+    found, remembered = changing.check_lock(today, locked, look=look)
     if look is None:
         changing.write_lock(lock, remembered)
     _show(found, junit, markdown, as_json=as_json)
-    for line in check_gates(wanted, changing.check_values(found)):
+    values = (*changing.check_values(found), *_probed(Path(today)))
+    for line in check_gates(wanted, values):
         typer.echo(line, err=as_json)
     raise typer.Exit(found.exit_code(strict=strict))
+
+
+def _new_folder(lock: Path) -> Path:
+    """A folder of its own for each check, since a session that is there would not ask again."""
+    import datetime as dt
+
+    now = dt.datetime.now(dt.UTC)
+    return lock.with_name(f"{lock.name}.looks") / f"{now:%Y-%m-%dT%H%M%S%f}"
+
+
+def _print_cost(study: Study | None, folder: Path | None, *, err: bool) -> None:
+    """Calls and cost of a canary that is to be asked about, before anything is asked."""
+    from voirdire import running
+
+    if study is None:
+        return
+    plan = running.dry_run(study, None if folder is None else folder / "session")
+    costs = [rater.cost for rater in plan]
+    cost = "unknown" if None in costs else f"{sum(one or 0.0 for one in costs):.4f}"
+    calls = sum(rater.calls for rater in plan)
+    where = "" if folder is None else f"; replies are kept in {folder}"
+    typer.echo(f"The canary: {calls:,} calls, cost {cost}{where}.", err=err)
+
+
+def _ask(study: Study, folder: Path, max_cost: float | None) -> str:
+    """The session of today's replies; exit code 3 where it was cut."""
+    from voirdire import running
+    from voirdire.store import is_session
+
+    result = running.run(study, folder, resume=is_session(folder), max_cost=max_cost, quiet=True)
+    if not result.complete:
+        typer.echo(
+            f"The canary was not asked about whole; go on by --session {folder.parent}.", err=True
+        )
+        raise typer.Exit(3)
+    return str(result.folder)
+
+
+def _probed(source: Path) -> tuple[GateValue, ...]:
+    """Effects of probes that a session keeps."""
+    from voirdire.examining.probing import probing_values, read_effects
+    from voirdire.probes import PROBES_FILE
+
+    return probing_values(read_effects(source / PROBES_FILE))
 
 
 def _show(found: GateCheck, junit: Path | None, markdown: Path | None, *, as_json: bool) -> None:

@@ -1,3 +1,4 @@
+from voirdire.examining.changing.canary import canary_study as canary_study
 from voirdire.examining.changing.checking import GateCheck as GateCheck
 from voirdire.examining.changing.checking import Held as Held
 from voirdire.examining.changing.checking import check_lock as check_lock

@@ -14,6 +14,7 @@ from voirdire.examining.changing.comparing import change_of, p_of_no_difference
 from voirdire.examining.changing.lock import (
     Look,
     case_of,
+    check_same_study,
     judged_on,
     labelled,
     short_hash,
@@ -234,17 +235,7 @@ def remembered(lock: Lock, data: str) -> Lock:
 
 
 def _check_same(lock: Lock, found: Measured, name: str) -> None:
-    if lock.study and name and lock.study != name:
-        raise InputError(
-            f"the lock is of study {lock.study!r}, and {found.name} is of {name!r}: freeze a lock "
-            "of its own"
-        )
-    old, new = lock.scale_of, found.scale
-    if (old.low, old.high) != (new.low, new.high):
-        raise InputError(
-            f"the scale has changed: {old.low:g} to {old.high:g} in the lock, "
-            f"{new.low:g} to {new.high:g} in {found.name}; freeze a new lock"
-        )
+    check_same_study(lock, found.name, name, found.scale)
     names = [judge.name for judge in lock.judges]
     for what, locked, there in (
         ("judge", names, found.judges), ("attribute", lock.attributes, found.cube.attributes),

@@ -232,6 +232,24 @@ def study_name(source: object, found: Measured) -> str:
     return "" if of_file else found.study.name
 
 
+def check_same_study(lock: Lock, where: str, name: str, scale: Scale) -> None:
+    """Raise where what is held to the lock is of another study, or on another scale.
+
+    `name` is the study's; empty for a file of ratings, which says none.
+    """
+    if lock.study and name and lock.study != name:
+        raise InputError(
+            f"the lock is of study {lock.study!r}, and {where} is of {name!r}: freeze a lock of "
+            "its own"
+        )
+    old = lock.scale_of
+    if (old.low, old.high) != (scale.low, scale.high):
+        raise InputError(
+            f"the scale has changed: {old.low:g} to {old.high:g} in the lock, "
+            f"{scale.low:g} to {scale.high:g} in {where}; freeze a new lock"
+        )
+
+
 def rubric_hash(study: Study) -> str:
     """A short hash of the rubric: scale, attributes, levels and instructions."""
     text = json.dumps(study.rubric.model_dump(mode="json"), sort_keys=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,15 +11,14 @@ import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, PluginError, listed, not_one_of
+from voirdire.examining.narrowing import narrowed, study_and_responses
 from voirdire.examining.preferences.table import preference_table
-from voirdire.files import whole
 from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
 from voirdire.protocols import FollowsUp
 from voirdire.schema import Item, Response
-from voirdire.store import is_session, responses_frame, session_study
 from voirdire.store.raters import askers
-from voirdire.study import Comparisons, Data, Rater, ResponsesSpec, System, load_study
-from voirdire.tables import read_items, read_responses
+from voirdire.study import Rater
+from voirdire.tables import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -118,7 +116,7 @@ def make_suite(
     InputError
         No responses, or no judge that rates or compares; more items than there are.
     """
-    study, responses = _read(Path(source))
+    study, responses = study_and_responses(Path(source))
     kept = _drawn(responses, items, seed)
     named = plugins or loaded_plugins()
     judges, comparers = _panel(study, named, source)
@@ -190,20 +188,6 @@ def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:
     return [one, _Asked(again), *(_probed(one, probe) for probe in changes if one.single)]
 
 
-def _read(path: Path) -> tuple[Study, list[Response]]:
-    """The study, and its responses as far as they have a text."""
-    if is_session(path):
-        frame = responses_frame(path).filter(pl.col("text").is_not_null())
-        rows = frame.select("item", "system", "text").iter_rows()
-        return session_study(path), [Response(*row) for row in rows]
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such study file or session")
-    study = load_study(path)
-    if study.responses is None:
-        raise InputError(f"{path}: it declares no [responses]; run it first and probe its session")
-    return study, [one for one in read_responses(study, study.responses) if one.text.strip()]
-
-
 def _items(study: Study, source: object) -> ItemsSpec:
     if study.items is None:
         raise InputError(f"{source}: it declares no [items]")
@@ -246,39 +230,12 @@ def _runs(panel: Sequence[_Asked], runs: int) -> list[Rater]:
     return [one.spec.model_copy(update=changes) for one in panel]
 
 
-def narrowed(
-    study: Study, panel: Sequence[Rater], rows: Sequence[tuple[str, str, str]], path: Path
-) -> Study:
-    """The study over these responses (item, system, text) and raters alone, and no data of old."""
-    with whole(path) as draft:
-        frame = pl.DataFrame(rows, schema=["item", "system", "text"], orient="row")
-        frame.write_parquet(draft)
-    names = dict.fromkeys(system for _, system, _ in rows)
-    return study.model_copy(
-        update={
-            "data": Data(),
-            "panel": tuple(panel),
-            "generators": (),
-            "comparisons": Comparisons(),
-            "humans": None,
-            "classify": None,
-            "systems": tuple(System(name=name) for name in names),
-            "responses": ResponsesSpec(path=_beside(path, study.folder)),
-        }
-    )
-
-
 def preferences_of(folder: str | Path) -> pl.DataFrame:
     """The comparisons that a finished session holds, as `preference_table` gives them."""
     path = Path(folder) / "preferences.parquet"
     if not path.is_file():
         raise InputError(f"{folder}: it holds no comparisons; the run did not finish")
     return preference_table(pl.read_parquet(path), str(path))
-
-
-def _beside(path: Path, folder: str) -> str:
-    """The path as seen from the study's folder, so that no study names a folder of this machine."""
-    return os.path.relpath(path.resolve(), Path(folder).resolve())
 
 
 def _probed(judge: _Asked, probe: Probe) -> _Asked:

@@ -75,7 +75,7 @@ def family(pid):
     return found
 
 
-@pytest.mark.parametrize("workers", [None, 1, "2"])
+@pytest.mark.parametrize("workers", [None, 1, "threads", "threads://2", "2"])
 def test_parts_are_added_in_their_order(workers):
     with open_executor(workers) as executor:
         assert isinstance(executor, Executor)
@@ -193,4 +193,4 @@ def test_a_cluster_of_our_own_listens_on_this_machine_alone_and_ends():
 
 
 def test_executors_are_plugins():
-    assert {"here", "processes", "dask", "dask+tls"} <= set(plugins().names("executor"))
+    assert {"here", "threads", "processes", "dask", "dask+tls"} <= set(plugins().names("executor"))

@@ -3,7 +3,8 @@
 VoirdireError (a ValueError)
 ├── InputError              what was handed in cannot be used (exit code 1)
 │   ├── TableError          a file, column, row or value
-│   │   └── QuestionError   a file that can be read in two ways; a key or option says which
+│   │   ├── QuestionError   a file that can be read in two ways; a key or option says which
+│   │   └── NotSummableError    ratings that no stream can sum, and memory may hold
 │   ├── StudyError          a key of a study file
 │   └── StatisticsError     arrays that a statistic cannot take
 ├── PluginError             a plugin is broken, unknown or registered twice
@@ -113,6 +114,10 @@ class QuestionError(TableError):
         # Quotes also where no shell needs them: they show where a name ends.
         quoted = [shlex.quote(name) if "'" in name else f"'{name}'" for name in names]
         return " ".join(f"--{key} {name}" for name in quoted)
+
+
+class NotSummableError(TableError):
+    """Ratings that no stream can sum: scores on no grid, or a table with several in a row."""
 
 
 class StudyError(InputError):

@@ -11,7 +11,7 @@ import ipaddress
 import operator
 import os
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +45,7 @@ AHEAD = 2
 def voirdire_register_executors(register: Any) -> None:
     """Register the three that come with voirdire."""
     register("here", "voirdire.executors:here")
+    register("threads", "voirdire.executors:threads")
     register("processes", "voirdire.executors:processes")
     register("dask", "voirdire.executors:dask")
     register("dask+tls", "voirdire.executors:dask")
@@ -57,7 +58,8 @@ def open_executor(workers: str | int | None, *, insecure: bool = False) -> Itera
     Parameters
     ----------
     workers : str, int or None
-        None or 1 computes in this process; another number in as many processes of this machine;
+        None or 1 computes in this process, ``"threads"`` in threads of it; another number in as
+        many processes of this machine;
         ``"dask"`` on a dask cluster that is started on 127.0.0.1 and ends with this process,
         ``"dask://HOST:PORT"`` on one that runs already, ``"dask+tls://HOST:PORT"`` on one that
         asks for certificates. Other names before ``://`` are those of plugins.
@@ -115,6 +117,43 @@ class Here:
 def here(address: str, *, insecure: bool = False) -> Here:  # noqa: ARG001 - as all factories
     """Make the executor of this process."""
     return Here()
+
+
+@dataclass
+class Threads:
+    """In several threads of this process, for work that lets go of the interpreter."""
+
+    workers: int
+
+    def map_reduce(
+        self,
+        partial: Callable[[Part], Sum],
+        parts: Iterable[Part],
+        add: Callable[[Sum, Sum], Sum] = operator.add,
+    ) -> Sum:
+        """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            return _added(self._results(pool, partial, parts), add)
+
+    def _results(
+        self, pool: ThreadPoolExecutor, partial: Callable[[Part], Sum], parts: Iterable[Part]
+    ) -> Iterator[Sum]:
+        rest, futures = iter(parts), deque[Future[Sum]]()
+        while True:
+            # One part ahead: results and parts of threads share this process's memory.
+            for part in islice(rest, self.workers + 1 - len(futures)):
+                futures.append(pool.submit(partial, part))
+            if not futures:
+                return
+            yield futures.popleft().result()
+
+    def close(self) -> None:
+        """Nothing is open between sums."""
+
+
+def threads(address: str, *, insecure: bool = False) -> Threads:  # noqa: ARG001 - as all factories
+    """Make the executor of ``threads`` (one a core) or ``threads://2``."""
+    return Threads(_count(address, "threads"))
 
 
 @dataclass
@@ -176,10 +215,15 @@ class Processes:
 
 def processes(address: str, *, insecure: bool = False) -> Processes:  # noqa: ARG001 - as all
     """Make the executor of ``--workers 4`` or ``processes://4``."""
-    count = address.removeprefix("processes").removeprefix("://") or str(os.cpu_count() or 1)
+    return Processes(_count(address, "processes"))
+
+
+def _count(address: str, name: str) -> int:
+    """The number in ``4``, ``processes://4`` or ``processes``, which is one a core."""
+    count = address.removeprefix(name).removeprefix("://") or str(os.cpu_count() or 1)
     if not count.isdecimal() or int(count) < 1:
-        raise InputError(f"--workers {address!r}: write a number of processes, such as 4")
-    return Processes(int(count))
+        raise InputError(f"--workers {address!r}: write a number of {name}, such as 4")
+    return int(count)
 
 
 def _alone(workers: int) -> None:

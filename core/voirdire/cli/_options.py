@@ -168,3 +168,20 @@ OffScaleOption = Annotated[
         show_default=False,
     ),
 ]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--workers",
+        help="Where the work is done: a number of processes, or dask://HOST:PORT. "
+        "[dim]\\[default: this process][/dim]",
+        show_default=False,
+    ),
+]
+InsecureOption = Annotated[
+    bool,
+    typer.Option(
+        "--insecure",
+        help="Use a dask scheduler on another machine without TLS: whoever reaches it can run "
+        "code on all its workers.",
+    ),
+]

@@ -13,9 +13,11 @@ from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import (
     DataOption,
     HumanOption,
+    InsecureOption,
     OffScaleOption,
     ReferenceOption,
     SourcesArgument,
+    WorkersOption,
 )
 from voirdire.cli.options import JsonOption
 
@@ -32,6 +34,8 @@ Examples:
   voirdire examine ada.xlsx ben.xlsx judge.xlsx --reference ada --reference ben
 
   voirdire examine results.json --human labels.csv --key ticket_id
+
+  voirdire examine 'ratings/**/*.parquet' --reference human --workers 4 --out out
 
   voirdire examine study.toml --out out --require "verdict.order@Guidance=yes"
 
@@ -147,6 +151,16 @@ def examine(
             show_default=False,
         ),
     ] = None,
+    streaming: Annotated[
+        bool,
+        typer.Option(
+            "--streaming",
+            help="Examine Parquet files as sums, in constant memory. Folders of parts, patterns "
+            "and more than 5 million rows always are.",
+        ),
+    ] = False,
+    workers: WorkersOption = None,
+    insecure: InsecureOption = False,
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -199,6 +213,9 @@ def examine(
                 raters=parts(raters),
                 compat=compat,
                 gate=gate_asked(gate),
+                streaming=streaming,
+                workers=workers,
+                insecure=insecure,
             ),
             columns,
             reference,

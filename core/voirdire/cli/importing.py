@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from voirdire.cli._columns import column_keys
+from voirdire.cli._options import (
+    AttributeOption,
+    ClusterOption,
+    ItemOption,
+    RaterOption,
+    RunOption,
+    ScoreOption,
+    SystemOption,
+)
 from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -24,6 +35,8 @@ Examples:
   voirdire import results.json --out ratings.parquet
 
   voirdire import run1.eval run2.eval --out ratings.csv
+
+  voirdire import big.parquet more.csv --partition --out ratings
 """
 
 
@@ -40,13 +53,32 @@ def import_files(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="The table to write: .parquet, .csv or .jsonl.", show_default=False
+            "--out",
+            "-o",
+            help="The table to write: .parquet, .csv or .jsonl; with --partition, the folder.",
+            show_default=False,
         ),
     ] = None,
     list_readers: Annotated[
         bool, typer.Option("--list", help="List the readers, and the files that they read.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing table.")] = False,
+    partition: Annotated[
+        bool,
+        typer.Option(
+            "--partition",
+            help="Write a folder of Parquet parts, each of whole items or clusters, which voirdire "
+            "examine reads as a stream. Parquet and CSV files of one rating a row may be larger "
+            "than memory.",
+        ),
+    ] = False,
+    item: ItemOption = None,
+    system: SystemOption = None,
+    rater: RaterOption = None,
+    score: ScoreOption = None,
+    attribute: AttributeOption = None,
+    cluster: ClusterOption = None,
+    run: RunOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn files of other tools into one table with one row per rating.
@@ -64,6 +96,15 @@ def import_files(
         )
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
+    named = column_keys(
+        item=item, system=system, rater=rater, score=score, attribute=attribute, cluster=cluster,
+        run=run,
+    )  # fmt: skip
+    if partition:
+        _partition(files, out, named)
+        return
+    if named:
+        raise InputError(f"--{min(named)} names a column of a file that --partition deals out")
     import polars as pl
 
     read = [_rows(file) for file in files]
@@ -72,6 +113,40 @@ def import_files(
     _say([finding for _, findings in read for finding in findings])
     what = "ratings" if "rank" in table.columns else "comparisons"
     typer.echo(f"Wrote {out}: {table.height:,} {what}.")
+
+
+def _partition(files: Sequence[Path], out: Path, named: Mapping[str, str]) -> None:
+    """The files as a folder of parts, moved into place when it is whole."""
+    import shutil
+
+    from voirdire.errors import InputError, TableError
+    from voirdire.files import DRAFT
+    from voirdire.tables.partitioned import is_long, rows_about, tidy_batches, write_layout
+
+    if out.exists() and not (out.is_dir() and any(out.glob("attribute=*"))):
+        raise InputError(f"{out} is no folder of parts, and is not overwritten")
+    long = [file for file in files if is_long(file, named)]
+    whole = [_rows(file) for file in files if file not in long]
+    for table, _ in whole:
+        if "score" not in table.columns:
+            raise TableError(
+                "comparisons of two responses are not dealt out: leave --partition out"
+            )
+    batches = itertools.chain(tidy_batches(long, named), (table for table, _ in whole))
+    rows = sum(map(rows_about, long)) + sum(table.height for table, _ in whole)
+    draft = out.with_name(out.name + DRAFT)
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        parts = write_layout(batches, draft, rows=rows)
+        if out.exists():
+            shutil.rmtree(out)
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    _say([finding for _, findings in whole for finding in findings])
+    ratings = sum(part.rows for part in parts)
+    typer.echo(f"Wrote {out}: {ratings:,} ratings in {len(parts):,} parts.")
+    typer.echo(f"Next: voirdire examine {out} --reference NAME")
 
 
 def _rows(file: Path) -> tuple[pl.DataFrame, tuple[Finding, ...]]:

@@ -19,6 +19,7 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import disagreements
 from voirdire.examining.ratings.results import RatingsPart, examine_ratings
 from voirdire.examining.source import audit_of, by_severity, inputs_of, open_source
+from voirdire.examining.streaming.source import stream_of
 from voirdire.examining.verdict.gathering import blocked_pairs, clusters_of, gather_cases
 from voirdire.examining.verdict.judging import (
     Judged,
@@ -64,6 +65,9 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     raters: Sequence[str] = (),
     compat: str | None = None,
     gate: float | Gate | None = None,
+    streaming: bool = False,
+    workers: str | int | None = None,
+    insecure: bool = False,
 ) -> Examination:
     """Examine judges against a reference.
 
@@ -101,6 +105,13 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     gate : float or Gate, optional
         Scores at or above it pass; a `voirdire.study.Gate` also says which sensitivity and
         specificity a judge must reach against one column of labels. By default the study's.
+    streaming : bool
+        Examine Parquet files as sums, in constant memory, whatever their size. A folder of parts,
+        a pattern such as ``"ratings/**/*.parquet"`` and more than 5 million rows are always.
+    workers : str or int, optional
+        Where the sums of a stream are computed: see `voirdire.executors.open_executor`.
+    insecure : bool
+        Whether a scheduler on another machine may be used without TLS.
 
     Returns
     -------
@@ -126,27 +137,45 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
+    asked = Gate(at=gate) if isinstance(gate, int | float) else gate
+    changes: dict[str, dict[str, Any]] = {
+        "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
+        "analysis": {
+            "resamples": resamples,
+            "level": level,
+            "seed": seed,
+            "compat": compat,
+            "measures": tuple(measures) or None,
+            "raters": tuple(raters) or None,
+        },
+    }
+    stream = None if human or data else stream_of(source, asked=streaming)
+    if stream is not None:
+        from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small
+            examine_stream,
+        )
+
+        found = examine_stream(
+            stream,
+            reference=reference,
+            columns=columns or {},
+            changes=changes,
+            gate=asked,
+            workers=workers,
+            insecure=insecure,
+        )
+        if found is not None:
+            return _joined(found.inputs, found.ratings, None, None, found.judged)
     opened = open_source(
         source,
         data=data,
         reference=reference,
         columns=columns,
         human=human,
-        changes={
-            "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
-            "analysis": {
-                "resamples": resamples,
-                "level": level,
-                "seed": seed,
-                "compat": compat,
-                "measures": tuple(measures) or None,
-                "raters": tuple(raters) or None,
-            },
-        },
+        changes=changes,
     )
     inputs = inputs_of(opened)
-    if gate is not None:
-        asked = gate if isinstance(gate, Gate) else Gate(at=gate)
+    if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
     examination = examine_inputs(inputs)
     return inputs.benchmark.review(examination) if inputs.benchmark else examination

@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.stats._results import Estimate, Result
 from voirdire.stats.response_panel import ResponsePanel, mean_present
-from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out
+from voirdire.stats.sums import ClusterSums, Jackknifed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,62 +113,69 @@ def _beside(name: str, panel: ResponsePanel, level: float, *, passes: bool) -> B
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates(Result):
-    """Sums by cluster and human: what passes (fails) and of it what judge and human pass (fail).
+    """Sums by human and by cluster: what passes (fails), and what of it judge and human pass.
 
     Attributes
     ----------
-    table : (G, R, 3) float64
+    own : (R, 3) float64
         Judge's hits, the human's own hits, and the share of the other humans with that verdict.
+    table : ClusterSums
+        The same three summed over the humans, of clusters with such a verdict.
     """
 
-    table: Floats
+    own: Floats
+    table: ClusterSums
 
     @classmethod
     def of(cls, panel: ResponsePanel, humans: Sequence[int], *, passes: bool) -> Rates:
         """From a panel of 0 and 1 and the humans that count."""
-        judge = mean_present(panel.judge)
-        parts = []
-        for human in humans:
-            rest = panel.humans[[other for other in humans if other != human]]
-            share = mean_present(rest) if len(rest) else np.full(panel.n, np.nan)
-            own = panel.humans[human]
-            kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
-            said = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
-            columns = np.stack([said[0] * said[2], said[1] * said[2], said[2]], axis=1)
-            parts.append(panel.by_cluster(columns, kept))
-        return cls(np.stack(parts, axis=1))
+        columns = beside_columns(panel, humans, passes=passes)
+        own = np.stack([panel.by_cluster(one).total for one in columns])
+        return cls(own, panel.by_cluster(columns.sum(axis=0), where=2))
 
     @property
     def n(self) -> float:
         """Verdicts of the other humans behind the rates."""
-        return float(self.table[..., 2].sum())
+        return float(self.own[:, 2].sum())
 
     @property
     def judge(self) -> float:
         """The judge's rate."""
-        return float(self.table[..., 0].sum() / self.n)
+        return float(self.own[:, 0].sum() / self.n)
 
     @property
     def human(self) -> float:
         """A held-out human's rate."""
-        return float(self.table[..., 1].sum() / self.n)
+        return float(self.own[:, 1].sum() / self.n)
 
     @property
     def between(self) -> float:
         """Standard deviation of the humans' own rates, less its noise."""
-        own = self.table.sum(axis=0)
-        kept = own[:, 2] >= _OWN
-        rates = own[kept, 1] / own[kept, 2]
+        kept = self.own[:, 2] >= _OWN
+        rates = self.own[kept, 1] / self.own[kept, 2]
         if len(rates) < 2:
             return 0.0
-        noise = float(np.mean(rates * (1 - rates) / own[kept, 2]))
+        noise = float(np.mean(rates * (1 - rates) / self.own[kept, 2]))
         return math.sqrt(max(float(rates.var(ddof=1)) - noise, 0.0))
 
     def difference(self) -> Jackknifed:
         """Judge's rate less the human's."""
-        table = self.table.sum(axis=1)
-        table = table[table[:, 2] > 0]
-        return jackknife(_difference(table.sum(axis=0)), _difference(leave_one_out(table)))
+        return self.table.jackknife(_difference)
+
+
+def beside_columns(panel: ResponsePanel, humans: Sequence[int], *, passes: bool) -> Floats:
+    """(R, N, 3) of `Rates`, a row a response; 0 where one of the three sides is missing."""
+    judge = mean_present(panel.judge)
+    parts = []
+    for human in humans:
+        rest = panel.humans[[other for other in humans if other != human]]
+        share = mean_present(rest) if len(rest) else np.full(panel.judge.shape[1], np.nan)
+        own = panel.humans[human]
+        kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
+        said = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
+        columns = np.stack([said[0] * said[2], said[1] * said[2], said[2]], axis=1)
+        parts.append(np.where(kept[:, None], columns, 0.0))
+    return np.stack(parts)
 
 
 def _difference(sums: Floats) -> Floats:
@@ -184,11 +191,12 @@ def rate_against(panel: ResponsePanel, human: int, *, passes: bool) -> tuple[Jac
     kept = (said == (1.0 if passes else 0.0)) & ~np.isnan(judge)
     hit = judge if passes else 1 - judge
     columns = np.stack([np.where(kept, hit, 0.0), kept * 1.0], axis=1)
-    table = panel.by_cluster(columns)
-    table = table[table[:, 1] > 0]
+    table = panel.by_cluster(columns, where=1)
     if not len(table):
         return Jackknifed(math.nan, math.nan, 0), 0
-    total, out = table.sum(axis=0), leave_one_out(table)
+    return table.jackknife(_share), panel.size(kept)
+
+
+def _share(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = jackknife(total[0] / total[1], out[:, 0] / out[:, 1])
-    return found, int(kept.sum())
+        return np.asarray(sums[..., 0] / sums[..., 1])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, numbers, row_names
-from voirdire.stats.sums import summed
+from voirdire.stats.sums import ClusterSums, summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,9 @@ class ResponsePanel:
         Codes of labels without an order; None for numbers.
     left_out : int
         Responses without a human's or the judge's score.
+    counted : Counts or None
+        Where a row stands for many responses that show the same scores, how many, and who knows
+        which clusters they lie in.
     """
 
     judge: Floats
@@ -48,6 +51,7 @@ class ResponsePanel:
     clusters: NDArray[Any]
     categories: Floats | None = None
     left_out: int = 0
+    counted: Counts | None = None
 
     @classmethod
     def of(
@@ -59,6 +63,7 @@ class ResponsePanel:
         items: Any = None,
         clusters: Any = None,
         nominal: bool = False,
+        counted: Counts | None = None,
     ) -> ResponsePanel:
         """Check the arrays and keep the responses that both sides scored.
 
@@ -72,6 +77,8 @@ class ResponsePanel:
             Names. Without items each response is one of its own; without clusters items are.
         nominal : bool
             Whether scores are codes of labels without an order.
+        counted : Counts, optional
+            How many responses each row stands for.
 
         Raises
         ------
@@ -90,20 +97,53 @@ class ResponsePanel:
             found, cluster = _codes(clusters, n, "clusters", kept)
         truth = truth[:, kept]
         categories = _present(truth) if nominal else None
+        left_out = int((~kept).sum()) if counted is None else counted.size(~kept)
+        own = None if counted is None else counted.only(kept)
         return cls(
-            given[:, kept], truth, system, item, cluster, names, found, categories,
-            int((~kept).sum()),
-        )  # fmt: skip
+            given[:, kept], truth, system, item, cluster, names, found, categories, left_out, own
+        )
 
     @property
     def n(self) -> int:
         """Responses."""
-        return self.judge.shape[1]
+        return self.judge.shape[1] if self.counted is None else self.size()
+
+    def size(self, kept: NDArray[np.bool_] | None = None) -> int:
+        """Responses, or those of the rows kept."""
+        if self.counted is None:
+            return self.judge.shape[1] if kept is None else int(kept.sum())
+        return self.counted.size(kept)
+
+    @property
+    def weight(self) -> Floats | None:
+        """(N,) responses of each row; None: one each."""
+        return None if self.counted is None else self.counted.count
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters."""
+        return len(self.clusters) if self.counted is None else self.counted.clusters
 
     @property
     def crossed(self) -> bool:
         """Whether an item is answered by about two systems or more, so that its effect shows."""
-        return len(self.systems) > 1 and self.n > 0 and self.n / (self.item.max() + 1) >= 1.9
+        if len(self.systems) < 2 or not len(self.item):
+            return False
+        items = self.item.max() + 1 if self.counted is None else self.counted.items
+        return bool(self.n / max(items, 1) >= 1.9)
+
+    def centred(self, vectors: Floats, *, unbiased: bool = True, least: int = 5) -> Floats:
+        """Vectors (N, D) less their mean over the system: see `centred`."""
+        return centred(
+            vectors, self.system, len(self.systems), unbiased=unbiased, least=least,
+            weight=self.weight,
+        )  # fmt: skip
+
+    def per_system(self) -> Floats:
+        """(S,) responses of each system."""
+        n_systems = len(self.systems)
+        found = np.bincount(self.system, weights=self.weight, minlength=n_systems)
+        return found.astype(np.float64)
 
     @property
     def mean_human(self) -> Floats:
@@ -138,11 +178,88 @@ class ResponsePanel:
         """The same, scores being 1 at or above the gate and 0 below."""
         return replace(self, judge=passes(self.judge, gate), humans=passes(self.humans, gate))
 
-    def by_cluster(self, columns: Floats, kept: NDArray[np.bool_] | None = None) -> Floats:
-        """(G, F) sums of columns (N, F) by cluster, of the rows kept."""
-        if kept is None:
-            return summed(columns, self.cluster, len(self.clusters))
-        return summed(columns[kept], self.cluster[kept], len(self.clusters))
+    def by_cluster(
+        self,
+        columns: Floats,
+        kept: NDArray[np.bool_] | None = None,
+        *,
+        where: int | None = None,
+    ) -> ClusterSums:
+        """Sums of columns (N, F) by cluster, of the rows kept.
+
+        `where` keeps the clusters alone whose sum in that column is above 0.
+        """
+        if self.counted is not None:
+            return self.counted.by_cluster(columns, kept, where)
+        cluster = self.cluster
+        if kept is not None:
+            columns, cluster = columns[kept], cluster[kept]
+        found = ClusterSums(self.clusters, summed(columns, cluster, len(self.clusters)))
+        return found if where is None else found.where(where)
+
+    def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
+        """By cluster: products of the sums of two columns (N, D), and their squares, over D."""
+        if self.counted is not None:
+            return self.counted.products(x, y, kept)
+        a, b = self.by_cluster(x, kept).table, self.by_cluster(y, kept).table
+        columns = [(a * b).sum(axis=1), (a**2).sum(axis=1), (b**2).sum(axis=1)]
+        return ClusterSums(self.clusters, np.stack(columns, axis=1))
+
+    def by_cluster_and_system(
+        self, columns: Floats, kept: NDArray[np.bool_] | None = None
+    ) -> ClusterSums:
+        """The same by cluster and system: F columns a system, one system after the other."""
+        n_systems, width = len(self.systems), columns.shape[1]
+        if self.counted is not None:
+            wide = np.zeros((len(columns), n_systems, width))
+            wide[np.arange(len(columns)), self.system] = columns
+            return self.counted.by_cluster(wide.reshape(len(columns), -1), kept, None)
+        key = self.cluster * n_systems + self.system
+        if kept is not None:
+            columns, key = columns[kept], key[kept]
+        table = summed(columns, key, len(self.clusters) * n_systems)
+        return ClusterSums(self.clusters, table.reshape(len(self.clusters), -1))
+
+
+class Counts(Protocol):
+    """Rows that stand for many responses: how many, and their sums by cluster.
+
+    Attributes
+    ----------
+    count : (N,) float64
+        Responses of each row.
+    clusters, items : int
+        Of all.
+    """
+
+    @property
+    def count(self) -> Floats: ...
+    @property
+    def clusters(self) -> int: ...
+    @property
+    def items(self) -> int: ...
+
+    def only(self, kept: NDArray[np.bool_]) -> Counts:
+        """Of the rows kept alone."""
+        ...
+
+    def size(self, kept: NDArray[np.bool_] | None = None) -> int:
+        """Responses of the rows kept."""
+        ...
+
+    def by_cluster(
+        self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
+    ) -> ClusterSums:
+        """As `ResponsePanel.by_cluster`."""
+        ...
+
+    def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
+        """As `ResponsePanel.products`."""
+        ...
+
+    def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
+        """The sums of `voirdire.stats.within.reading_sums` where items are crossed with systems."""
+        ...
 
 
 def passes(scores: Floats, gate: float) -> Floats:
@@ -159,17 +276,25 @@ def mean_present(scores: Floats) -> Floats:
 
 
 def centred(
-    vectors: Floats, cell: Codes, n_cells: int, *, unbiased: bool = True, least: int = 5
+    vectors: Floats,
+    cell: Codes,
+    n_cells: int,
+    *,
+    unbiased: bool = True,
+    least: int = 5,
+    weight: Floats | None = None,
 ) -> Floats:
     """Vectors (N, D) less their mean in the cell; NaN in cells with fewer than `least`.
 
     `unbiased` multiplies by sqrt(n / (n - 1)), so that products have the expectation of a
-    covariance.
+    covariance. `weight` (N,) says for how many responses each row stands.
     """
     present = ~np.isnan(vectors).any(axis=1)
-    n = np.bincount(cell[present], minlength=n_cells)
+    own = None if weight is None else weight[present]
+    n = np.bincount(cell[present], weights=own, minlength=n_cells)
+    there = vectors[present] if own is None else vectors[present] * own[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = summed(vectors[present], cell[present], n_cells) / n[:, None]
+        mean = summed(there, cell[present], n_cells) / n[:, None]
     factor = np.sqrt(n / np.maximum(n - 1, 1)) if unbiased else np.ones(n_cells)
     found = (vectors - mean[cell]) * factor[cell][:, None]
     found[~present | (n[cell] < least)] = np.nan

@@ -12,12 +12,14 @@ from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._intervals import check_level
 from voirdire.stats._results import Estimate, Interval, Result, plain
-from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out, quantile, summed
+from voirdire.stats.sums import ClusterSums, Jackknifed, Scale, jackknife, quantile, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from voirdire.stats.response_panel import Counts
 
 #: More different scores than this are measured, not counted: no confusion matrix, no plain kappa.
 MOST_LEVELS = 200
@@ -76,6 +78,7 @@ def response_agreement(
     gate: float | None = None,
     clusters: Any = None,
     level: float = 0.95,
+    counted: Counts | None = None,
 ) -> ResponseAgreement:
     """What a judge says of single responses beside what humans say of them.
 
@@ -95,6 +98,9 @@ def response_agreement(
         What each response belongs to: its item or dialogue; by default each is its own.
     level : float
         Nominal coverage.
+    counted : Counts, optional
+        Where a row stands for many responses, how many, and their clusters; then without roc_auc,
+        whose ranks no sum tells.
 
     Returns
     -------
@@ -121,12 +127,17 @@ def response_agreement(
     given, truth = _table(judge, "judge"), _table(humans, "humans")
     if len(given) != len(truth):
         raise StatisticsError(f"judge has {len(given)} responses, humans have {len(truth)}")
-    rows = _Rows.of(given, truth, gate, clusters, level)
+    rows = _Rows.of(given, truth, gate, clusters, level, counted)
     return rows.result(_beside(rows))
 
 
 def human_agreement(
-    humans: Any, *, gate: float | None = None, clusters: Any = None, level: float = 0.95
+    humans: Any,
+    *,
+    gate: float | None = None,
+    clusters: Any = None,
+    level: float = 0.95,
+    counted: Counts | None = None,
 ) -> ResponseAgreement:
     """The same of a held-out human: every human is a prediction beside every other as the truth.
 
@@ -134,7 +145,7 @@ def human_agreement(
     ----------
     humans : array-like, shape (n, humans)
         Scores; NaN is missing. Responses with a single human are left out.
-    gate, clusters, level
+    gate, clusters, level, counted
         As in `response_agreement`.
 
     Returns
@@ -159,7 +170,7 @@ def human_agreement(
     """
     truth = _table(humans, "humans")
     alone = (~np.isnan(truth)).sum(axis=1) < 2
-    rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level)
+    rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level, counted)
     return rows.result(_among(rows))
 
 
@@ -171,20 +182,28 @@ class _Rows:
     humans: Floats
     levels: Floats
     cluster: NDArray[np.intp]
-    n_clusters: int
+    names: NDArray[Any]
+    n: int
     left_out: int
     gate: float | None
     level: float
     raw: Floats
+    counted: Counts | None
 
     @classmethod
     def of(
-        cls, judge: Floats, humans: Floats, gate: float | None, clusters: Any, level: float
+        cls,
+        judge: Floats,
+        humans: Floats,
+        gate: float | None,
+        clusters: Any,
+        level: float,
+        counted: Counts | None,
     ) -> _Rows:
         check_level(level, 1)
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")
-        kept = ~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1)
+        kept = np.asarray(~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1))
         found, codes = np.unique(named[kept], return_inverse=True)
         raw, judge, humans = judge[kept], judge[kept], humans[kept]
         if gate is not None:
@@ -195,7 +214,16 @@ class _Rows:
             levels = np.array([0.0, 1.0])
         if not len(levels):
             levels = np.zeros(1)
-        return cls(judge, humans, levels, codes, len(found), int((~kept).sum()), gate, level, raw)
+        n, left_out = int(kept.sum()), int((~kept).sum())
+        if counted is not None:
+            n, left_out, counted = counted.size(kept), counted.size(~kept), counted.only(kept)
+        return cls(judge, humans, levels, codes, found, n, left_out, gate, level, raw, counted)
+
+    def by_cluster(self, columns: Floats) -> ClusterSums:
+        """Sums by cluster."""
+        if self.counted is not None:
+            return self.counted.by_cluster(columns, None, None)
+        return ClusterSums(self.names, summed(columns, self.cluster, len(self.names)))
 
     @property
     def binary(self) -> bool:
@@ -210,39 +238,46 @@ class _Rows:
 
     def result(self, columns: Floats) -> ResponseAgreement:
         """Every score, from the columns that are summed by cluster."""
-        table = summed(columns, self.cluster, self.n_clusters)
+        q = len(self.levels)
+        # Cells of the confusion matrix behind the margins: only two levels' rates need them.
+        table = self.by_cluster(columns if self.binary else columns[:, : _FIXED + 2 * q])
         names = _BINARY if self.binary else _GRADED
         scores = {name: self._estimate(name, table) for name in names}
-        if self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2:
+        graded = self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2
+        if graded and self.counted is None:
             scores["roc_auc"] = self._area()
-        q = len(self.levels)
-        joint = columns[:, _FIXED + 2 * q :].sum(axis=0).reshape(-1, q)
+        cells = columns[:, _FIXED + 2 * q :]
+        if self.counted is not None:
+            cells = cells * self.counted.count[:, None]
+        joint = cells.sum(axis=0).reshape(-1, q)
         return ResponseAgreement(
-            tuple(self.levels.tolist()) if len(self.judge) else (),
+            tuple(self.levels.tolist()) if self.n else (),
             tuple(tuple(row) for row in joint.tolist()),
             scores,
-            len(self.judge),
-            self.n_clusters,
+            self.n,
+            len(table),
             self.left_out,
             self.gate,
         )
 
-    def _estimate(self, name: str, table: Floats) -> Estimate:
+    def _estimate(self, name: str, table: ClusterSums) -> Estimate:
         statistic = _STATISTICS[name]
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = float(statistic(table.sum(axis=0), len(self.levels)))
-            out = statistic(leave_one_out(table), len(self.levels))
-        scale = "plain" if name in _SHARES else "fisher"
-        out = out[np.isfinite(out)]
-        return self._with_interval(name, value, jackknife(value, out, scale))  # type: ignore[arg-type]
+            value = float(statistic(table.total, len(self.levels)))
+            out = statistic(table.without, len(self.levels))
+        scale: Scale = "plain" if name in _SHARES else "fisher"
+        there = np.isfinite(out)
+        weight = None if table.weight is None else table.weight[there]
+        found = jackknife(value, out[there], scale, weight)
+        return self._with_interval(name, value, found, len(table))
 
-    def _with_interval(self, name: str, value: float, found: Jackknifed) -> Estimate:
+    def _with_interval(self, name: str, value: float, found: Jackknifed, clusters: int) -> Estimate:
         if math.isnan(value):
-            empty = name in _SHARES or not len(self.judge)
+            empty = name in _SHARES or not self.n
             reason = "no_data" if empty else "zero_expected_disagreement"
-            return Estimate(name, value, n=len(self.judge), k=2, reason=reason)
+            return Estimate(name, value, n=self.n, k=2, reason=reason)
         if name in _SHARES:
-            interval = share_interval(value, found.se, found.df, len(self.judge), self.level)
+            interval = share_interval(value, found.se, found.df, self.n, self.level)
         elif found.se > 0:
             interval = found.interval(self.level)
         else:  # nothing moves it: a spread that is not seen is unknown
@@ -251,10 +286,10 @@ class _Rows:
             name,
             value,
             (interval,),
-            len(self.judge),
+            self.n,
             2,
             self.left_out,
-            details={"se": found.se, "df": found.df, "clusters": self.n_clusters},
+            details={"se": found.se, "df": found.df, "clusters": clusters},
         )
 
     def _area(self) -> Estimate:
@@ -262,11 +297,11 @@ class _Rows:
         value, out = _areas(self)
         if math.isnan(value):
             reason = "zero_expected_disagreement"
-            return Estimate("roc_auc", value, n=len(self.judge), k=2, reason=reason)
+            return Estimate("roc_auc", value, n=self.n, k=2, reason=reason)
         found = jackknife(2 * value - 1, 2 * out - 1, "fisher")
         low, high = ((1 + float(found.bound(share))) / 2 for share in self._tails)
         interval = Interval("cluster_jackknife", self.level, low, high)
-        return Estimate("roc_auc", value, (interval,), len(self.judge), 2, self.left_out)
+        return Estimate("roc_auc", value, (interval,), self.n, 2, self.left_out)
 
     @property
     def _tails(self) -> tuple[float, float]:
@@ -437,7 +472,7 @@ def _areas(rows: _Rows) -> tuple[float, Floats]:
     rank = np.unique(score[kept], return_inverse=True)[1]
     good, cluster = passed[kept] == 1, cluster[kept]
     n_good, n_bad = (
-        np.bincount(cluster[part], minlength=rows.n_clusters) for part in (good, ~good)
+        np.bincount(cluster[part], minlength=len(rows.names)) for part in (good, ~good)
     )
     if not n_good.any() or not n_bad.any():
         return math.nan, np.array([])
@@ -446,8 +481,8 @@ def _areas(rows: _Rows) -> tuple[float, Floats]:
     # Inside its cluster a pair has a key that no other cluster's can be near.
     key = cluster * (rank.max() + 1) + rank
     inside = _ties_halved(key[good], key[~good]) - (np.cumsum(n_bad) - n_bad)[cluster[good]]
-    taken = np.bincount(cluster[good], below - inside, rows.n_clusters)
-    taken += np.bincount(cluster[~good], above, rows.n_clusters)
+    taken = np.bincount(cluster[good], below - inside, len(rows.names))
+    taken += np.bincount(cluster[~good], above, len(rows.names))
     with np.errstate(invalid="ignore", divide="ignore"):
         out = (below.sum() - taken) / (
             (good.sum() - n_good) * ((~good).sum() - n_bad).astype(np.float64)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Scale = Literal["plain", "fisher", "log"]
 
+#: Whole numbers that stand for values stay below this, summed over a cluster.
+_MOST = 2**30
 #: Fisher's z of a correlation of 1 is infinite; beyond this it is held.
 _LARGEST = 0.9999
 
@@ -36,10 +38,16 @@ class ClusterSums(Result):
         The name of each cluster, sorted.
     table : (G, F) float64
         The sums. What is no sum of a cluster's responses does not belong here.
+    weight : (G,) float64 or None
+        How many clusters each row stands for; None: one each.
+    seen : (F,) int64 or None
+        Clusters with a sum above 0 in each column, where the rows do not tell (`ClusterMoments`).
     """
 
     clusters: NDArray[Any]
     table: Floats
+    weight: Floats | None = None
+    seen: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, columns: Any, clusters: Any) -> ClusterSums:
@@ -62,16 +70,34 @@ class ClusterSums(Result):
     @property
     def total(self) -> Floats:
         """(F,) sums over all clusters."""
-        return self.table.sum(axis=0)
+        if self.weight is None:
+            return self.table.sum(axis=0)
+        found: Floats = (self.weight[:, None] * self.table).sum(axis=0)
+        return found
 
     @property
     def without(self) -> Floats:
         """(G, F) sums over all clusters but one."""
-        return leave_one_out(self.table)
+        return self.total - self.table
 
     def __len__(self) -> int:
         """Clusters."""
-        return len(self.table)
+        return len(self.table) if self.weight is None else round(float(self.weight.sum()))
+
+    def met(self, column: int) -> int:
+        """Clusters whose sum in a column is above 0."""
+        if self.seen is not None:
+            return int(self.seen[column])
+        there = self.table[:, column] > 0
+        return int(there.sum()) if self.weight is None else round(float(self.weight[there].sum()))
+
+    def where(self, column: int) -> ClusterSums:
+        """The clusters whose sum in a column is above 0."""
+        if self.seen is not None:  # seen to when these were summed: see `by_cluster`
+            return self
+        kept = self.table[:, column] > 0
+        weight = None if self.weight is None else self.weight[kept]
+        return ClusterSums(self.clusters[kept], self.table[kept], weight)
 
     def __str__(self) -> str:
         """How much is summed."""
@@ -79,6 +105,8 @@ class ClusterSums(Result):
 
     def __add__(self, other: ClusterSums) -> ClusterSums:
         """The sums of two parts of the data; a cluster may occur in both."""
+        if self.weight is not None or other.weight is not None:
+            raise StatisticsError("rows that stand for several clusters do not add up by name")
         if self.table.shape[1] != other.table.shape[1]:
             raise StatisticsError(
                 f"sums of {self.table.shape[1]} and {other.table.shape[1]} columns do not add up"
@@ -88,7 +116,111 @@ class ClusterSums(Result):
 
     def jackknife(self, statistic: Statistic, scale: Scale = "plain") -> Jackknifed:
         """A smooth statistic of the sums, with its error by leaving out one cluster at a time."""
-        return jackknife(statistic(self.total), statistic(self.without), scale)
+        return jackknife(statistic(self.total), statistic(self.without), scale, self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear(Result):
+    """Values as whole numbers, so that sums over clusters are exact in any order.
+
+    Attributes
+    ----------
+    whole : (P, M) int32
+        Values times 2^bits, rounded.
+    bits : (M,) int64
+        Powers of two.
+    """
+
+    whole: NDArray[np.int32]
+    bits: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: Floats, largest: int) -> Linear:
+        """Values (P, M) of which at most `largest` are summed in a cluster."""
+        most = np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300) * max(largest, 1)
+        bits = np.floor(np.log2(_MOST / most)).astype(np.int64)
+        return cls(np.rint(np.ldexp(values, bits[None, :].astype(np.intc))).astype(np.int32), bits)
+
+    def squares(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> Floats:
+        """(M,) sums of squared cluster sums from their two halves."""
+        exact = [(int(a) << 32) + int(b) for a, b in zip(high, low, strict=True)]
+        return np.array(
+            [float(total) * 2.0 ** (-2 * int(b)) for total, b in zip(exact, self.bits, strict=True)]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterMoments(Result):
+    """Sums and products of cluster sums: as much of them as the delta method needs, in any number.
+
+    Whole numbers, so that parts add up exactly in any order: ``a + b``.
+
+    Attributes
+    ----------
+    units : int
+        Clusters.
+    total : (F,) object
+        Sums, as Python's whole numbers, in units of 2^-bits.
+    cross : (F, F) object
+        Sums of products of two cluster sums.
+    bits : (F,) int64
+        Of each column.
+    seen : (F,) int64
+        Clusters with a sum above 0 in each column.
+    fine : (F,) object
+        The sums in units of 2^-(bits + 20), where they are known so finely; else 0.
+    """
+
+    units: int
+    total: NDArray[Any]
+    cross: NDArray[Any]
+    bits: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    fine: NDArray[Any]
+
+    def __add__(self, other: ClusterMoments) -> ClusterMoments:
+        """Those of two parts of the data that share no cluster."""
+        return ClusterMoments(
+            self.units + other.units,
+            self.total + other.total,
+            self.cross + other.cross,
+            self.bits,
+            self.seen + other.seen,
+            self.fine + other.fine,
+        )
+
+    @property
+    def fine_total(self) -> Floats:
+        """(F,) the sums, of columns that are known so finely."""
+        unit = np.ldexp(1.0, -(self.bits + 20).astype(np.intc))
+        found: Floats = self.fine.astype(np.float64) * unit
+        return found
+
+    def __str__(self) -> str:
+        """How much is summed."""
+        return f"sums and products of {len(self.total)} columns in {self.units} clusters"
+
+    def sums(self, total: Floats) -> ClusterSums:
+        """Clusters in pairs about their mean that have these products: the delta method's error.
+
+        Parameters
+        ----------
+        total : (F,) float64
+            The sums themselves, not rounded to 2^-bits.
+        """
+        n = max(self.units, 1)
+        exact = self.cross * n - np.outer(self.total, self.total)
+        unit = np.ldexp(1.0, -self.bits.astype(np.intc))
+        spread = exact.astype(np.float64) / n * np.outer(unit, unit)
+        values, vectors = np.linalg.eigh(spread)
+        kept = values > 1e-14 * max(float(values.max(initial=0.0)), 0.0)
+        rank = max(int(kept.sum()), 1)
+        steps = np.zeros((rank, len(total)))
+        if kept.any():
+            steps = (vectors[:, kept] * np.sqrt(values[kept] * rank / n)).T
+        table = np.concatenate([total / n + steps, total / n - steps])
+        weight = np.full(2 * rank, self.units / (2 * rank))
+        return ClusterSums(np.arange(2 * rank), table, weight, self.seen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,16 +313,24 @@ def cluster_jackknife(
     return ClusterSums.of(columns, clusters).jackknife(statistic, scale)
 
 
-def jackknife(full: Any, out: Any, scale: Scale = "plain") -> Jackknifed:
-    """From a value and the values (G, ...) without one unit each; see `cluster_jackknife`."""
+def jackknife(
+    full: Any, out: Any, scale: Scale = "plain", weight: Floats | None = None
+) -> Jackknifed:
+    """From a value and the values (G, ...) without one unit each; see `cluster_jackknife`.
+
+    `weight` (G,) says for how many units each of them stands.
+    """
     whole, parts = on_scale(full, scale), on_scale(out, scale)
-    units = len(parts)
+    units = len(parts) if weight is None else round(float(weight.sum()))
     if units < 2:
         empty = np.full(np.shape(whole), math.nan)
         return Jackknifed(_plain(empty), _plain(empty), units - 1, scale)
-    centre = parts.mean(axis=0)
-    se = np.sqrt((units - 1) / units * ((parts - centre) ** 2).sum(axis=0))
-    return Jackknifed(_plain(units * whole - (units - 1) * centre), _plain(se), units - 1, scale)
+    # Means of differences: those of the values themselves would lose digits, times the units.
+    off = parts - whole
+    centre = weighted_mean(off, weight)
+    spread = weighted_mean((off - centre) ** 2, weight)
+    at, se = whole - (units - 1) * centre, np.sqrt((units - 1) * spread)
+    return Jackknifed(_plain(at), _plain(se), units - 1, scale)
 
 
 def on_scale(value: Any, scale: Scale) -> Floats:
@@ -220,6 +360,13 @@ def above_t(t: Any, df: float) -> Any:
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import
 
     return stdtr(df, -np.asarray(t, dtype=np.float64))
+
+
+def weighted_mean(values: Floats, weight: Floats | None) -> Floats:
+    """The mean over the first axis, each row counting its weight; None: one each."""
+    if weight is None:
+        return np.asarray(values.mean(axis=0))
+    return np.asarray(np.tensordot(weight, values, 1) / weight.sum())
 
 
 def summed(columns: Floats, codes: NDArray[np.intp], n: int) -> Floats:

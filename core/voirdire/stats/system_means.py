@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.stats._results import Estimate, Result
 from voirdire.stats.response_panel import ResponsePanel
-from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out, on_scale, quantile, summed
+from voirdire.stats.sums import Jackknifed, jackknife, on_scale, quantile, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,22 +38,35 @@ class Means(Result):
         Over the responses that both scored.
     human_out, judge_out : (G, S) float64
         Without each cluster; clusters that alone carry a system are left out here.
+    weight : (G,) float64 or None
+        How many clusters each row of these stands for; None: one each.
+    met : (S,) int64
+        Clusters in which judge and humans both scored the system.
     """
 
     human: Floats
     judge: Floats
     human_out: Floats
     judge_out: Floats
+    weight: Floats | None
+    met: NDArray[np.int64]
 
     @classmethod
     def of(cls, panel: ResponsePanel) -> Means:
         """The mean human and the mean run, by system."""
         reference = panel.mean_human
         both = np.where(np.isnan(reference), np.nan, panel.mean_run)
-        human, human_out = system_means(panel, reference)
-        judge, judge_out = system_means(panel, both)
-        kept = np.isfinite(human_out).all(axis=1) & np.isfinite(judge_out).all(axis=1)
-        return cls(human, judge, human_out[kept], judge_out[kept])
+        found = system_means(panel, [reference, both])
+        human, judge = found.means
+        human_out, judge_out = found.out[:, 0], found.out[:, 1]
+        kept = np.isfinite(found.out).all(axis=(1, 2))
+        weight = None if found.weight is None else found.weight[kept]
+        return cls(human, judge, human_out[kept], judge_out[kept], weight, found.met[1])
+
+    def jackknife(self, statistic: Callable[[Floats, Floats], Floats]) -> Jackknifed:
+        """A function of the humans' and the judge's means, with its error over clusters."""
+        whole, out = statistic(self.human, self.judge), statistic(self.human_out, self.judge_out)
+        return jackknife(whole, out, weight=self.weight)
 
     @property
     def bias(self) -> Floats:
@@ -78,10 +91,10 @@ class Means(Result):
         coefficient of `CAP` the correction is cut back to where it reaches it.
         """
         whole, out = self.moments
-        units = len(out)
+        units = len(out) if self.weight is None else round(float(self.weight.sum()))
         if units < 2:  # each cluster alone carries a system: nothing can be left out
             return Jackknifed(math.nan, math.nan, 0, "fisher")
-        shift = (units - 1) * (whole - out.mean(axis=0))
+        shift = (units - 1) * (whole - weighted_mean(out, self.weight))
         share = next(
             (
                 step / 20
@@ -91,7 +104,8 @@ class Means(Result):
             0.0,
         )
         parts = on_scale(statistic(out + share * shift * units / (units - 1)), "fisher")
-        se = math.sqrt((units - 1) / units * ((parts - parts.mean()) ** 2).sum())
+        centre = weighted_mean(parts, self.weight)
+        se = math.sqrt((units - 1) * float(weighted_mean((parts - centre) ** 2, self.weight)))
         at = float(on_scale(statistic(whole + share * shift), "fisher"))
         return Jackknifed(at, se, units - 1, "fisher")
 
@@ -100,16 +114,38 @@ def _holds(statistic: Statistic, m: Floats) -> bool:
     return bool(m[0] > 0 and m[1] > 0 and statistic(m) <= CAP)
 
 
-def system_means(panel: ResponsePanel, scores: Floats) -> tuple[Floats, Floats]:
-    """(S,) means of scores (N,) by system, and (G, S) without each cluster."""
-    n_systems, n_clusters = len(panel.systems), len(panel.clusters)
-    kept = ~np.isnan(scores)
-    key = panel.cluster[kept] * n_systems + panel.system[kept]
-    columns = np.stack([scores[kept], np.ones(int(kept.sum()))], axis=1)
-    table = summed(columns, key, n_clusters * n_systems).reshape(n_clusters, n_systems, 2)
-    whole, out = table.sum(axis=0), leave_one_out(table)
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemMeans:
+    """Means by system of several raters, with all data and without each cluster.
+
+    Attributes
+    ----------
+    means : (R, S) float64
+    out : (G, R, S) float64
+        Without each cluster; `weight` (G,) says for how many a row stands.
+    met : (R, S) int64
+        Clusters in which the rater scored the system.
+    """
+
+    means: Floats
+    out: Floats
+    weight: Floats | None
+    met: NDArray[np.int64]
+
+
+def system_means(panel: ResponsePanel, scores: Sequence[Floats]) -> SystemMeans:
+    """Means of each (N,) scores by system."""
+    columns = []
+    for one in scores:
+        there = ~np.isnan(one)
+        columns += [np.where(there, one, 0.0), there * 1.0]
+    found = panel.by_cluster_and_system(np.stack(columns, axis=1))
+    shape = (len(panel.systems), len(scores), 2)
+    whole, out = found.total.reshape(shape), found.without.reshape(-1, *shape)
+    met = np.array([found.met(place) for place in range(2 * shape[0] * shape[1])]).reshape(shape)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return whole[:, 0] / whole[:, 1], out[..., 0] / out[..., 1]
+        means, parts = whole[..., 0] / whole[..., 1], out[..., 0] / out[..., 1]
+    return SystemMeans(means.T, parts.swapaxes(1, 2), found.weight, met[..., 1].T)
 
 
 def moments(human: Floats, judge: Floats) -> Floats:
@@ -182,15 +218,6 @@ def unbiased_moments(
         return np.full(4, np.nan)
     found: Floats = units * whole - (units - 1) * out.mean(axis=0)
     return found
-
-
-def clusters_of_systems(panel: ResponsePanel) -> NDArray[np.intp]:
-    """(S,) clusters in which judge and humans both scored the system."""
-    both = ~np.isnan(panel.mean_human) & ~np.isnan(panel.mean_run)
-    n_systems, n_clusters = len(panel.systems), len(panel.clusters)
-    key = panel.system[both] * n_clusters + panel.cluster[both]
-    met = np.bincount(key, minlength=n_systems * n_clusters).reshape(n_systems, n_clusters) > 0
-    return np.asarray(met.sum(axis=1))
 
 
 def system_order(
@@ -293,7 +320,7 @@ def _of_means(name: str, panel: ResponsePanel, statistic: Statistic, level: floa
         len(panel.systems),
         2,
         panel.left_out,
-        details={"se": found.se, "df": found.df, "clusters": len(panel.clusters)},
+        details={"se": found.se, "df": found.df, "clusters": panel.n_clusters},
     )
 
 
@@ -364,8 +391,8 @@ def system_bias(
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
     means = Means.of(panel)
     count = len(panel.systems)
-    off = jackknife(means.bias, means.bias_out)
-    own = jackknife(specific(means.bias), specific(means.bias_out))
+    off = means.jackknife(lambda human, judge: judge - human)
+    own = means.jackknife(lambda human, judge: specific(judge - human))
     spread = human_by_system(panel, range(len(panel.humans)))
     factor = count / (count - 1) if count > 1 else 1.0
     return SystemBias(
@@ -438,15 +465,19 @@ def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
     off = [panel.humans[human] - reference for human in humans]
     if raters < 2:
         return HumanSpread(math.nan, math.nan, 0, raters)
-    lenient = _leniency(off)
-    found = [system_means(panel, one) for one in off] if count > 1 else []
-    means = np.stack([mean for mean, _ in found]) if found else np.full((1, 1), np.nan)
-    if np.isnan(means).any():
+    lenient = _leniency(panel, off)
+    if count < 2:
+        return HumanSpread(math.nan, lenient, 0, raters)
+    found = system_means(panel, off)
+    if np.isnan(found.means).any():
         return HumanSpread(math.nan, lenient, 0, raters)
     df = (raters - 1) * (count - 1)
-    whole, out = _interaction(means, df), _interaction(np.stack([o for _, o in found], 1), df)
-    units = int(np.isfinite(out).sum())
-    variance = units * float(whole) - (units - 1) * float(np.nanmean(out))
+    whole, out = _interaction(found.means, df), _interaction(found.out, df)
+    there = np.isfinite(out)
+    weight = None if found.weight is None else found.weight[there]
+    units = float(there.sum() if weight is None else weight.sum())
+    mean = float(weighted_mean(out[there], weight)) if units else math.nan
+    variance = units * float(whole) - (units - 1) * mean
     return HumanSpread(max(variance, 0.0), lenient, df, raters)
 
 
@@ -458,8 +489,19 @@ def _interaction(means: Floats, df: int) -> Floats:
     return found
 
 
-def _leniency(off: Sequence[Floats]) -> float:
+def _leniency(panel: ResponsePanel, off: Sequence[Floats]) -> float:
     """Standard deviation of the humans' means about the panel's, less its own noise."""
-    means = np.array([np.nanmean(one) for one in off])
-    noise = [np.nanvar(one) / max(int((~np.isnan(one)).sum()), 1) for one in off]
+    found = [_mean_and_noise(one, panel.weight) for one in off]
+    means, noise = np.array([mean for mean, _ in found]), [one for _, one in found]
     return math.sqrt(max(float(means.var(ddof=1) - np.mean(noise)), 0.0))
+
+
+def _mean_and_noise(off: Floats, weight: Floats | None) -> tuple[float, float]:
+    """Mean and its variance, of what is there."""
+    there = ~np.isnan(off)
+    n = float(there.sum() if weight is None else weight[there].sum())
+    if not n:
+        return math.nan, math.nan
+    own = None if weight is None else weight[there]
+    mean = float(weighted_mean(off[there], own))
+    return mean, float(weighted_mean((off[there] - mean) ** 2, own)) / n

@@ -10,7 +10,6 @@ import numpy as np
 
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats.response_panel import ResponsePanel, centred, mean_present
-from voirdire.stats.sums import Jackknifed, jackknife, leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.stats._arrays import Floats
+    from voirdire.stats.sums import ClusterSums, Jackknifed
 
 #: Rounds of removing system and item effects; crossed effects converge in two or three.
 _ROUNDS = 3
@@ -78,9 +78,9 @@ def within_correlation(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
     )
     table = reading_sums(panel)
-    if not table[:, 2].sum() > _NONE:
+    if not table.total[2] > _NONE:
         return _undefined("within-system correlation", panel, "zero_variance")
-    found = jackknife(ratio(table.sum(axis=0)), ratio(leave_one_out(table)), "fisher")
+    found = table.jackknife(ratio, "fisher")
     return _estimate("within-system correlation", found, panel, level)
 
 
@@ -137,9 +137,9 @@ def human_reliability(
         humans, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
     )
     table = item_table(panel)
-    if not (table[:, 0] > 0).any():
+    if not table.met(0):
         return _undefined("human reliability", panel, "too_few_raters")
-    found = jackknife(reliability(table.sum(axis=0)), reliability(leave_one_out(table)), "fisher")
+    found = table.jackknife(reliability, "fisher")
     return _estimate("human reliability", found, panel, level)
 
 
@@ -196,12 +196,11 @@ def item_reliability(
     panel = ResponsePanel.of(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
     )
-    table = item_table(panel)
-    table = table[table[:, 6] > 0]
-    if not (table[:, 0] > 0).any():
+    table = item_table(panel, beside=True)
+    if not table.met(0):
         return _undefined("item reliability", panel, "too_few_raters")
-    total = table.sum(axis=0)
-    found = jackknife(beyond(total, times), beyond(leave_one_out(table), times))
+    total = table.total
+    found = table.jackknife(lambda sums: beyond(sums, times))
     c, v, j, _ = (float(part) for part in moments(total))
     made = _estimate("item reliability", found, panel, level)
     details = {**made.details, "reliability": c / v, "worth": worth_of(total), "slope": j / c}
@@ -255,12 +254,11 @@ def worth(
     panel = ResponsePanel.of(
         judge, humans, systems=systems, items=items, clusters=clusters, nominal=nominal
     )
-    table = item_table(panel)
-    table = table[table[:, 6] > 0]
-    if not (table[:, 0] > 0).any():
+    table = item_table(panel, beside=True)
+    if not table.met(0):
         return _undefined("worth", panel, "too_few_raters")
-    total, q = table.sum(axis=0), float(reliability(table.sum(axis=0)))
-    shared = jackknife(following(total), following(leave_one_out(table)), "fisher")
+    total, q = table.total, float(reliability(table.total))
+    shared = table.jackknife(following, "fisher")
     bounds = shared.interval(level)
     low, high = (_worth(rho, q) for rho in (bounds.low, bounds.high))
     return Estimate(
@@ -278,11 +276,20 @@ def worth(
 _NONE = 1e-9
 
 
-def reading_sums(panel: ResponsePanel) -> Floats:
-    """(G, 3) sums by cluster of `reading_columns`; clusters without a usable response left out."""
-    columns, kept = reading_columns(panel)
-    table = panel.by_cluster(columns, kept)
-    return table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
+def reading_sums(panel: ResponsePanel) -> ClusterSums:
+    """Sums by cluster of `reading_columns`, and the usable responses of each as a fourth column.
+
+    Clusters without one are left out.
+    """
+    if panel.counted is not None and panel.crossed:
+        return panel.counted.crossed_reading(panel)
+    return _usable(panel, *reading_columns(panel))
+
+
+def _usable(panel: ResponsePanel, columns: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
+    """Columns by cluster, and how many are kept as the last one; clusters without one left out."""
+    with_size = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
+    return panel.by_cluster(with_size, kept, where=columns.shape[1])
 
 
 def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
@@ -311,7 +318,7 @@ def _mean_vectors(panel: ResponsePanel) -> Floats:
 def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
     """Vectors less the effects of systems and, where items are crossed with them, of items."""
     n_systems = len(panel.systems)
-    found = centred(vectors, panel.system, n_systems, unbiased=False, least=2)
+    found = panel.centred(vectors, unbiased=False, least=2)
     if panel.crossed:
         n_items = int(panel.item.max()) + 1
         for _ in range(_ROUNDS):
@@ -332,9 +339,8 @@ def item_columns(panel: ResponsePanel) -> Floats:
     products; the judge (1 where it scored beside a human) and its squares. Scores are centred in
     human x system cells. Pairs are never enumerated: ((sum h)² - sum h²) / 2.
     """
-    cell, n_systems = panel.system, len(panel.systems)
-    humans = [centred(panel.vectors(human), cell, n_systems) for human in panel.humans]
-    runs = [centred(panel.vectors(run), cell, n_systems) for run in panel.judge]
+    humans = [panel.centred(panel.vectors(human)) for human in panel.humans]
+    runs = [panel.centred(panel.vectors(run)) for run in panel.judge]
     total, n, square = _present_sums(humans)
     run, n_runs, run_square = _present_sums(runs)
     there = n_runs > 0
@@ -363,9 +369,9 @@ def _present_sums(vectors: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     return values.sum(axis=0), present.sum(axis=0) * 1.0, (values**2).sum(axis=(0, 2))
 
 
-def item_table(panel: ResponsePanel, columns: Floats | None = None) -> Floats:
-    """(G, 8) sums by cluster of `item_columns`."""
-    return panel.by_cluster(item_columns(panel) if columns is None else columns)
+def item_table(panel: ResponsePanel, *, beside: bool = False) -> ClusterSums:
+    """Sums by cluster of `item_columns`; `beside` keeps clusters where the judge has a human."""
+    return panel.by_cluster(item_columns(panel), where=6 if beside else None)
 
 
 def moments(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -416,22 +422,19 @@ def follows_others(panel: ResponsePanel, human: int) -> Jackknifed | None:
 
     None below 30 shared responses.
     """
-    cells = [centred(panel.vectors(scores), panel.system, len(panel.systems))
-             for scores in panel.humans]  # fmt: skip
+    cells = [panel.centred(panel.vectors(scores)) for scores in panel.humans]
     others = np.stack([cell for place, cell in enumerate(cells) if place != human])
     present = ~np.isnan(others[..., 0])
     n = present.sum(axis=0)
     mean = np.where(present[..., None], others, 0.0).sum(axis=0) / np.maximum(n, 1)[:, None]
     own = cells[human]
     kept = (n > 0) & ~np.isnan(own[:, 0])
-    if kept.sum() < 30:
+    if panel.size(kept) < 30:
         return None
     columns = np.stack(
         [(own * mean).sum(axis=1), (own**2).sum(axis=1), (mean**2).sum(axis=1)], axis=1
     )
-    table = panel.by_cluster(columns, kept)
-    table = table[np.bincount(panel.cluster[kept], minlength=len(table)) > 0]
-    return jackknife(ratio(table.sum(axis=0)), ratio(leave_one_out(table)), "fisher")
+    return _usable(panel, columns, kept).jackknife(ratio, "fisher")
 
 
 def _undefined(name: str, panel: ResponsePanel, reason: str) -> Estimate:
@@ -448,5 +451,5 @@ def _estimate(name: str, found: Jackknifed, panel: ResponsePanel, level: float) 
         panel.n,
         len(panel.humans),
         panel.left_out,
-        details={"se": found.se, "df": found.df, "clusters": len(panel.clusters)},
+        details={"se": found.se, "df": found.df, "clusters": panel.n_clusters},
     )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.stats.response_panel import Counts
+
     Floats = NDArray[np.float64]
 
 
@@ -53,6 +55,8 @@ class Case:
         Whether the labelled responses were drawn at random, or all are labelled.
     temperature : float or None
         At which the judge ran.
+    counted : Counts or None
+        How many responses each of the N stands for; None: itself alone.
     """
 
     judge: str
@@ -70,6 +74,11 @@ class Case:
     nominal: bool = False
     random_labels: bool = True
     temperature: float | None = None
+    counted: Counts | None = None
+
+    def size(self, kept: NDArray[np.bool_]) -> int:
+        """Responses that are kept."""
+        return int(kept.sum()) if self.counted is None else self.counted.size(kept)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -101,6 +110,7 @@ class Case:
             items=self.items,
             clusters=self.clusters,
             nominal=self.nominal,
+            counted=self.counted,
         )
 
     def groups(self) -> NDArray[Any]:

@@ -15,13 +15,12 @@ import numpy as np
 from voirdire.examining.verdict.facts import Careless, Component, ComponentName, Reason, State
 from voirdire.stats import held_out, runs_needed, within
 from voirdire.stats import system_means as means
-from voirdire.stats.response_panel import centred
 from voirdire.stats.responses import effective_size, share_interval
 from voirdire.stats.sums import (
+    ClusterSums,
     Jackknifed,
     above_t,
     jackknife,
-    leave_one_out,
     natural,
     on_scale,
     quantile,
@@ -72,9 +71,9 @@ def find_components(case: Case, margins: Margins) -> Found:
     """Compute every component that the data can tell."""
     panel = case.panel()
     parts = [_cover(case, margins)]
-    if len(panel.clusters) < margins.clusters:
+    if panel.n_clusters < margins.clusters:
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
-        parts += [_untested(name, "few clusters", count=len(panel.clusters)) for name in few]
+        parts += [_untested(name, "few clusters", count=panel.n_clusters) for name in few]
         parts.append(_untested("RUN", "temperature 0" if case.temperature == 0 else "few clusters"))
         return Found(
             {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
@@ -82,7 +81,7 @@ def find_components(case: Case, margins: Margins) -> Found:
     careless = _careless(case, panel, margins)
     panel, humans = _attentive(case, panel, careless)
     sums = within.item_columns(panel.only_humans(humans))
-    table = panel.by_cluster(sums)
+    table = panel.by_cluster(sums, where=6)
     parts.append(_read(case, panel, margins, "READ"))
     parts += _single(panel, table, humans, margins)
     spread = _spread(panel, humans, nominal=case.nominal)
@@ -102,7 +101,7 @@ def find_components(case: Case, margins: Margins) -> Found:
 def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, ...]]:
     """The responses and the humans that the components rest on: without careless humans."""
     panel = case.panel()
-    if len(panel.clusters) < margins.clusters:
+    if panel.n_clusters < margins.clusters:
         return panel, tuple(range(len(panel.humans)))
     return _attentive(case, panel, _careless(case, panel, margins))
 
@@ -123,7 +122,7 @@ def find_score_components(case: Case, before: Found, margins: Margins) -> Found:
     others is no, READ is left out.
     """
     panel, humans = before.panel, before.humans
-    if case.paired.sum() == panel.n:
+    if case.size(case.paired) == panel.n:
         panel = replace(panel, judge=case.scores[:, case.paired])
     else:
         left_out = sorted(set(range(len(panel.humans))) - set(humans))
@@ -210,10 +209,10 @@ def _inside(
 
 
 def _cover(case: Case, margins: Margins) -> Component:
-    asked = int(case.labelled.sum())
+    asked = case.size(case.labelled)
     if not asked:
         return _untested("COVER", "few clusters")
-    share = float(case.paired.sum() / asked)
+    share = case.size(case.paired) / asked
     state: State = "yes" if share >= margins.cover else "no"
     return Component(
         "COVER", state, share, margin=margins.cover, p=0.0 if state == "yes" else 1.0, count=asked
@@ -238,18 +237,17 @@ def _read(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentNam
     table = within.reading_sums(panel)
     if len(table) < margins.clusters:
         return _untested(name, "few clusters", count=len(table))
-    if table[:, 2].sum() < 1e-9 * (case.width / 4) ** 2:
+    if table.total[2] < 1e-9 * (case.width / 4) ** 2:
         reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
         return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
-    found = jackknife(within.ratio(table.sum(axis=0)), within.ratio(leave_one_out(table)), "fisher")
-    return _above(name, found, 0.0, margins.read, SURE_READ)
+    return _above(name, table.jackknife(within.ratio, "fisher"), 0.0, margins.read, SURE_READ)
 
 
 # --- single responses
 
 
 def _single(
-    panel: ResponsePanel, table: Floats, humans: Sequence[int], margins: Margins
+    panel: ResponsePanel, table: ClusterSums, humans: Sequence[int], margins: Margins
 ) -> list[Component]:
     parts = []
     if len(humans) > 1:
@@ -263,51 +261,46 @@ def _single(
     return parts
 
 
-def _humans(table: Floats, margins: Margins) -> Component:
+def _humans(table: ClusterSums, margins: Margins) -> Component:
     """Reliability of one human on single responses: with none, nothing can be examined."""
-    table = table[table[:, 6] > 0]
-    if (table[:, 0] > 0).sum() < margins.clusters:
+    if table.met(0) < margins.clusters:
         return _untested("HUMANS", "few shared")
-    found = jackknife(
-        within.reliability(table.sum(axis=0)), within.reliability(leave_one_out(table)), "fisher"
-    )
+    found = table.jackknife(within.reliability, "fisher")
     # The floor is stated on Fisher's z, where so small a correlation is the same number.
     limit = float(natural(LEAST_HUMANS, "fisher"))
     return replace(_above("HUMANS", found, limit, margins.read), margin=limit)
 
 
 def _item(
-    name: ComponentName, table: Floats, humans: int, times: float, margins: Margins
+    name: ComponentName, table: ClusterSums, humans: int, times: float, margins: Margins
 ) -> Component:
-    table = table[table[:, 6] > 0]
-    shared = int((table[:, 0] > 0).sum())
+    """From the sums of clusters where the judge has a human beside it."""
+    total, shared = table.total, table.met(0)
     if humans < 2:
         return _untested(name, "one human")
-    if table[:, 0].sum() < FEWEST_SHARED or shared < margins.clusters:
-        return _untested(name, "few shared", count=int(table[:, 0].sum()))
-    total, out = table.sum(axis=0), leave_one_out(table)
+    if total[0] < FEWEST_SHARED or shared < margins.clusters:
+        return _untested(name, "few shared", count=int(total[0]))
     c, v, _, _ = (float(part) for part in within.moments(total))
-    common = jackknife(c, within.moments(out)[0])
+    common = table.jackknife(lambda sums: within.moments(sums)[0])
     if common.at - quantile(SURE_YES, common.df) * common.se <= LEAST_HUMANS * v:
         share = c / v if v > 0 else math.nan
         return Component(name, "open", share, margin=times, reason="humans unclear", human=share)
-    found = jackknife(within.beyond(total, times), within.beyond(out, times))
+    found = table.jackknife(lambda sums: within.beyond(sums, times))
     found = replace(found, df=min(found.df, shared - 1))
     part = _above(name, found, 0.0)
     return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
 
 
-def _slope(table: Floats, humans: int, margins: Margins) -> Component:
+def _slope(table: ClusterSums, humans: int, margins: Margins) -> Component:
     """Points of the judge for one point of what the humans share."""
     if humans < 2:
         return _untested("SLOPE", "one human")
-    table = table[table[:, 6] > 0]
-    c, _, j, _ = within.moments(table.sum(axis=0))
-    cs, _, js, _ = within.moments(leave_one_out(table))
+    c, _, j, _ = within.moments(table.total)
+    cs, _, js, _ = within.moments(table.without)
     if not (c > 0 and j > 0 and (cs > 0).all() and (js > 0).all()):
         value = float(j / c) if c else math.nan
         return Component("SLOPE", "open", value, margin=margins.slope, reason="no interval")
-    found = jackknife(j / c, js / cs, "log")
+    found = jackknife(j / c, js / cs, "log", table.weight)
     low, high = math.log(margins.slope[0]), math.log(margins.slope[1])
     reach, far = (quantile(sure, found.df) * found.se for sure in (SURE_YES, SURE_NO))
     state: State = "open"
@@ -373,10 +366,8 @@ def _mean_off(panel: ResponsePanel, off: Floats) -> Jackknifed:
     """Means of columns (N, k) with errors by cluster."""
     kept = ~np.isnan(off[:, 0])
     columns = np.concatenate([off, np.ones((len(off), 1))], axis=1)
-    table = panel.by_cluster(columns, kept)
-    table = table[table[:, -1] > 0]
-    total, out = table.sum(axis=0), leave_one_out(table)
-    return jackknife(total[:-1] / total[-1], out[:, :-1] / out[:, -1:])
+    table = panel.by_cluster(columns, kept, where=off.shape[1])
+    return table.jackknife(lambda sums: sums[..., :-1] / sums[..., -1:])
 
 
 # --- systems
@@ -395,26 +386,25 @@ def _systems(
     if count < 2:
         names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
         return [_untested(name, "one system") for name in names]
-    seen = means.clusters_of_systems(panel)
-    if seen.min() < FEWEST_IN_SYSTEM:
-        return _few_in_system(panel, seen, own=bool(case.family))
     found = means.Means.of(panel)
+    if found.met.min() < FEWEST_IN_SYSTEM:
+        return _few_in_system(panel, found.met, own=bool(case.family))
     margin = margins.system * case.width
     names_of = [str(name) for name in panel.systems]
     parts = _ordered(found, count, margins)
-    parts.append(_allowed("LEVEL", found.bias, found.bias_out, (margin, 1.0, spread), names_of))
+    off = found.jackknife(lambda human, judge: judge - human)
+    parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
     family = _family(case, found, names_of, spread, margin)
     if quoted:
         return [*parts, *family]
     allowed = spread.allow(margin, 2.0, 1)
     parts.append(_reverse(found, allowed, names_of))
-    own, own_out = means.specific(found.bias), means.specific(found.bias_out)
-    factor = count / (count - 1)
-    parts.append(_allowed("SYS", own, own_out, (margin, factor, spread), names_of))
+    own = found.jackknife(lambda human, judge: means.specific(judge - human))
+    parts.append(_allowed("SYS", own, (margin, count / (count - 1), spread), names_of))
     return [*parts, *family, *_to_come(found, spread, margin, margins)]
 
 
-def _few_in_system(panel: ResponsePanel, seen: NDArray[np.intp], *, own: bool) -> list[Component]:
+def _few_in_system(panel: ResponsePanel, seen: NDArray[np.int64], *, own: bool) -> list[Component]:
     names: list[ComponentName] = [
         "ORDER", "AGREE", "LEVEL", "REVERSE", "SYS", "ORDER+", "LEVEL+",
     ]  # fmt: skip
@@ -426,8 +416,7 @@ def _few_in_system(panel: ResponsePanel, seen: NDArray[np.intp], *, own: bool) -
 
 def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component]:
     """ORDER and AGREE."""
-    whole, out = found.moments
-    variance = jackknife(whole[0], out[:, 0])
+    variance = found.jackknife(lambda human, judge: means.moments(human, judge)[..., 0])
     reason: Reason = ""
     if count < 3:
         reason = "two systems"
@@ -443,17 +432,16 @@ def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component
 
 def _allowed(
     name: ComponentName,
-    off: Floats,
-    out: Floats,
+    off: Jackknifed,
     rule: tuple[float, float, means.HumanSpread],
     names: Sequence[str],
 ) -> Component:
     """Biases of systems inside what a human's own would reach: stricter for yes than for no."""
     margin, factor, spread = rule
-    many = len(off)
+    many = len(off.at)
     return _inside(
         name,
-        jackknife(off, out),
+        off,
         spread.allow(margin, factor, many),
         names,
         spread.allow(margin, factor, many, 0.01),
@@ -466,12 +454,8 @@ def _reverse(found: means.Means, margin: float, names: Sequence[str]) -> Compone
     Yes asks it of pairs twice as far apart: between the two the answer is open.
     """
     a, b = np.triu_indices(len(names), 1)
-    human = jackknife(
-        found.human[a] - found.human[b], found.human_out[:, a] - found.human_out[:, b]
-    )
-    judge = jackknife(
-        found.judge[a] - found.judge[b], found.judge_out[:, a] - found.judge_out[:, b]
-    )
+    human = found.jackknife(lambda human, _: human[..., a] - human[..., b])
+    judge = found.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
     flip = np.where(human.at < 0, -1, 1)
     dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df
     near, far = quantile(SURE_NO, df), quantile(1 - (1 - SURE_NO) / len(a), df)
@@ -519,7 +503,7 @@ def _family(
         return part
 
     factor = 1 / own.sum() + 1 / (~own).sum()
-    off = jackknife(contrast(found.bias), contrast(found.bias_out))
+    off = found.jackknife(lambda human, judge: contrast(judge - human))
     return [_inside("FAM", off, spread.allow(margin, factor, 1))]
 
 
@@ -574,7 +558,7 @@ def _subgroups(
     if case.subgroups is None:
         return []
     groups = case.subgroups[case.paired].astype(str)
-    off = np.zeros(panel.n) if case.nominal else panel.mean_run - panel.mean_human
+    off = np.zeros(len(groups)) if case.nominal else panel.mean_run - panel.mean_human
     bias, names, items, few = [], [], [], []
     for name in (found for found in np.unique(groups) if found):
         inside = np.asarray(groups == name)
@@ -584,10 +568,8 @@ def _subgroups(
             continue
         bias.append(found)
         names.append(name)
-        table = panel.by_cluster(sums, inside)
-        part = _item(
-            "SUBITEM", table[table[:, 6] > 0], len(humans), margins.times_subgroup, margins
-        )
+        table = panel.by_cluster(sums, inside, where=6)
+        part = _item("SUBITEM", table, len(humans), margins.times_subgroup, margins)
         items.append(replace(part, at=(name,)))
     if not bias:
         return [_untested("SUB", "few in subgroup", at=tuple(few))]
@@ -611,14 +593,14 @@ def _subgroup_bias(
     kept = ~np.isnan(off)
     columns = np.stack([off * inside, inside * 1.0, off * ~inside, ~inside * 1.0], axis=1)
     table = panel.by_cluster(columns, kept)
-    if min((table[:, 1] > 0).sum(), (table[:, 3] > 0).sum()) < margins.clusters:
+    if min(table.met(1), table.met(3)) < margins.clusters:
         return None
 
     def contrast(s: Floats) -> Floats:
         part: Floats = s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]
         return part
 
-    return jackknife(contrast(table.sum(axis=0)), contrast(leave_one_out(table)))
+    return table.jackknife(contrast)
 
 
 # --- pass and fail
@@ -632,10 +614,10 @@ def _gate(
     if rule is None:
         return []
     bits = panel.passing(rule.at)
-    table = within.item_table(bits.only_humans(humans))
-    if rule.has_minima and len(humans) > 1 and table[:, 0].sum() < FEWEST_SHARED:
+    table = within.item_table(bits.only_humans(humans), beside=True)
+    if rule.has_minima and len(humans) > 1 and table.total[0] < FEWEST_SHARED:
         bits, humans = _one_column(bits, humans), (0,)
-        table = within.item_table(bits)
+        table = within.item_table(bits, beside=True)
     parts = [
         _read(case, bits, margins, "GREAD"),
         _item("GITEM", table, len(humans), margins.times_gate, margins),
@@ -657,7 +639,7 @@ def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
 
     The one who labelled most comes first: a few labels under another name change little.
     """
-    labelled = (~np.isnan(bits.humans)).sum(axis=1)
+    labelled = [bits.size(np.asarray(~np.isnan(human))) for human in bits.humans]
     order = sorted(humans, key=lambda k: -labelled[k])
     return replace(bits, humans=_first_present(bits.humans[order])[None])
 
@@ -712,12 +694,7 @@ def _run(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     if case.temperature == 0:
         return _untested("RUN", "temperature 0")
     count = len(panel.judge)
-    runs = np.stack(
-        [
-            centred(run[:, None], panel.system, len(panel.systems), least=2)[:, 0]
-            for run in panel.judge
-        ]
-    )
+    runs = np.stack([panel.centred(run[:, None], least=2)[:, 0] for run in panel.judge])
     kept = np.asarray(~np.isnan(runs).any(axis=0))
     square = (runs**2).sum(axis=0)
     columns = np.stack(
@@ -729,15 +706,15 @@ def _run(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
         part: Floats = s[..., 0] / np.maximum(s[..., 1], 1e-300)
         return part
 
-    found = jackknife(share(table.sum(axis=0)), share(leave_one_out(table)), "fisher")
+    found = table.jackknife(share, "fisher")
     needed = runs_needed(found.value, margins.run).runs
     return replace(_above("RUN", found, margins.run), count=needed or 0)
 
 
 def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     """What a label counts as once the judge's scores on all responses are used as well."""
-    n, judged = panel.n, int(case.judged.sum())
-    if n and np.bincount(panel.system).max() < 2:  # within systems nothing is left to correlate
+    n, judged = panel.n, case.size(case.judged)
+    if n and panel.per_system().max() < 2:  # within systems nothing is left to correlate
         return _untested("GAIN", "few in system", count=1)
     partly, share = _partly(case, panel), labelled_share(case, panel)
     found = _following(case, panel)
@@ -761,12 +738,12 @@ def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
 
 
 def _partly(case: Case, panel: ResponsePanel) -> bool:
-    return int(case.judged.sum()) > panel.n * 1.05
+    return case.size(case.judged) > panel.n * 1.05
 
 
 def labelled_share(case: Case, panel: ResponsePanel) -> float:
     """The share of the judged responses that humans labelled; planned where all are."""
-    return panel.n / int(case.judged.sum()) if _partly(case, panel) else PLANNED
+    return panel.n / case.size(case.judged) if _partly(case, panel) else PLANNED
 
 
 def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
@@ -776,23 +753,19 @@ def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
     """
     judge = panel.judge[0] if case.nominal else panel.mean_run
     human = _first_present(panel.humans)
-    x, y = (
-        centred(panel.vectors(part), panel.system, len(panel.systems), least=2)
-        for part in (judge, human)
-    )
+    x, y = (panel.centred(panel.vectors(part), least=2) for part in (judge, human))
     kept = ~np.isnan(x[:, 0]) & ~np.isnan(y[:, 0])
     if case.clusters is None:
         columns = np.stack([(x * y).sum(axis=1), (x**2).sum(axis=1), (y**2).sum(axis=1)], axis=1)
         table = panel.by_cluster(columns, kept)
     else:
-        a, b = panel.by_cluster(x, kept), panel.by_cluster(y, kept)
-        table = np.stack([(a * b).sum(axis=1), (a**2).sum(axis=1), (b**2).sum(axis=1)], axis=1)
+        table = panel.products(x, y, kept)
 
     def correlation(s: Floats) -> Floats:
         found: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
         return found
 
-    return jackknife(correlation(table.sum(axis=0)), correlation(leave_one_out(table)), "fisher")
+    return table.jackknife(correlation, "fisher")
 
 
 def _first_present(humans: Floats) -> Floats:

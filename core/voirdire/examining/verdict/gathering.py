@@ -43,7 +43,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
         runs = runs_of(judge.name, cube, ratings)
         for at, attribute in enumerate(cube.attributes):
             for reference in panel.references:
-                humans = _humans(cube, reference, at, panel)
+                humans = humans_of(cube, reference, at, panel)
                 yield Case(
                     judge=judge.name,
                     attribute=attribute,
@@ -52,10 +52,10 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
                     humans=humans[:, kept],
                     items=items[cube.item[kept]],
                     width=panel.scale.width,
-                    systems=_systems(cube, kept),
+                    systems=systems_of(cube, kept),
                     clusters=None if clusters is None else clusters[kept],
                     subgroups=None if subgroups is None else subgroups[kept],
-                    family=_family(judge, cube),
+                    family=family_of(judge, cube),
                     gate=gate,
                     random_labels=_random(ratings, reference),
                     temperature=None if declared is None else declared.temperature,
@@ -147,7 +147,7 @@ def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
     return np.where(found == "", alone, np.char.add("cluster ", found))
 
 
-def _humans(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:
+def humans_of(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:
     """(R, N) of the reference, where as many rated as the study asks for."""
     scores = cube.scores[[cube.raters.index(name) for name in reference], at]
     short = (~np.isnan(scores)).sum(axis=0) < min(panel.quorum, len(reference))
@@ -159,13 +159,13 @@ def _humans(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDAr
     return np.where(short, np.nan, scores)
 
 
-def _systems(cube: Cube, kept: NDArray[np.bool_]) -> NDArray[np.str_] | None:
+def systems_of(cube: Cube, kept: NDArray[np.bool_]) -> NDArray[np.str_] | None:
     if cube.systems in ((), ("",)):
         return None
     return np.array(cube.systems)[cube.system[kept]]
 
 
-def _family(judge: Member, cube: Cube) -> dict[str, bool]:
+def family_of(judge: Member, cube: Cube) -> dict[str, bool]:
     """Systems by whether they are of the judge's own family, where some of these are judged."""
     own = set(judge.family_systems or ()) - set(judge.excluded)
     return {name: name in own for name in cube.systems} if own else {}

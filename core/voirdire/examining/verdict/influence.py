@@ -134,8 +134,7 @@ def _rates(
 ) -> tuple[Floats, Statistic]:
     """Columns and statistic of SENS (SPEC): beside a held-out human, or against one column."""
     if len(humans) > 1:
-        alone = replace(bits, cluster=np.arange(bits.n), clusters=np.arange(bits.n))
-        return held_out.Rates.of(alone, humans, passes=passes).table.sum(axis=1), _rate_beside
+        return held_out.beside_columns(bits, humans, passes=passes).sum(axis=0), _rate_beside
     human, judge = bits.humans[humans[0]], mean_present(bits.judge)
     such = (human == float(passes)) & ~np.isnan(judge)
     return _counted(judge if passes else 1 - judge, such), _mean
@@ -155,8 +154,8 @@ def _of_means(case: Case, panel: ResponsePanel, part: Component) -> Floats | Non
     alone = replace(panel, cluster=np.arange(panel.n), clusters=np.arange(panel.n))
     reference = panel.mean_human
     both = np.where(np.isnan(reference), np.nan, panel.mean_run)
-    human, human_out = means.system_means(alone, reference)
-    judge, judge_out = means.system_means(alone, both)
+    found = means.system_means(alone, [reference, both])
+    (human, judge), (human_out, judge_out) = found.means, found.out.swapaxes(0, 1)
     statistic = _statistic(case, part, names)
     if statistic is None:
         return None

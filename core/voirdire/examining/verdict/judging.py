@@ -16,6 +16,7 @@ from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.responses import human_agreement, response_agreement
+from voirdire.stats.sums import weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -110,18 +111,28 @@ def _human_pairs(case: Case, level: float) -> tuple[HumanPair, ...]:
     made = []
     for a, b in combinations(range(len(case.humans)), 2):
         both = case.humans[[a, b]]
-        shared = ~np.isnan(both).any(axis=0)
+        shared = np.asarray(~np.isnan(both).any(axis=0))
         if shared.any():
             made.append(
                 HumanPair(
                     case.reference[a],
                     case.reference[b],
                     case.attribute,
-                    human_agreement(both[:, shared].T, clusters=case.groups()[shared], level=level),
-                    float((both[0] - both[1])[shared].mean()),
+                    human_agreement(
+                        both[:, shared].T,
+                        clusters=case.groups()[shared],
+                        level=level,
+                        counted=None if case.counted is None else case.counted.only(shared),
+                    ),
+                    _mean_of(case, both[0] - both[1], shared),
                 )
             )
     return tuple(made)
+
+
+def _mean_of(case: Case, values: NDArray[np.float64], kept: NDArray[np.bool_]) -> float:
+    weight = None if case.counted is None else case.counted.count[kept]
+    return float(weighted_mean(values[kept], weight))
 
 
 def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
@@ -162,10 +173,11 @@ def copied_humans(case: Case) -> tuple[Copied, ...]:
     """
     if not np.isnan(case.constant):
         return ()
-    most, made = _most_equal(case.humans), []
+    most, made = _most_equal(case), []
     for name, human in zip(case.reference, case.humans, strict=True):
         shared, equal = max(
-            (_equal(run, human) for run in case.scores), key=lambda pair: pair[1] / max(pair[0], 1)
+            (_equal(case, run, human) for run in case.scores),
+            key=lambda pair: pair[1] / max(pair[0], 1),
         )
         if shared < FEWEST_EQUAL or len(np.unique(human[~np.isnan(human)])) < 2:
             continue
@@ -175,15 +187,15 @@ def copied_humans(case: Case) -> tuple[Copied, ...]:
     return tuple(made)
 
 
-def _equal(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, int]:
+def _equal(case: Case, a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, int]:
     """How many responses both scored, and on how many of them the same."""
-    shared = ~np.isnan(a) & ~np.isnan(b)
-    return int(shared.sum()), int((a == b)[shared].sum())
+    shared = np.asarray(~np.isnan(a) & ~np.isnan(b))
+    return case.size(shared), case.size(np.asarray(shared & (a == b)))
 
 
-def _most_equal(humans: NDArray[np.float64]) -> float:
+def _most_equal(case: Case) -> float:
     """The root of the largest share of equal scores of two humans; NaN without two."""
-    pairs = [_equal(humans[a], humans[b]) for a, b in combinations(range(len(humans)), 2)]
+    pairs = [_equal(case, a, b) for a, b in combinations(case.humans, 2)]
     shares = [equal / shared for shared, equal in pairs if shared >= FEWEST_EQUAL]
     return float(max(shares) ** 0.5) if shares else float("nan")
 
@@ -238,10 +250,10 @@ def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> 
         systems=tuple(str(name) for name in found.panel.systems)
         if case.systems is not None
         else (),
-        n_responses=int(case.paired.sum()),
-        n_labelled=int(case.labelled.sum()),
-        n_judged=int(case.judged.sum()),
-        clusters=len(found.panel.clusters),
+        n_responses=case.size(case.paired),
+        n_labelled=case.size(case.labelled),
+        n_judged=case.size(case.judged),
+        clusters=found.panel.n_clusters,
         clustered=case.clusters is not None,
         runs=len(case.scores),
         width=case.width,
@@ -311,15 +323,18 @@ def _responses(
         return None, None, None, None
     humans = np.ascontiguousarray(case.humans[list(found.humans)].T)
     scores, groups = case.scores.T, case.groups()
+    counts = case.counted
     gated = own = graded = own_graded = None
     if case.gate is not None and not case.nominal:
         at = case.gate.at
-        gated = response_agreement(scores, humans, gate=at, clusters=groups, level=level)
+        gated = response_agreement(
+            scores, humans, gate=at, clusters=groups, level=level, counted=counts
+        )
         if len(found.humans) > 1:
-            own = human_agreement(humans, gate=at, clusters=groups, level=level)
+            own = human_agreement(humans, gate=at, clusters=groups, level=level, counted=counts)
     seen = np.unique(case.humans[~np.isnan(case.humans)])
     if len(seen) > 2 or case.gate is None:
-        graded = response_agreement(scores, humans, clusters=groups, level=level)
+        graded = response_agreement(scores, humans, clusters=groups, level=level, counted=counts)
         if len(found.humans) > 1:
-            own_graded = human_agreement(humans, clusters=groups, level=level)
+            own_graded = human_agreement(humans, clusters=groups, level=level, counted=counts)
     return gated, own, graded, own_graded

@@ -72,7 +72,9 @@ def _after_no(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
         return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
     these = verdict.target == "these systems"
     if verdict.use == "score" and these and deciding <= _LEVELS:
-        return Next("calibrate", after=_score_after(case, found, margins))
+        # Folds of clusters need the responses themselves, which counts are not.
+        after = None if case.counted is not None else _score_after(case, found, margins)
+        return Next("calibrate", after=after)
     return Next("keep humans")
 
 
@@ -87,7 +89,7 @@ def _score_after(case: Case, found: Found, margins: Margins) -> State:
 
 
 def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:
-    now, unit = len(found.panel.clusters), _unit(case)
+    now, unit = found.panel.n_clusters, _unit(case)
     systems = len(found.panel.systems)
     pair = Next("two humans", needed=SHARED, unit="responses", below=found.humans_below)
     steps: Mapping[Reason, Next] = {
@@ -118,7 +120,7 @@ def _more_such(case: Case, found: Found, verdict: Verdict) -> Next:
     """Labels until each side of the gate has enough, the shares staying as they are."""
     few = [part.count for part in verdict.components if part.reason == "few such"]
     wanted = FEWEST_SUCH * (1 if found.labels_alone else 2)
-    now = int(case.paired.sum())
+    now = case.size(case.paired)
     if not few or min(few) * MOST_TIMES < wanted:
         return Next("rate more", now=now, unit="labels")
     return Next("rate more", needed=math.ceil(now * wanted / min(few)), now=now, unit="labels")
@@ -132,7 +134,7 @@ def _open(case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next
     """So many that each open component would be settled, were its estimate to stay as it is."""
     parts = [part for part in verdict.components if part.state == "open"]
     plus = any(part.name.endswith("+") for part in parts)
-    now = len(found.panel.systems) if plus else len(found.panel.clusters)
+    now = len(found.panel.systems) if plus else found.panel.n_clusters
     times = [
         _times_gain(case, found, part) if part.name == "GAIN" else _times(part) for part in parts
     ]

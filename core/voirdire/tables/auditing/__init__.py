@@ -48,6 +48,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``context_shift``: a block of rows whose texts are those of the rows before or after
     - ``duplicate_contexts``: one text under several ids
     - ``labels_by_hand``: labels that were set on the page that shows items
+    - ``streamed``: ratings that were examined as sums, and what no sum tells
     - ``reading_assumed``: a file that can be read in two ways, and which one was taken
     - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``: what a
       reader made of another tool's file: its ratings, its rows that are none and why, a

@@ -1,0 +1,383 @@
+"""A stream of parts to the same Examination as a table in memory: two passes of sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.errors import InputError, NotSummableError
+from voirdire.examining.inputs import Inputs
+from voirdire.examining.panel import check_panel, panel_of
+from voirdire.examining.ratings.results import RatingsPart
+from voirdire.examining.source import adjust
+from voirdire.examining.streaming.passes import Asked, SecondSums, first_sums, second_sums
+from voirdire.examining.streaming.results import (
+    counted,
+    means_of_systems,
+    measure_of,
+    plan_measures,
+    plan_pairs,
+    result_of,
+    spread_of,
+)
+from voirdire.examining.streaming.source import parts_of
+from voirdire.examining.streaming.verdicts import Board, found_out, pattern_cases
+from voirdire.examining.verdict.judging import judge_cases
+from voirdire.executors import open_executor
+from voirdire.schema import Finding
+from voirdire.stats.sums import Linear
+from voirdire.tables import RATINGS, from_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from voirdire.examining.examination import Measure, PairResult
+    from voirdire.examining.panel import Panel
+    from voirdire.examining.streaming.passes import FirstSums
+    from voirdire.examining.streaming.results import Counted, MeasurePlan, PairPlan, Planned
+    from voirdire.examining.streaming.source import Stream
+    from voirdire.examining.verdict.judging import Judged
+    from voirdire.protocols import Executor
+    from voirdire.study import Gate, Study
+    from voirdire.tables.partitioned import Part
+
+#: Responses of each attribute that the study is drafted from.
+SAMPLED = 4_000
+#: Replicates of the Poisson bootstrap at most: each draws a weight for every cluster.
+MOST_REPLICATES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What a stream's parts come to; an Examination joins it."""
+
+    inputs: Inputs
+    ratings: RatingsPart
+    judged: Judged
+
+
+def examine_stream(
+    stream: Stream,
+    *,
+    reference: Sequence[str],
+    columns: Mapping[str, Any],
+    changes: Mapping[str, Mapping[str, Any]],
+    gate: Gate | None,
+    workers: str | int | None,
+    insecure: bool,
+) -> Streamed | None:
+    """Examine ratings that need not fit into memory.
+
+    None where files that nobody asked to stream hold something else than ratings on a grid, one a
+    row: these are read whole.
+
+    Parameters
+    ----------
+    stream : Stream
+        Parquet files, as `voirdire.examining.streaming.source.stream_of` finds them.
+    reference, columns, changes, gate
+        As `voirdire.examine` and `voirdire.examining.source.open_source` take them.
+    workers, insecure
+        As `voirdire.executors.open_executor` takes them.
+
+    Raises
+    ------
+    InputError
+        As `voirdire.examine`; scores on no grid.
+    """
+    try:
+        with (
+            parts_of(stream, columns) as parts,
+            open_executor(workers or "threads", insecure=insecure) as executor,
+        ):
+            found = executor.map_reduce(first_sums, parts)
+            study, inputs = _inputs(stream, parts, found, reference, changes, gate)
+            return _examined(study, inputs, parts, found, executor)
+    except NotSummableError:
+        if stream.asked:
+            raise
+        return None
+
+
+def _inputs(
+    stream: Stream,
+    parts: Sequence[Part],
+    found: FirstSums,
+    reference: Sequence[str],
+    changes: Mapping[str, Mapping[str, Any]],
+    gate: Gate | None,
+) -> tuple[Study, Inputs]:
+    """The study that some of the rows suggest, its panel, and what the sums find odd."""
+    sample = _with_every_rater(_sample(found), found)
+    study, rated = from_frame(sample, reference=reference, name=stream.name)
+    study = adjust(study, changes)
+    if gate is not None:
+        study = study.model_copy(update={"gate": gate})
+    panel = panel_of(study, rated)
+    check_panel(study, panel, others=False, compared=False)
+    note = Finding(
+        "streamed",
+        "note",
+        stream.name,
+        sum(found.rows.values()),
+        tuple(f"{name}: {rows:,} ratings" for name, rows in sorted(found.rows.items())),
+        f"{sum(found.rows.values()):,} ratings were examined as sums, in {len(parts):,} parts; the "
+        f"scale was read off {sample.height:,} of them.",
+        "Ranks of scores, REML, the alt-test, paired tests between systems, composites, subgroups, "
+        "calibration over folds, texts and the order of rows are no sums of this kind and were "
+        "left out; voirdire examine without --streaming reads them.",
+    )
+    findings = (*rated.findings, note)
+    return study, Inputs(study, panel, rated, RATINGS.to_frame(), None, findings, None, None)
+
+
+def _sample(found: FirstSums) -> pl.DataFrame:
+    """Some responses of each attribute, at even steps through the counts.
+
+    The study is drafted from these: they are the same however the ratings are cut into parts.
+    """
+    frames = []
+    for attribute, patterns in sorted(found.patterns.items()):
+        n = patterns.n
+        some = min(n, SAMPLED)
+        steps = (np.arange(some) * 2 + 1) * n // (2 * some)
+        rows = np.searchsorted(np.cumsum(patterns.counts), steps, side="right")
+        systems = [patterns.systems[at] or None for at in patterns.system[rows]]
+        for place, (rater, run) in enumerate(patterns.columns):
+            frame = pl.DataFrame(
+                {
+                    "item": pl.Series(range(some)).cast(pl.String),
+                    "system": pl.Series(systems, dtype=pl.String),
+                    "rater": rater,
+                    "run": run,
+                    "attribute": attribute,
+                    "score": pl.Series(patterns.scores[rows, place]).fill_nan(None),
+                }
+            )
+            frames.append(frame.filter(pl.Series(patterns.asked[rows, place])))
+    made = pl.concat(frames)
+    return made.drop("system") if made["system"].null_count() == made.height else made
+
+
+def _with_every_rater(sample: pl.DataFrame, found: FirstSums) -> pl.DataFrame:
+    """Rows of the raters that the sample misses: one pattern of each."""
+    known = set(sample["rater"].cast(pl.String).unique())
+    rows = []
+    for attribute, patterns in found.patterns.items():
+        for place, (rater, run) in enumerate(patterns.columns):
+            there = np.flatnonzero(~np.isnan(patterns.scores[:, place]))
+            if rater not in known and len(there):
+                score = float(patterns.scores[there[0], place])
+                rows.append(("0", rater, run, attribute, score))
+    if not rows:
+        return sample
+    more = pl.DataFrame(rows, schema=["item", "rater", "run", "attribute", "score"], orient="row")
+    return pl.concat([sample, more], how="diagonal_relaxed")
+
+
+def _examined(
+    study: Study, inputs: Inputs, parts: Sequence[Part], found: FirstSums, executor: Executor
+) -> Streamed:
+    panel = inputs.panel
+    tables = {
+        attribute: counted(
+            found.patterns[attribute],
+            attribute,
+            panel,
+            study,
+            clusters=found.clusters[attribute],
+            largest=found.largest[attribute],
+        )
+        for attribute in panel.attributes
+        if attribute in found.patterns
+    }
+    if not tables:
+        raise InputError(f"there are no ratings on {', '.join(panel.attributes)}")
+    plans = {name: _Plan.of(table, panel, study) for name, table in tables.items()}
+    boards = {
+        name: Board(
+            table.counts.astype(np.float64),
+            len(table.cube.systems),
+            table.clusters,
+            found.largest[name],
+        )
+        for name, table in tables.items()
+    }
+    judged = partial(_judged, tables, boards, panel, study, clustered=found.clustered)
+    verdicts = judged()
+    replicates = min(study.analysis.resamples, MOST_REPLICATES)
+    asked = {
+        name: Asked(
+            table.patterns,
+            None if table.alone else Linear.of(plans[name].moves, found.largest[name]),
+            replicates,
+            study.analysis.seed,
+            dict(boards[name].wanted),
+        )
+        for name, table in tables.items()
+    }
+    kept = [part for part in parts if part.attribute in tables]
+    second = SecondSums()
+    if replicates or not all(table.alone for table in tables.values()):
+        second = executor.map_reduce(partial(second_sums, asked), kept)
+        answers = second.answers
+        while found_out(boards, answers):
+            verdicts = judged()
+            if not any(board.wanted for board in boards.values()):
+                break
+            again = {
+                name: replace(one, linear=None, replicates=0, requests=dict(boards[name].wanted))
+                for name, one in asked.items()
+            }
+            answers = executor.map_reduce(partial(second_sums, again), kept).answers
+    results: list[PairResult] = []
+    ceiling: list[PairResult] = []
+    measures: list[Measure] = []
+    for name, table in tables.items():
+        plan = plans[name]
+        spread = spread_of(table, plan.planned, asked[name], second)
+        made = partial(
+            result_of, table=table, spread=spread, panel=panel, study=study, resampled=True
+        )
+        results += map(made, plan.pairs)
+        ceiling += map(made, plan.ceiling)
+        measures += [measure_of(one, table, spread, study.analysis.level) for one in plan.measures]
+    ratings = RatingsPart(
+        results=_in_order(results, panel),
+        ceiling=_in_order(ceiling, panel),
+        system_means=means_of_systems(list(tables.values())),
+        measures=tuple(measures),
+    )
+    inputs = replace(inputs, findings=(*inputs.findings, *_odd(tables, found, panel, study)))
+    return Streamed(inputs, ratings, verdicts)
+
+
+def _judged(
+    tables: Mapping[str, Counted],
+    boards: Mapping[str, Board],
+    panel: Panel,
+    study: Study,
+    *,
+    clustered: bool,
+) -> Judged:
+    """Verdicts as far as the boards know; what they do not know, they note."""
+    cases = [
+        case
+        for name, table in tables.items()
+        for case in pattern_cases(table, boards[name], panel, study, clustered=clustered)
+    ]
+    order = {judge.name: place for place, judge in enumerate(panel.judges)}
+    return judge_cases(
+        sorted(cases, key=lambda case: order[case.judge]),
+        study.margins,
+        uses=study.uses,
+        critical={part.name for part in study.rubric.attributes if part.safety_critical},
+        level=study.analysis.level,
+        epsilon=None,
+    )
+
+
+class _Plan:
+    """What is computed of one attribute."""
+
+    def __init__(
+        self,
+        pairs: Sequence[PairPlan],
+        ceiling: Sequence[PairPlan],
+        measures: Sequence[MeasurePlan],
+    ) -> None:
+        self.pairs, self.ceiling, self.measures = pairs, ceiling, measures
+
+    @classmethod
+    def of(cls, table: Counted, panel: Panel, study: Study) -> _Plan:
+        humans = [member for member in panel.members if member.name in panel.reference]
+        ceiling = [
+            plan
+            for human in humans
+            if len(humans) > 1
+            for plan in plan_pairs(
+                table,
+                panel,
+                [human],
+                [tuple(other.name for other in humans if other != human)],
+            )
+        ]
+        chosen = panel.chosen(study.analysis.raters)
+        return cls(
+            list(plan_pairs(table, panel, panel.judges, panel.references)),
+            ceiling,
+            list(plan_measures(table, panel, study.analysis.measures, chosen)),
+        )
+
+    @property
+    def planned(self) -> list[Planned]:
+        """All coefficients, in one order."""
+        own = [one for plan in (*self.pairs, *self.ceiling) for one in plan.planned.values()]
+        return [*own, *(plan.planned for plan in self.measures if plan.planned is not None)]
+
+    @property
+    def moves(self) -> Any:
+        """(P, M) their linearised values."""
+        return np.stack([one.moves for one in self.planned], axis=1)
+
+
+def _in_order(results: Sequence[PairResult], panel: Panel) -> tuple[PairResult, ...]:
+    """By rater, then attribute, as in memory."""
+    names, attributes = panel.names, panel.attributes
+    return tuple(
+        sorted(results, key=lambda r: (names.index(r.judge), attributes.index(r.attribute)))
+    )
+
+
+def _odd(
+    tables: Mapping[str, Counted], found: FirstSums, panel: Panel, study: Study
+) -> Iterator[Finding]:
+    """What the sums show to be odd: values off the scale, missing scores, constant raters."""
+    low, high = panel.scale.low, panel.scale.high
+    for attribute, table in tables.items():
+        for (rater, value), n in sorted(table.off_scale.items()):
+            yield Finding(
+                "out_of_scale",
+                "serious",
+                rater,
+                n,
+                (),
+                f"{rater} gave {value:g} on {attribute} {n:,} times, off the scale {low:g} to "
+                f"{high:g}.",
+                f"Treated as {study.data.off_scale}.",
+                (attribute,),
+            )
+        yield from _of_raters(table, attribute)
+    for (attribute, rater, status), n in sorted(found.statuses.items()):
+        yield Finding(
+            "missing_scores",
+            "note",
+            rater,
+            n,
+            (),
+            f"{n:,} ratings of {rater} on {attribute} have the status {status!r}.",
+            "",
+            (attribute,),
+        )
+
+
+def _of_raters(table: Counted, attribute: str) -> Iterator[Finding]:
+    cube = table.cube
+    for place, rater in enumerate(cube.raters):
+        seen = np.unique(cube.scores[place, 0])
+        seen = seen[~np.isnan(seen)]
+        if len(seen) == 1:
+            yield Finding(
+                "constant_rater",
+                "serious",
+                rater,
+                int(table.counts[~np.isnan(cube.scores[place, 0])].sum()),
+                (),
+                f"{rater} gives {seen[0]:g} throughout on {attribute}.",
+                "",
+                (attribute,),
+            )

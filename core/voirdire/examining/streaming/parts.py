@@ -1,0 +1,202 @@
+"""A part of a stream as arrays: rows of ratings by response, and what hangs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire.errors import TableError, duplicate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.tables.partitioned import Part
+
+#: Columns that are read, where a part has them.
+WANTED = ("item", "system", "rater", "run", "score", "status", "cluster", "subgroup")
+#: Rows whose raters and systems are looked at first.
+_FIRST = 2000
+#: A clustered item, and an item alone, must not meet by name.
+_ALONE, _TOGETHER = "item ", "cluster "
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rated:
+    """Ratings of one part and attribute, dense.
+
+    Attributes
+    ----------
+    columns : tuple of (rater, run)
+        What each column of `scores` is.
+    systems : tuple of str
+        One empty name where there are none.
+    scores : (N, C) float64
+        NaN is missing.
+    asked : (N, C) bool
+        Whether there is a row, be its score there or missing.
+    system, item, cluster : (N,) int64
+        Positions in `systems`, of the item in the part, and in `names`.
+    names : (G,) uint64
+        A hash of each cluster's name (declared, else its item), equal on every machine.
+    clustered : bool
+        Whether clusters are declared.
+    statuses : mapping
+        (rater, status) -> rows, of statuses other than ok.
+    """
+
+    columns: tuple[tuple[str, int], ...]
+    systems: tuple[str, ...]
+    scores: NDArray[np.float64]
+    asked: NDArray[np.bool_]
+    system: NDArray[np.int64]
+    item: NDArray[np.int64]
+    cluster: NDArray[np.int64]
+    names: NDArray[np.uint64]
+    clustered: bool
+    statuses: dict[tuple[str, str], int]
+
+
+def read_part(part: Part) -> Rated:
+    """Read one part whole.
+
+    Raises
+    ------
+    TableError
+        It cannot be read, or holds a rating twice.
+    """
+    if part.frame is not None:
+        return rated_of(part.frame, str(part))
+    try:
+        lazy = pl.scan_parquet(part.path, hive_partitioning=False)
+        names = [name for name in WANTED if name in lazy.collect_schema()]
+        frame = lazy.select(names).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        cause = str(error).splitlines()[0]
+        raise TableError(f"{part.path}: cannot be read as Parquet ({cause})") from None
+    return rated_of(frame, part.path)
+
+
+def rated_of(frame: pl.DataFrame, name: str) -> Rated:
+    """A part's rows as arrays; rows of one cluster, item and response stand together."""
+    systems, system = _codes(frame, "system")
+    raters, rater = _codes(frame, "rater")
+    clustered = "cluster" in frame.columns and frame["cluster"].null_count() < frame.height
+    item = _text(frame["item"]).rle_id().to_numpy()
+    changes = np.ones(len(item), np.bool_)
+    np.not_equal(item[1:], item[:-1], out=changes[1:])
+    if len(systems) > 1:
+        changes[1:] |= system[1:] != system[:-1]
+    first = np.flatnonzero(changes)
+    runs, column = _runs(frame, rater)
+    scores, asked = _dense(frame, changes, column, len(raters) * runs, name)
+    used = np.flatnonzero(asked.any(axis=0))
+    cluster, names = _clusters(frame, first, item[first], clustered)
+    return Rated(
+        tuple((raters[at // runs], int(at % runs) + 1) for at in used),
+        systems,
+        scores if len(used) == scores.shape[1] else np.ascontiguousarray(scores[:, used]),
+        asked if len(used) == scores.shape[1] else asked[:, used],
+        system[first].astype(np.int64),
+        item[first].astype(np.int64),
+        cluster,
+        names,
+        clustered,
+        _statuses(frame),
+    )
+
+
+def _text(values: pl.Series) -> pl.Series:
+    return values if values.dtype == pl.String else values.cast(pl.String)
+
+
+def _codes(frame: pl.DataFrame, column: str) -> tuple[tuple[str, ...], NDArray[np.integer]]:
+    """The sorted names of a column, and the place of each row's; null is an empty name."""
+    if column not in frame.columns or frame[column].null_count() == frame.height:
+        return ("",), np.zeros(frame.height, np.uint8)
+    values = _text(frame[column])
+    if values.null_count():
+        values = values.fill_null("")
+    # A part's raters and systems mostly stand in its first rows; a name that does not is null.
+    names = values.head(_FIRST).unique().sort().to_list()
+    codes = values.cast(pl.Enum(names), strict=False)
+    if codes.null_count():
+        names = values.unique().sort().to_list()
+        codes = values.cast(pl.Enum(names))
+    return tuple(names), codes.to_physical().to_numpy()
+
+
+def _runs(frame: pl.DataFrame, rater: NDArray[np.integer]) -> tuple[int, NDArray[np.integer]]:
+    """The most runs of a rater, and the column of each row."""
+    if "run" not in frame.columns:
+        return 1, rater
+    runs = int(frame.select(pl.col("run").max().cast(pl.Int64)).item() or 1)
+    if runs == 1:
+        return 1, rater
+    run = frame["run"].fill_null(1).to_numpy().astype(np.int64)
+    return runs, rater.astype(np.int64) * runs + run - 1
+
+
+def _dense(
+    frame: pl.DataFrame,
+    changes: NDArray[np.bool_],
+    column: NDArray[np.integer],
+    columns: int,
+    name: str,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    from voirdire.stats._pattern_kernels import scatter  # noqa: PLC0415 - slow to import
+
+    values = frame["score"]
+    if values.dtype != pl.Float64:
+        values = values.cast(pl.Float64)
+    score = (values.fill_null(float("nan")) if values.null_count() else values).to_numpy()
+    n = int(changes.sum())
+    if len(score) == n * columns and (column.reshape(n, columns) == np.arange(columns)).all():
+        return score.reshape(n, columns), np.ones((n, columns), np.bool_)
+    scores, asked = np.full((n, columns), np.nan), np.zeros((n, columns), np.bool_)
+    row = scatter(changes, column, score, scores, asked)
+    if row >= 0:
+        twice = frame.row(int(row), named=True)
+        raise duplicate(
+            "item", twice["item"], f"{name}, rater {twice['rater']!r}", error=TableError
+        )
+    return scores, asked
+
+
+def _clusters(
+    frame: pl.DataFrame, first: NDArray[np.intp], item: NDArray[np.int64], clustered: bool
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """(N,) the place of each response's cluster, and (G,) hashes of the clusters' names."""
+    names = _text(frame["item"])[first]
+    place = item - item[0] if len(item) else item
+    if clustered:
+        declared = frame["cluster"].cast(pl.String)[first]
+        names = pl.select(
+            pl.when(declared.is_null()).then(_ALONE + names).otherwise(_TOGETHER + declared)
+        ).to_series()
+        place = names.rle_id().to_numpy().astype(np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(place) != 0])) if len(place) else place
+    return place, _hashes(names[starts])
+
+
+def _hashes(names: pl.Series) -> NDArray[np.uint64]:
+    from voirdire.stats._pattern_kernels import hashes  # noqa: PLC0415 - slow to import
+
+    text = np.frombuffer("".join(names.to_list()).encode(), np.uint8)
+    ends = names.str.len_bytes().to_numpy().astype(np.int64).cumsum()
+    out = np.empty(len(names), np.uint64)
+    hashes(text, ends, out)
+    return out
+
+
+def _statuses(frame: pl.DataFrame) -> dict[tuple[str, str], int]:
+    """(rater, status) -> rows, of statuses other than ok."""
+    if "status" not in frame.columns:
+        return {}
+    odd = frame["status"] != "ok"
+    if not odd.any():
+        return {}
+    counts = frame.filter(odd).group_by(pl.col("rater", "status").cast(pl.String)).len()
+    return {(rater, status or ""): n for rater, status, n in counts.iter_rows()}

@@ -1,0 +1,582 @@
+"""Counted patterns to the results that an Examination holds: planned, then read off the sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.examination import (
+    FormInterval,
+    Measure,
+    PairResult,
+    SystemMean,
+    SystemPair,
+    UnderRule,
+)
+from voirdire.examining.ratings.agreement import MANY_LEVELS, levels_of, system_level
+from voirdire.examining.ratings.classes import band_of
+from voirdire.examining.ratings.cube import Cube
+from voirdire.examining.ratings.pairing import FORMS, Pairing, level_of, reference_scores
+from voirdire.stats import icc_batch
+from voirdire.stats._forms import f_interval
+from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.rating_sums import (
+    FOR_ALL,
+    FOR_TWO,
+    MOST_LEVELS,
+    SummedCoefficient,
+    delta_interval,
+    icc_squares,
+    poisson_interval,
+    summed_coefficient,
+    summed_estimate,
+)
+from voirdire.stats.sums import quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.panel import Member, Panel
+    from voirdire.examining.streaming.passes import Asked, SecondSums
+    from voirdire.stats.rating_sums import RatingPatterns
+    from voirdire.study import Study
+
+    Floats = NDArray[np.float64]
+
+#: Measures by the name that a study asks for -> the coefficient of sums.
+NAMES = {"icc": "icc_a1", "alpha": "alpha_ordinal"}
+#: Of all measures, what no sum can tell: ranks of scores.
+RANKED = ("spearman", "kendall")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """One attribute: its distinct rows of ratings as a cube of one attribute, and their counts.
+
+    Attributes
+    ----------
+    scores : (P, C) float64
+        Of each rater and run.
+    cube : Cube
+        A "response" is a pattern; off-scale values are treated as the study says.
+    counts : (P,) int64
+        Responses that show it.
+    clusters : int
+        Of all parts.
+    alone : bool
+        Whether each response is a cluster of its own.
+    """
+
+    patterns: RatingPatterns
+    scores: Floats
+    cube: Cube
+    counts: NDArray[np.int64]
+    clusters: int
+    alone: bool
+    off_scale: Mapping[tuple[str, float], int]
+
+
+def counted(
+    patterns: RatingPatterns,
+    attribute: str,
+    panel: Panel,
+    study: Study,
+    *,
+    clusters: int,
+    largest: int,
+) -> Counted:
+    """The patterns as a cube, values off the scale counted and, unless kept, missing."""
+    scores, scale = patterns.scores, panel.scale
+    off: dict[tuple[str, float], int] = {}
+    if study.data.off_scale != "keep":
+        for place, (rater, _) in enumerate(patterns.columns):
+            values = scores[:, place]
+            wrong = (values < scale.low) | (values > scale.high)
+            for value in np.unique(values[wrong]):
+                n = int(patterns.counts[values == value].sum())
+                off[rater, float(value)] = off.get((rater, float(value)), 0) + n
+            values[wrong] = np.nan
+    names = panel.names
+    of = {
+        rater: [at for at, (r, _) in enumerate(patterns.columns) if r == rater] for rater in names
+    }
+    mean = np.full((len(names), 1, len(patterns.counts)), np.nan)
+    asked = np.zeros((len(names), len(patterns.counts)), np.bool_)
+    for place, rater in enumerate(names):
+        own = scores[:, of[rater]]
+        n = (~np.isnan(own)).sum(axis=1)
+        np.divide(np.nansum(own, axis=1), n, out=mean[place, 0], where=n > 0)
+        asked[place] = patterns.asked[:, of[rater]].any(axis=1)
+    cube = Cube(
+        names,
+        (attribute,),
+        tuple(map(str, range(len(patterns.counts)))),
+        patterns.systems,
+        mean,
+        np.arange(len(patterns.counts)),
+        patterns.system.astype(np.intp),
+        asked,
+        {rater: len(of[rater]) for rater in names},
+    )
+    return Counted(patterns, scores, cube, patterns.counts, clusters, largest <= 1, off)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """A coefficient of chosen raters: its columns, value and linearised values by pattern."""
+
+    coefficient: SummedCoefficient
+    raters: int
+    columns: Floats
+    value: float
+    moves: Floats
+    n: int
+
+    @classmethod
+    def of(
+        cls, name: str, scores: Floats, counts: NDArray[np.int64], levels: Sequence[float] | None
+    ) -> Planned:
+        """Of ratings (P, R), NaN where missing."""
+        coefficient = summed_coefficient(name, scores.shape[1], levels)
+        columns = coefficient.columns(scores)
+        sums = _dot(counts, columns)
+        return cls(
+            coefficient,
+            scores.shape[1],
+            columns,
+            coefficient.value(sums),
+            columns @ coefficient.slopes(sums),
+            int(counts[(columns != 0).any(axis=1)].sum()),
+        )
+
+    def estimate(
+        self,
+        counts: NDArray[np.int64],
+        square: float,
+        drawn: NDArray[np.int64],
+        clusters: int,
+        level: float,
+    ) -> Estimate:
+        """With the interval of the delta method and that of the Poisson bootstrap, where drawn."""
+        intervals = [delta_interval(self.value, square, clusters, level)]
+        if drawn.shape[1]:
+            with np.errstate(all="ignore"):
+                values = self.coefficient.statistic(drawn.T.astype(np.float64) @ self.columns)
+            intervals.append(poisson_interval(values, level))
+        total = int(counts.sum())
+        se = math.sqrt(clusters / (clusters - 1) * square) if clusters > 1 else math.nan
+        return summed_estimate(
+            self.coefficient,
+            self.value,
+            intervals,
+            n=self.n,
+            k=self.raters,
+            left_out=total - self.n,
+            details={"se": se, "clusters": clusters},
+        )
+
+
+def _dot(counts: NDArray[np.int64], columns: Floats) -> Floats:
+    """Sums of columns, each response counted; whole numbers below 2^53 are exact."""
+    found: Floats = (counts[:, None] * columns).sum(axis=0)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairPlan:
+    """A judge beside a reference on one attribute: means by system, and coefficients of pairs."""
+
+    pairing: Pairing
+    valid: NDArray[np.bool_]
+    scores: Floats
+    n_pairs: int
+    planned: Mapping[str, Planned]
+    levels: Sequence[float] | None
+
+
+#: What is computed of the pairs of a result; those of levels only where scores keep to them.
+_OF_PAIRS = ("icc_c1", "icc_a1", "ccc", "pearson", "bias", "loa_low", "loa_high", "mae", "rmse")
+_OF_LEVELS = ("qwk", "alpha_ordinal", "alpha_nominal")
+
+
+def plan_pairs(
+    table: Counted, panel: Panel, judges: Sequence[Member], references: Sequence[Sequence[str]]
+) -> Iterator[PairPlan]:
+    """Every judge x reference of one attribute."""
+    cube = table.cube
+    for judge in judges:
+        for reference in references:
+            human = reference_scores(cube, panel, reference)[0]
+            own = cube.scores[cube.raters.index(judge.name), 0]
+            out = [cube.systems.index(s) for s in judge.excluded if s in cube.systems]
+            kept = ~np.isin(cube.system, out)
+            valid = kept & ~np.isnan(human) & ~np.isnan(own)
+            pairs = np.where(valid[:, None], np.stack([human, own], axis=1), np.nan)
+            levels = levels_of(panel.scale, human[valid], own[valid]) if valid.any() else None
+            if levels is not None and len(levels) > MOST_LEVELS:
+                levels = None
+            names = _OF_PAIRS if levels is None else (*_OF_PAIRS, *_OF_LEVELS)
+            planned = {name: Planned.of(name, pairs, table.counts, levels) for name in names}
+            yield PairPlan(
+                _pairing(table, judge, reference, pairs, valid, kept), valid, pairs,
+                int(table.counts[valid].sum()), planned, levels,
+            )  # fmt: skip
+
+
+def _pairing(
+    table: Counted,
+    judge: Member,
+    reference: Sequence[str],
+    pairs: Floats,
+    valid: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
+) -> Pairing:
+    cube, weight = table.cube, np.where(valid, table.counts, 0)
+    count = np.bincount(cube.system, weights=weight, minlength=len(cube.systems))
+    sums = [
+        np.bincount(cube.system, weights=weight * np.where(valid, column, 0), minlength=len(count))
+        for column in pairs.T
+    ]
+    there = np.flatnonzero(count)
+    matrix = np.stack(sums, axis=1)[there] / count[there, None]
+    asked = cube.asked[[cube.raters.index(name) for name in reference]].any(axis=0)
+    return Pairing(
+        judge.name,
+        cube.attributes[0],
+        tuple(reference),
+        level_of(cube),
+        tuple(system for system in judge.excluded if system in cube.systems),
+        pairs[valid, 0],
+        pairs[valid, 1],
+        cube.system[valid],
+        cube.item[valid],
+        tuple(cube.systems[at] for at in there),
+        matrix,
+        count[there].astype(np.intp),
+        int(table.counts[kept & asked].sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """What the second pass found of one attribute: squares of each planned coefficient, draws."""
+
+    squares: Mapping[int, float]
+    drawn: NDArray[np.int64]
+
+
+def spread_of(
+    table: Counted, planned: Sequence[Planned], asked: Asked, found: SecondSums
+) -> Spread:
+    """Squares by the identity of each planned coefficient."""
+    attribute = table.cube.attributes[0]
+    if asked.linear is None:
+        squares = [float(_dot(table.counts, one.moves[:, None] ** 2)[0]) for one in planned]
+    else:
+        squares = asked.linear.squares(found.high[attribute], found.low[attribute]).tolist()
+    return Spread(
+        {id(one): square for one, square in zip(planned, squares, strict=True)},
+        found.drawn.get(attribute, np.zeros((len(table.counts), 0), np.int64)),
+    )
+
+
+def result_of(
+    plan: PairPlan, table: Counted, spread: Spread, panel: Panel, study: Study, resampled: bool
+) -> PairResult:
+    """Every number of one judge, attribute and reference."""
+    pairing, analysis = plan.pairing, study.analysis
+    of = {
+        name: one.estimate(
+            table.counts, spread.squares[id(one)], spread.drawn, table.clusters, analysis.level
+        )
+        for name, one in plan.planned.items()
+    }
+    sums = {name: _dot(table.counts, one.columns) for name, one in plan.planned.items()}
+    at_system = pairing.level == "system"
+    forms = (
+        _system_forms(plan, table, spread, analysis, resampled=resampled)
+        if at_system
+        else _response_forms(sums["icc_c1"], of, analysis.level)
+    )
+    scale = panel.scale
+    level = (
+        system_level(pairing, scale, study.thresholds.bias_level)
+        if at_system
+        else _response_level(of, sums["bias"], scale.width, study.thresholds.bias_level)
+    )
+    consistency, agreement = forms
+    intervals = tuple(
+        FormInterval(form, interval)
+        for form, estimate in zip(FORMS, forms, strict=True)
+        for interval in estimate.intervals
+    )
+    return PairResult(
+        judge=pairing.judge,
+        attribute=pairing.attribute,
+        level=pairing.level,
+        n_systems=len(pairing.systems),
+        n_pairs=plan.n_pairs,
+        n_expected=pairing.n_expected,
+        icc_c1=consistency.value,
+        icc_a1=agreement.value,
+        ci=intervals,
+        reliability_class="",
+        class_exact="",
+        class_borderline=False,
+        band=band_of(consistency.interval("f")),
+        mass_below_0={},
+        ms_rows=consistency.details.get("ms_rows", math.nan),
+        ms_raters=consistency.details.get("ms_raters", math.nan),
+        ms_error=consistency.details.get("ms_error", math.nan),
+        excluded_systems=pairing.excluded,
+        reason="no_pairs" if not plan.n_pairs else consistency.reason or agreement.reason,
+        systems=_rows(pairing) if at_system else (),
+        reference=pairing.against,
+        label_alpha=_label_alpha(of, scale.count, at_system),
+        **_before(plan, table, panel),
+        **level,
+        **_of_responses(of, sums["bias"], plan.levels, scale.count),
+    )
+
+
+def _rows(pairing: Pairing) -> tuple[SystemPair, ...]:
+    rows = zip(pairing.systems, pairing.matrix, pairing.counts, strict=True)
+    return tuple(SystemPair(name, float(row[0]), float(row[1]), int(n)) for name, row, n in rows)
+
+
+def _label_alpha(of: Mapping[str, Estimate], levels: int, at_system: bool) -> Estimate | None:
+    return None if at_system or levels != 2 else of.get("alpha_nominal")
+
+
+def _system_forms(
+    plan: PairPlan, table: Counted, spread: Spread, analysis: Any, *, resampled: bool
+) -> tuple[Estimate, ...]:
+    """ICCs of the systems' means, with the interval over clusters last."""
+    matrix = plan.pairing.matrix
+    small = len(matrix) <= 10
+    drawn = ("percentile", "bca") if analysis.resamples else ()
+    (forms,) = icc_batch(
+        [matrix],
+        FORMS,
+        ci=("f", *drawn, *(("exact",) if small else ())),
+        level=analysis.level,
+        n_resamples=max(analysis.resamples, 1),
+        seed=analysis.seed,
+    )
+    if not (resampled and spread.drawn.shape[1]):
+        return tuple(forms)
+    matrices = _drawn_matrices(plan, table, spread.drawn)
+    batch = icc_batch(matrices, FORMS, ci=None)
+    values = np.array([[one.value for one in pair] for pair in batch])
+    return tuple(
+        replace(form, intervals=(*form.intervals, poisson_interval(values[:, at], analysis.level)))
+        for at, form in enumerate(forms)
+    )
+
+
+def _drawn_matrices(plan: PairPlan, table: Counted, drawn: NDArray[np.int64]) -> list[Floats]:
+    """The systems' means in each replicate."""
+    codes = [table.cube.systems.index(name) for name in plan.pairing.systems]
+    weight = np.where(plan.valid[:, None], drawn, 0).astype(np.float64)
+    scores = np.where(plan.valid[:, None], plan.scores, 0.0)
+    found = np.empty((drawn.shape[1], len(codes), 2))
+    for row, code in enumerate(codes):
+        own = weight[table.cube.system == code]
+        sums = own.T @ scores[table.cube.system == code]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[:, row] = sums / own.sum(axis=0)[:, None]
+    return list(found)
+
+
+def _response_forms(sums: Floats, of: Mapping[str, Estimate], level: float) -> tuple[Estimate, ...]:
+    """ICCs of single pairs: F, the delta method and the Poisson bootstrap."""
+    n = int(sums[0])
+    squares = np.array(icc_squares(sums)) if n > 1 else np.full(3, math.nan)
+    found = []
+    for form, name in zip(FORMS, ("icc_c1", "icc_a1"), strict=True):
+        low, high = f_interval(form, squares[:, None], n, 2, level) if n > 1 else ([math.nan],) * 2
+        f = Interval("f", level, float(low[0]), float(high[0]))
+        names = ("ms_rows", "ms_raters", "ms_error")
+        details = {**of[name].details, **dict(zip(names, map(float, squares), strict=True))}
+        found.append(replace(of[name], intervals=(f, *of[name].intervals), details=details))
+    return tuple(found)
+
+
+def _response_level(
+    of: Mapping[str, Estimate], sums: Floats, width: float, level: float
+) -> dict[str, Any]:
+    """The numbers that stand at system level where there are systems, of single pairs."""
+    n, x, y, xx, yy, xy, _ = sums.tolist()
+    shift = of["bias"].value
+    sd = math.sqrt(max(xx + yy - 2 * xy - n * shift**2, 0) / (n - 1)) if n > 1 else math.nan
+    reach = quantile((1 + level) / 2, n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
+    return {
+        "bias": shift,
+        "bias_interval": Interval("t", level, shift - reach, shift + reach),
+        "bias_normalised": abs(shift) / width,
+        "human_mean": x / n if n else math.nan,
+        "judge_mean": y / n if n else math.nan,
+        "mse_system": of["rmse"].value ** 2,
+        "ccc": of["ccc"].value,
+        "pearson_r": of["pearson"].value,
+        "loa_low": of["loa_low"].value,
+        "loa_high": of["loa_high"].value,
+        "loa_low_ci": of["loa_low"].interval(),
+        "loa_high_ci": of["loa_high"].interval(),
+    }
+
+
+def _of_responses(
+    of: Mapping[str, Estimate], sums: Floats, levels: Sequence[float] | None, count: int
+) -> dict[str, Any]:
+    n, x, y, xx, yy, _, _ = sums.tolist()
+
+    def sd(total: float, square: float) -> float:
+        return math.sqrt(max(square - total**2 / n, 0) / (n - 1)) if n > 1 else math.nan
+
+    known = levels is not None and count <= MANY_LEVELS
+    return {
+        "human_sd": sd(x, xx),
+        "judge_sd": sd(y, yy),
+        "mse": of["rmse"].value ** 2,
+        "mae": of["mae"].value,
+        "rmse": of["rmse"].value,
+        "qwk": of["qwk"].value if known else math.nan,
+        "alpha_ordinal": of["alpha_ordinal"].value if known else math.nan,
+    }
+
+
+def _before(plan: PairPlan, table: Counted, panel: Panel) -> dict[str, Any]:
+    """Each system left out in turn, and the results without exclusion."""
+    pairing = plan.pairing
+    if pairing.level != "system":
+        return {}
+    names = pairing.systems
+    out = [np.delete(pairing.matrix, at, axis=0) for at in range(len(names))]
+    batch = icc_batch(out, FORMS, ci=None)
+    found: dict[str, Any] = {
+        "loo_c1": {name: pair[0].value for name, pair in zip(names, batch, strict=True)},
+        "loo_a1": {name: pair[1].value for name, pair in zip(names, batch, strict=True)},
+    }
+    if pairing.excluded:
+        judge = replace(next(m for m in panel.members if m.name == pairing.judge), excluded=())
+        (whole,) = plan_pairs(table, panel, [judge], [pairing.against])
+        rows = whole.pairing.matrix
+        (pair,) = icc_batch([rows], FORMS, ci=None)
+        found["without_exclusion"] = UnderRule(
+            (), len(rows), pair[0].value, pair[1].value, float((rows[:, 1] - rows[:, 0]).mean())
+        )
+        found["left_out"] = tuple(
+            row for row in _rows(whole.pairing) if row.system in pairing.excluded
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasurePlan:
+    """A coefficient that the study asks for; without `planned` no sum can tell it."""
+
+    name: str
+    raters: tuple[str, ...]
+    planned: Planned | None
+    why: str = ""
+
+
+def plan_measures(
+    table: Counted, panel: Panel, names: Sequence[str], raters: Sequence[str]
+) -> Iterator[MeasurePlan]:
+    """Coefficients over all raters, and of each two, of one attribute."""
+    cube = table.cube
+    scores = cube.scores[[cube.raters.index(name) for name in raters], 0].T
+    present = scores[~np.isnan(scores)]
+    levels = levels_of(panel.scale, present) if present.size else None
+    if levels is not None and len(levels) > MOST_LEVELS:
+        levels = None
+    for asked in names:
+        name = NAMES.get(asked, asked)
+        if name in FOR_ALL:
+            yield _measure(asked, name, tuple(raters), scores, table, levels)
+            continue
+        for a, b in combinations(range(len(raters)), 2):
+            two = (raters[a], raters[b])
+            if name in FOR_TWO:
+                # As in memory, the later rater comes first.
+                yield _measure(asked, name, two, scores[:, [b, a]], table, levels)
+            else:
+                yield MeasurePlan(asked, two, None, "not_summable")
+
+
+def _measure(
+    asked: str,
+    name: str,
+    raters: tuple[str, ...],
+    scores: Floats,
+    table: Counted,
+    levels: Sequence[float] | None,
+) -> MeasurePlan:
+    from voirdire.errors import StatisticsError  # noqa: PLC0415 - one use
+
+    try:
+        return MeasurePlan(asked, raters, Planned.of(name, scores, table.counts, levels))
+    except StatisticsError:  # levels that are not there
+        return MeasurePlan(asked, raters, None, "not_summable")
+
+
+def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) -> Measure:
+    """The coefficient with its intervals."""
+    attribute = table.cube.attributes[0]
+    if plan.planned is None:
+        empty = Estimate(plan.name, math.nan, n=0, k=len(plan.raters), reason=plan.why)
+        return Measure(plan.name, attribute, "response", plan.raters, empty)
+    estimate = plan.planned.estimate(
+        table.counts, spread.squares[id(plan.planned)], spread.drawn, table.clusters, level
+    )
+    return Measure(plan.name, attribute, "response", plan.raters, estimate)
+
+
+def means_of_systems(tables: Sequence[Counted]) -> tuple[SystemMean, ...]:
+    """How each rater sees each system: means and SDs by attribute; overall the mean of these."""
+    raters = tables[0].cube.raters if tables else ()
+    systems = tuple(dict.fromkeys(s for table in tables for s in table.cube.systems))
+    found = []
+    for rater in raters:
+        rows = [_mean_of(tables, rater, system) for system in systems]
+        rows = [row for row in rows if row.n]
+        overall = np.array([row.overall for row in rows])
+        for row in rows:
+            same = int((overall == row.overall).sum())
+            rank = 1 + int((overall > row.overall).sum()) + (same - 1) / 2
+            found.append(replace(row, rank=math.nan if math.isnan(row.overall) else rank))
+    return tuple(found)
+
+
+def _mean_of(tables: Sequence[Counted], rater: str, system: str) -> SystemMean:
+    means, sds, most = {}, {}, 0
+    for table in tables:
+        attribute = table.cube.attributes[0]
+        n, mean, sd = _moments(table, rater, system)
+        means[attribute], sds[attribute], most = mean, sd, max(most, n)
+    there = [mean for mean in means.values() if not math.isnan(mean)]
+    overall = sum(there) / len(there) if there else math.nan
+    return SystemMean(rater, system, means, sds, most, overall, math.nan, math.nan)
+
+
+def _moments(table: Counted, rater: str, system: str) -> tuple[int, float, float]:
+    cube = table.cube
+    if system not in cube.systems:
+        return 0, math.nan, math.nan
+    scores = cube.scores[cube.raters.index(rater), 0]
+    kept = (cube.system == cube.systems.index(system)) & ~np.isnan(scores)
+    weight, values = table.counts[kept], scores[kept]
+    n = int(weight.sum())
+    if not n:
+        return 0, math.nan, math.nan
+    mean = float((weight * values).sum() / n)
+    square = float((weight * (values - mean) ** 2).sum())
+    return n, mean, math.sqrt(square / (n - 1)) if n > 1 else math.nan

@@ -1,0 +1,214 @@
+"""Verdicts on a stream: their code runs on counted patterns, and asks for sums over clusters.
+
+A verdict's components are functions of sums by cluster. Of patterns the sums themselves are known;
+how they spread over clusters is asked of a `Board`. What it does not know yet it notes, answers for
+now as if each response were a cluster, and the next pass over the parts finds it out. The code is
+run again until nothing is left to ask: twice, or three times where items are crossed with systems.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.ratings.pairing import kept_responses
+from voirdire.examining.streaming.requests import FINE, LEVEL_BITS, MISSING, Request
+from voirdire.examining.verdict.case import Case
+from voirdire.examining.verdict.gathering import family_of, gate_of, humans_of, systems_of
+from voirdire.stats.sums import ClusterMoments, ClusterSums, Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.panel import Panel
+    from voirdire.examining.streaming.results import Counted
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.study import Study
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+@dataclass
+class Board:
+    """What is known, and what is still to be found, of one attribute."""
+
+    count: Floats
+    systems: int
+    clusters: int
+    largest: int
+    known: dict[str, Any] = field(default_factory=dict)
+    wanted: dict[str, Request] = field(default_factory=dict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether each response is a cluster."""
+        return self.largest <= 1
+
+    def ask(self, request: Request, *context: Any) -> Any | None:
+        """What was found, else None: the next pass will find it."""
+        digest = hashlib.sha256(repr((request.kind, request.where, context)).encode())
+        for part in (request.values, request.bits, request.present, request.system):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        key = digest.hexdigest()
+        if key not in self.known:
+            self.wanted[key] = request
+        return self.known.get(key)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternCounts:
+    """The `Counts` of a panel whose rows are patterns: `rows` (N,) are their places among all."""
+
+    board: Board
+    rows: NDArray[np.intp]
+
+    @property
+    def count(self) -> Floats:
+        """(N,) responses of each row."""
+        return self.board.count[self.rows]
+
+    @property
+    def clusters(self) -> int:
+        """Clusters with such a response."""
+        return len(self.by_cluster(np.ones((len(self.rows), 1)), None, None))
+
+    @property
+    def items(self) -> int:
+        """Items with such a response."""
+        if self.board.alone:
+            return self.size()
+        found = self.board.ask(self._request("items", np.zeros((0, 0)), np.zeros(0, np.int64)))
+        return self.size() if found is None else int(found)
+
+    def only(self, kept: NDArray[np.bool_]) -> PatternCounts:
+        """Of the rows kept alone."""
+        return replace(self, rows=self.rows[kept])
+
+    def size(self, kept: NDArray[np.bool_] | None = None) -> int:
+        """Responses of the rows kept."""
+        return round(float(self.count.sum() if kept is None else self.count[kept].sum()))
+
+    def by_cluster(
+        self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
+    ) -> ClusterSums:
+        """Sums by cluster."""
+        there = columns if kept is None else np.where(kept[:, None], columns, 0.0)
+        if not self.board.alone:
+            linear = Linear.of(self._spread(there), self.board.largest)
+            asked = self._request("sums", linear.whole, linear.bits, -1 if where is None else where)
+            found: ClusterMoments | None = self.board.ask(asked)
+            if found is not None:
+                return found.sums(self._total(there))
+        made = ClusterSums(np.arange(len(there)), there, self.count)
+        return made if where is None else made.where(where)
+
+    def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
+        """Products of the sums of two columns, and their squares."""
+        two = np.where(kept[:, None], np.concatenate([x[:, :1], y[:, :1]], axis=1), 0.0)
+        most = max(float(np.abs(two).max(initial=0.0)), 1e-9) * self.board.largest
+        bits = np.full(3, int(np.floor(np.log2(2.0**30 / most**2))), np.int64)
+        whole = np.rint(self._spread(two) * 2.0**LEVEL_BITS).astype(np.int32)
+        found: ClusterMoments | None = None
+        if not self.board.alone:
+            found = self.board.ask(self._request("products", whole, bits))
+        if found is not None:
+            return found.sums(found.fine_total)
+        columns = np.stack([two[:, 0] * two[:, 1], two[:, 0] ** 2, two[:, 1] ** 2], axis=1)
+        return ClusterSums(np.arange(len(two)), columns, self.count)
+
+    def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
+        """Reading sums, effects of systems and items removed in turn."""
+        scores = np.concatenate([panel.mean_human[None], panel.judge]).T
+        start = np.stack([_system_means(panel, column) for column in scores.T])
+        whole = self._spread(np.rint(np.nan_to_num(scores) * FINE))
+        whole[self._spread((np.isnan(scores)) * 1.0) > 0] = MISSING
+        absent = np.ones(len(self.board.count), np.bool_)
+        absent[self.rows] = False
+        whole[absent] = MISSING
+        system = np.zeros(len(self.board.count), np.int64)
+        system[self.rows] = panel.system
+        asked = self._request("effects", whole.astype(np.int64), np.zeros(0, np.int64))
+        effects = self.board.ask(replace(asked, system=system))
+        rest, less = (start, start) if effects is None else effects.of_systems(start)
+        values = np.full((2, len(self.board.count), scores.shape[1]), np.nan)
+        for place, effect in enumerate((rest, less)):
+            values[place, self.rows] = scores - effect[:, panel.system].T
+        most = max(float(np.nanmax(np.abs(values[0]), initial=0.0)) * 2, 1e-9) ** 2
+        bits = np.floor(np.log2(2.0**30 / (np.array([most] * 3 + [1.0]) * self.board.largest)))
+        found: ClusterMoments | None = None
+        if effects is not None:
+            found = self.board.ask(self._request("reading", values, bits.astype(np.int64)))
+        if found is not None:
+            return found.sums(found.fine_total)
+        x = np.nan_to_num(values[0, self.rows])
+        run = x[:, 1:].mean(axis=1)
+        columns = [x[:, 0] * run, x[:, 0] ** 2, (x[:, 1:] ** 2).mean(axis=1), np.ones(len(x))]
+        return ClusterSums(np.arange(len(x)), np.stack(columns, axis=1), self.count)
+
+    def _request(self, kind: Any, values: NDArray[Any], bits: Ints, where: int = -1) -> Request:
+        present = np.zeros(len(self.board.count), np.bool_)
+        present[self.rows] = True
+        return Request(kind, values, bits, present, np.zeros(0, np.int64), where)
+
+    def _spread(self, columns: Floats) -> Floats:
+        """Columns of all patterns, 0 in those that are not of these."""
+        found = np.zeros((len(self.board.count), columns.shape[1]))
+        found[self.rows] = columns
+        return found
+
+    def _total(self, columns: Floats) -> Floats:
+        found: Floats = (self.count[:, None] * columns).sum(axis=0)
+        return found
+
+
+def _system_means(panel: ResponsePanel, scores: Floats) -> Floats:
+    there = ~np.isnan(scores)
+    weight = np.where(there, panel.weight if panel.weight is not None else 1.0, 0.0)
+    n = np.bincount(panel.system, weights=weight, minlength=len(panel.systems))
+    total = np.bincount(
+        panel.system, weights=weight * np.nan_to_num(scores), minlength=len(panel.systems)
+    )
+    return np.asarray(total / np.maximum(n, 1))
+
+
+def pattern_cases(
+    table: Counted, board: Board, panel: Panel, study: Study, *, clustered: bool
+) -> Iterator[Case]:
+    """The cases of one attribute, a row a pattern; see `gather_cases`."""
+    cube, attribute = table.cube, table.cube.attributes[0]
+    scores = table.scores
+    for judge in panel.judges:
+        kept = kept_responses(cube, judge.excluded)
+        declared = study.rater(judge.name)
+        rows = np.flatnonzero(kept)
+        runs = [at for at, (rater, _) in enumerate(table.patterns.columns) if rater == judge.name]
+        for reference in panel.references:
+            yield Case(
+                judge=judge.name,
+                attribute=attribute,
+                reference=reference,
+                scores=scores[:, runs].T[:, kept],
+                humans=humans_of(cube, reference, 0, panel)[:, kept],
+                items=rows,
+                width=panel.scale.width,
+                systems=systems_of(cube, kept),
+                clusters=rows if clustered else None,
+                family=family_of(judge, cube),
+                gate=gate_of(study, panel.scale),
+                temperature=None if declared is None else declared.temperature,
+                counted=PatternCounts(board, rows),
+            )
+
+
+def found_out(boards: Mapping[str, Board], answers: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Note what a pass found; whether there was anything."""
+    for name, found in answers.items():
+        boards[name].known.update(found)
+        boards[name].wanted.clear()
+    return any(answers.values())

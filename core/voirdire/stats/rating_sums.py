@@ -1,0 +1,611 @@
+"""Coefficients as functions of sums over responses: what a stream of parts can add up.
+
+A response is a row of ratings, one a rater. `RatingPatterns` counts the distinct rows, exactly; a
+`SummedCoefficient` turns rows into columns whose sums are all that it depends on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import StatisticsError
+from voirdire.stats._forms import quotients
+from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats._weights import disagreement
+from voirdire.stats.sums import quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
+
+    Columns = Callable[[Floats], Floats]
+    Statistic = Callable[[Floats], Floats]
+    Ints = NDArray[np.int64]
+
+#: Whole steps a point, in which scores on a grid are counted.
+STEPS = 20
+#: A missing score among whole steps, and one that was not asked for.
+MISSING, UNASKED = -(2**31), -(2**31) + 1
+#: Patterns that are counted at most; beyond, scores are summed as floats.
+MOST_PATTERNS = 400_000
+#: Limits of agreement hold 95 % of differences.
+_Z95 = 1.959963984540054
+#: Levels of a scale whose agreement is counted level by level, at most.
+MOST_LEVELS = 41
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingPatterns(Result):
+    """How often each row of ratings occurs; tables of two parts of the data add up: ``a + b``.
+
+    Attributes
+    ----------
+    columns : tuple of tuple of (str, int)
+        Rater and run of each column, sorted.
+    systems : tuple of str
+        Sorted; one empty name where there are none.
+    steps : (P, C) int32
+        Ratings in 20ths of a point, so that sums are whole numbers; `MISSING` is missing, and
+        `UNASKED` has no row in the table.
+    system : (P,) int64
+        Position in `systems`.
+    counts : (P,) int64
+        Responses that show the row. Their sum is checked against 2^63.
+    """
+
+    columns: tuple[tuple[str, int], ...]
+    systems: tuple[str, ...]
+    steps: NDArray[np.int32]
+    system: Ints
+    counts: Ints
+
+    @property
+    def n(self) -> int:
+        """Responses."""
+        return sum(self.counts.tolist())
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """(P, C) where there is a row, be its score there or missing."""
+        return np.asarray(self.steps != UNASKED)
+
+    @property
+    def scores(self) -> Floats:
+        """(P, C) ratings in points, NaN where missing."""
+        return np.where(self.steps <= UNASKED, np.nan, self.steps / STEPS)
+
+    def __str__(self) -> str:
+        """How much is counted."""
+        return f"{len(self.counts):,} patterns of {len(self.columns)} ratings, {self.n:,} responses"
+
+    def __add__(self, other: RatingPatterns) -> RatingPatterns:
+        """The counts of both parts; a column or system may be in one of them alone."""
+        columns = tuple(sorted({*self.columns, *other.columns}))
+        systems = tuple(sorted({*self.systems, *other.systems}))
+        parts = [self.on_columns(columns, systems), other.on_columns(columns, systems)]
+        return _distinct(
+            columns,
+            systems,
+            np.concatenate([part.steps for part in parts]),
+            np.concatenate([part.system for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    def on_columns(
+        self, columns: tuple[tuple[str, int], ...], systems: tuple[str, ...]
+    ) -> RatingPatterns:
+        if columns == self.columns and systems == self.systems:
+            return self
+        steps = np.full((len(self.counts), len(columns)), UNASKED, np.int32)
+        steps[:, [columns.index(column) for column in self.columns]] = self.steps
+        place = np.array([systems.index(system) for system in self.systems], np.int64)
+        return replace(
+            self, columns=columns, systems=systems, steps=steps, system=place[self.system]
+        )
+
+    def place_of(self, other: RatingPatterns) -> Ints:
+        """(Q,) for each pattern of `other`, a part of these, its position here."""
+        there = other.on_columns(self.columns, self.systems)
+        rows = np.concatenate([_keys(self.steps, self.system), _keys(there.steps, there.system)])
+        _, first, back = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        return np.asarray(first[back.ravel()[len(self.counts) :]])
+
+    def by_rater(self, raters: Sequence[str]) -> Floats:
+        """(P, R) each rater's mean over the runs present, NaN where missing."""
+        scores = self.scores
+        found = np.full((len(self.counts), len(raters)), np.nan)
+        for place, rater in enumerate(raters):
+            own = scores[:, [at for at, (name, _) in enumerate(self.columns) if name == rater]]
+            n = (~np.isnan(own)).sum(axis=1)
+            np.divide(np.nansum(own, axis=1), n, out=found[:, place], where=n > 0)
+        return found
+
+
+def count_patterns(
+    scores: Any,
+    columns: Sequence[tuple[str, int]],
+    system: Any = None,
+    systems: Sequence[str] = ("",),
+    asked: Any = None,
+) -> tuple[RatingPatterns, Ints] | None:
+    """Count the distinct rows of ratings, and say which row each response shows.
+
+    Parameters
+    ----------
+    scores : (N, C) float64
+        NaN is missing.
+    columns : sequence of (rater, run)
+        What each column is.
+    system : (N,) int, optional
+        Position in `systems`.
+    asked : (N, C) bool, optional
+        Where there is a row; by default everywhere.
+
+    Returns
+    -------
+    (RatingPatterns, (N,) int64) or None
+        None where a score is no whole number of 20ths, or there are too many different rows.
+
+    Examples
+    --------
+    >>> found, code = count_patterns([[1, 2], [1, 2], [3, np.nan]], [("a", 1), ("b", 1)])
+    >>> found.counts.tolist(), code.tolist()
+    ([2, 1], [0, 0, 1])
+    """
+    from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
+
+    given = np.ascontiguousarray(scores, dtype=np.float64)
+    of = np.zeros(len(given), np.int64) if system is None else np.asarray(system, np.int64)
+    steps = np.empty(given.shape, np.int32)
+    unit, low, high = kernels.whole_steps(given.ravel(), steps.reshape(-1))
+    if unit == 0:
+        return None
+    if asked is not None:
+        steps[~asked] = UNASKED
+    base = (high - low) // unit + 3
+    if len(systems) * float(base) ** len(columns) >= 2.0**62:
+        return None
+    keys = np.empty(len(given), np.int64)
+    kernels.pattern_keys(steps, of, unit, low, base, keys)
+    first, code = _first_of(keys, len(systems) * base ** len(columns))
+    if len(first) > MOST_PATTERNS:
+        return None
+    order = _order(columns, systems)
+    counts = np.bincount(code, minlength=len(first)).astype(np.int64)
+    made = RatingPatterns(
+        tuple(columns), tuple(systems), steps[first], of[first], counts
+    ).on_columns(*order)
+    sort = np.lexsort(_keys(made.steps, made.system).T[::-1])
+    back = np.empty(len(sort), np.int64)
+    back[sort] = np.arange(len(sort))
+    made = replace(made, steps=made.steps[sort], system=made.system[sort], counts=made.counts[sort])
+    return made, back[code]
+
+
+def _order(
+    columns: Sequence[tuple[str, int]], systems: Sequence[str]
+) -> tuple[tuple[tuple[str, int], ...], tuple[str, ...]]:
+    return tuple(sorted(columns)), tuple(sorted(systems))
+
+
+def _first_of(keys: Ints, space: int) -> tuple[Ints, Ints]:
+    """Where each distinct key stands first, and which key each row has; by counting if few."""
+    if space <= max(4 * len(keys), 1 << 16):
+        first = np.full(space, -1, np.int64)
+        first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+        there = np.flatnonzero(first >= 0)
+        number = np.empty(space, np.int64)
+        number[there] = np.arange(len(there))
+        return first[there], number[keys]
+    _, found, code = np.unique(keys, return_index=True, return_inverse=True)
+    return found, code
+
+
+def _keys(steps: NDArray[np.int32], system: Ints) -> NDArray[np.int64]:
+    return np.concatenate([system[:, None], steps.astype(np.int64)], axis=1)
+
+
+def _distinct(
+    columns: tuple[tuple[str, int], ...],
+    systems: tuple[str, ...],
+    steps: NDArray[np.int32],
+    system: Ints,
+    counts: Ints,
+) -> RatingPatterns:
+    rows, back = np.unique(_keys(steps, system), axis=0, return_inverse=True)
+    if sum(counts.tolist()) >= 2**62:
+        raise StatisticsError("more responses than a whole number of 63 bits can count")
+    total = np.zeros(len(rows), np.int64)
+    np.add.at(total, back.ravel(), counts)
+    return RatingPatterns(columns, systems, rows[:, 1:].astype(np.int32), rows[:, 0], total)
+
+
+# --- coefficients of sums
+
+
+@dataclass(frozen=True, slots=True)
+class SummedCoefficient:
+    """A coefficient as a smooth function of summed columns.
+
+    Attributes
+    ----------
+    name : str
+        As the in-memory coefficient is called.
+    columns : callable
+        (n, R) ratings -> (n, F), rows that do not count being 0.
+    statistic : callable
+        (..., F) sums -> (...,) values, NaN where undefined.
+    counted : callable
+        Sums -> how many responses stand behind the value.
+    reason : str
+        Why it is undefined where it is.
+    """
+
+    name: str
+    columns: Columns
+    statistic: Statistic
+    reason: str = "zero_variance"
+
+    def value(self, sums: Floats) -> float:
+        """The coefficient of all."""
+        with np.errstate(all="ignore"):
+            return float(self.statistic(sums))
+
+    def slopes(self, sums: Floats) -> Floats:
+        """(F,) how the coefficient moves with each sum, by central differences."""
+        scale = max(float(np.abs(sums).max(initial=0.0)), 1.0)
+        step = np.maximum(np.abs(sums), 1e-3 * scale) * 1e-5
+        moved = np.diag(step)
+        with np.errstate(all="ignore"):
+            found = (self.statistic(sums + moved) - self.statistic(sums - moved)) / (2 * step)
+        return np.where(np.isfinite(found), found, 0.0)
+
+
+def summed_coefficient(name: str, raters: int, levels: Sequence[float] | None) -> SummedCoefficient:
+    """The coefficient of that name, for so many raters.
+
+    Parameters
+    ----------
+    name : str
+        Over all raters: icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha_nominal,
+        alpha_ordinal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement; of two: cohen,
+        qwk, ccc, pearson, bias, loa_low, loa_high, mae, rmse, f1.
+    levels : sequence of float or None
+        The declared levels in their order; None where scores lie between them.
+
+    Raises
+    ------
+    StatisticsError
+        A name that is not one of these; levels are needed and not there, or too many.
+
+    Examples
+    --------
+    >>> ccc = summed_coefficient("ccc", 2, None)
+    >>> print(round(ccc.value(ccc.columns(np.array([[1.0, 1], [2, 3], [3, 3]])).sum(axis=0)), 4))
+    0.8
+    """
+    if name in _MOMENTS:
+        return _MOMENTS[name](raters)
+    if name not in _LEVELLED:
+        raise StatisticsError(f"{name!r} is no coefficient of sums")
+    if levels is None or len(levels) > MOST_LEVELS:
+        have = "scores lie between the levels" if levels is None else f"{len(levels)} levels"
+        raise StatisticsError(f"{name} counts levels, and {have}")
+    return _LEVELLED[name](np.asarray(levels, dtype=np.float64))
+
+
+#: Which need no levels, and which do; of all raters, and of two.
+FOR_ALL = (
+    "icc_1", "icc_c1", "icc_a1", "icc_1k", "icc_ck", "icc_ak", "alpha_interval", "alpha_nominal",
+    "alpha_ordinal", "alpha_ratio", "fleiss", "ac1", "ac2", "bp", "agreement",
+)  # fmt: skip
+FOR_TWO = (
+    "bias", "mae", "rmse", "loa_low", "loa_high", "ccc", "pearson", "cohen", "qwk", "f1",
+)  # fmt: skip
+
+
+def _complete(scores: Floats) -> NDArray[np.bool_]:
+    return np.asarray(~np.isnan(scores).any(axis=1))
+
+
+def _icc_columns(scores: Floats) -> Floats:
+    """Complete rows: 1, each rater's score, the sum of squares, the square of the sum."""
+    there = _complete(scores)
+    x = np.where(there[:, None], scores, 0.0)
+    total = x.sum(axis=1)
+    return np.concatenate(
+        [there[:, None] * 1.0, x, (x**2).sum(axis=1)[:, None], (total**2)[:, None]], axis=1
+    )
+
+
+def icc_squares(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean squares of rows, raters and error from the sums (..., k + 3) of an ICC."""
+    n, raters, square, rows = sums[..., 0], sums[..., 1:-2], sums[..., -2], sums[..., -1]
+    k = raters.shape[-1]
+    mean = raters.mean(axis=-1)
+    level = k * mean**2 / n
+    # Differences of sums are exact where scores are whole steps; those of squares would cancel.
+    columns = ((raters - mean[..., None]) ** 2).sum(axis=-1) / n
+    between = rows / k - level
+    error = square - level - between - columns
+    return between / (n - 1), columns / (k - 1), error / ((n - 1) * (k - 1))
+
+
+def _icc_value(form: str, k: int, sums: Floats) -> Floats:
+    n, rows = sums[..., 0], sums[..., -1]
+    squares = icc_squares(sums)
+    parts = quotients((form,), k)[0]
+    above, below = (
+        sum((line[at, 0] + line[at, 1] / n) * squares[at] for at in range(3)) for line in parts
+    )
+    return above / np.where(np.abs(below) > 1e-14 * rows / n, below, np.nan)
+
+
+def _pair_columns(scores: Floats) -> Floats:
+    """1, x, y, x², y², xy, |y - x| of rows with both."""
+    there = _complete(scores)
+    x, y = np.where(there[:, None], scores, 0.0).T
+    return np.stack([there * 1.0, x, y, x * x, y * y, x * y, np.abs(y - x)], axis=1)
+
+
+def _spread(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Difference of means, sums of squares about the means, and of products."""
+    n, x, y, xx, yy, xy, _ = (sums[..., at] for at in range(7))
+    return y / n - x / n, xx - x * x / n, yy - y * y / n, xy - x * y / n
+
+
+def _ccc(sums: Floats) -> Floats:
+    shift, xx, yy, xy = _spread(sums)
+    whole = xx + yy + sums[..., 0] * shift**2
+    return 2 * xy / np.where(whole > 0, whole, np.nan)
+
+
+def _pearson(sums: Floats) -> Floats:
+    _, xx, yy, xy = _spread(sums)
+    whole = xx * yy
+    return xy / np.sqrt(np.where(whole > 0, whole, np.nan))
+
+
+def _bias(sums: Floats) -> Floats:
+    return _spread(sums)[0]
+
+
+def _limit(side: int, sums: Floats) -> Floats:
+    shift, xx, yy, xy = _spread(sums)
+    return shift + side * _Z95 * np.sqrt(np.maximum(xx + yy - 2 * xy, 0) / (sums[..., 0] - 1))
+
+
+def _mae(sums: Floats) -> Floats:
+    return sums[..., 6] / sums[..., 0]
+
+
+def _rmse(sums: Floats) -> Floats:
+    return np.sqrt(np.maximum(sums[..., 3] + sums[..., 4] - 2 * sums[..., 5], 0) / sums[..., 0])
+
+
+def _unit_columns(scores: Floats) -> Floats:
+    """Interval alpha: of rows with two ratings or more, m, Σx, Σx² and the disagreement inside."""
+    m = (~np.isnan(scores)).sum(axis=1)
+    used = m > 1
+    x = np.where(np.isnan(scores) | ~used[:, None], 0.0, scores)
+    total, square, m = x.sum(axis=1), (x * x).sum(axis=1), np.where(used, m, 0)
+    inside = 2 * (m * square - total**2) / np.maximum(m - 1, 1)
+    return np.stack([m * 1.0, total, square, inside], axis=1)
+
+
+def _interval_alpha(sums: Floats) -> Floats:
+    n, total, square, inside = (sums[..., at] for at in range(4))
+    expected = 2 * (n * square - total**2)
+    return 1 - (n - 1) * inside / np.where(expected > 0, expected, np.nan)
+
+
+def _moment_forms() -> dict[str, Callable[[int], SummedCoefficient]]:
+    def icc(form: str, raters: int) -> SummedCoefficient:
+        return SummedCoefficient(
+            f"ICC({form})", _icc_columns, partial(_icc_value, form, raters), "zero_variance"
+        )
+
+    def two(name: str, statistic: Statistic, _raters: int) -> SummedCoefficient:
+        return SummedCoefficient(name, _pair_columns, statistic)
+
+    def alpha(_raters: int) -> SummedCoefficient:
+        return SummedCoefficient(
+            "alpha (interval)", _unit_columns, _interval_alpha, "zero_expected_disagreement"
+        )
+
+    forms = {"icc_1": "1", "icc_c1": "C,1", "icc_a1": "A,1", "icc_1k": "1,k", "icc_ck": "C,k",
+             "icc_ak": "A,k"}  # fmt: skip
+    pairs: dict[str, tuple[str, Statistic]] = {
+        "bias": ("bias", _bias), "mae": ("MAE", _mae), "rmse": ("RMSE", _rmse),
+        "loa_low": ("lower limit of agreement", partial(_limit, -1)),
+        "loa_high": ("upper limit of agreement", partial(_limit, 1)),
+        "ccc": ("CCC", _ccc), "pearson": ("Pearson r", _pearson),
+    }  # fmt: skip
+    return {
+        **{name: partial(icc, form) for name, form in forms.items()},
+        **{name: partial(two, *named) for name, named in pairs.items()},
+        "alpha_interval": alpha,
+    }
+
+
+_MOMENTS = _moment_forms()
+
+
+def _level_counts(levels: Floats, scores: Floats) -> Floats:
+    """(n, q) how many raters gave each level."""
+    return np.stack([(scores == level).sum(axis=1) for level in levels], axis=1) * 1.0
+
+
+def _coincidences(levels: Floats, scores: Floats) -> Floats:
+    """(n, q²) of rows with two ratings or more: pairs of levels within the row, over m - 1."""
+    counts = _level_counts(levels, scores)
+    m = counts.sum(axis=1)
+    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(len(levels)))
+    return (pairs / np.maximum(m - 1, 1)[:, None, None]).reshape(len(counts), -1)
+
+
+def _metric(metric: str, levels: Floats, share: Floats) -> Floats:
+    """(..., q, q) squared differences of levels; ordinal ones depend on the ratings of each."""
+    if metric == "nominal":
+        return 1 - np.eye(len(levels))
+    if metric == "ordinal":
+        # The interval metric on mid-ranks: the ratings below, and half of one's own.
+        ranks = np.cumsum(share, axis=-1) - share / 2
+        return (ranks[..., :, None] - ranks[..., None, :]) ** 2
+    a, b = levels[:, None], levels[None, :]
+    if metric == "ratio":
+        return ((a - b) / np.where(a + b == 0, 1.0, a + b)) ** 2
+    return (a - b) ** 2
+
+
+def _counted_alpha(metric: str, levels: Floats, sums: Floats) -> Floats:
+    q = len(levels)
+    pairs = sums.reshape(*sums.shape[:-1], q, q)
+    share = pairs.sum(axis=-1)
+    n, far = share.sum(axis=-1), _metric(metric, levels, share)
+    observed = (pairs * far).sum(axis=(-1, -2))
+    expected = (share[..., :, None] * share[..., None, :] * far).sum(axis=(-1, -2))
+    return 1 - (n - 1) * observed / np.where(expected > 0, expected, np.nan)
+
+
+def _gwet_columns(levels: Floats, far: Floats, scores: Floats) -> Floats:
+    """Disagreement of the row's pairs, whether it has any, its shares of levels, whether rated."""
+    counts = _level_counts(levels, scores)
+    m = counts.sum(axis=1)
+    pairs = m * (m - 1)
+    clash = np.einsum("pc,ck,pk->p", counts, far, counts)
+    return np.column_stack(
+        [clash / np.maximum(pairs, 1), pairs > 0, counts / np.maximum(m, 1)[:, None], m > 0]
+    )
+
+
+def _gwet(kind: str, far: Floats, sums: Floats) -> Floats:
+    observed = sums[..., 0] / sums[..., 1]
+    if kind == "agreement":
+        return 1 - observed
+    share, q = sums[..., 2:-1] / sums[..., -1:], len(far)
+    if kind == "fleiss":
+        expected = ((share @ far) * share).sum(axis=-1)
+    elif kind == "bp":
+        expected = np.full(share.shape[:-1], far.sum() / (q * q))
+    else:
+        scale = (q * q - far.sum()) / (q * (q - 1)) if q > 1 else 1.0
+        expected = float(q > 1) - scale * (share * (1 - share)).sum(axis=-1)
+    return 1 - observed / np.where(expected > 0, expected, np.nan)
+
+
+def _joint(levels: Floats, scores: Floats) -> Floats:
+    """(n, q²) the cell of rows with both ratings."""
+    found = (scores[:, :1] == levels)[:, :, None] & (scores[:, 1:] == levels)[:, None, :]
+    return found.reshape(len(scores), -1) * 1.0
+
+
+def _cohen(far: Floats, sums: Floats) -> Floats:
+    q = len(far)
+    table = sums.reshape(*sums.shape[:-1], q, q)
+    n = table.sum(axis=(-1, -2))
+    rows, columns = table.sum(axis=-1), table.sum(axis=-2)
+    expected = ((rows @ far) * columns).sum(axis=-1)
+    return 1 - n * (table * far).sum(axis=(-1, -2)) / np.where(expected > 0, expected, np.nan)
+
+
+def _f1(q: int, sums: Floats) -> Floats:
+    """F1 of the upper of two levels; of more levels the mean over those that occur."""
+    table = sums.reshape(*sums.shape[:-1], q, q)
+    hit = np.einsum("...ii->...i", table)
+    whole = table.sum(axis=-1) + table.sum(axis=-2)
+    each = 2 * hit / np.where(whole > 0, whole, np.nan)
+    return each[..., -1] if q == 2 else np.nanmean(each, axis=-1)
+
+
+def _levelled_forms() -> dict[str, Callable[[Floats], SummedCoefficient]]:
+    certain = "zero_expected_disagreement"
+
+    def alpha(metric: str, levels: Floats) -> SummedCoefficient:
+        return SummedCoefficient(
+            f"alpha ({metric})",
+            partial(_coincidences, levels),
+            partial(_counted_alpha, metric, levels),
+            certain,
+        )
+
+    def gwet(kind: str, name: str, weights: Any, levels: Floats) -> SummedCoefficient:
+        far = disagreement(weights, levels)
+        return SummedCoefficient(
+            name, partial(_gwet_columns, levels, far), partial(_gwet, kind, far), certain
+        )
+
+    def cohen(name: str, weights: Any, levels: Floats) -> SummedCoefficient:
+        far = disagreement(weights, levels)
+        return SummedCoefficient(name, partial(_joint, levels), partial(_cohen, far), certain)
+
+    def f1(levels: Floats) -> SummedCoefficient:
+        return SummedCoefficient(
+            "F1" if len(levels) == 2 else "macro-F1",
+            partial(_joint, levels),
+            partial(_f1, len(levels)),
+            "no_data",
+        )
+
+    return {
+        **{f"alpha_{metric}": partial(alpha, metric) for metric in ("nominal", "ordinal", "ratio")},
+        "fleiss": partial(gwet, "fleiss", "Fleiss' kappa (unweighted)", None),
+        "ac1": partial(gwet, "ac", "AC1", None),
+        "ac2": partial(gwet, "ac", "AC2 (quadratic)", "quadratic"),
+        "bp": partial(gwet, "bp", "Brennan-Prediger (unweighted)", None),
+        "agreement": partial(gwet, "agreement", "joint agreement", None),
+        "cohen": partial(cohen, "Cohen's kappa (unweighted)", None),
+        "qwk": partial(cohen, "Cohen's kappa (quadratic)", "quadratic"),
+        "f1": f1,
+    }
+
+
+_LEVELLED = _levelled_forms()
+
+
+def delta_interval(value: float, square: float, clusters: int, level: float) -> Interval:
+    """The t interval of a linearised coefficient, from the sum of squared cluster sums.
+
+    The linearised values sum to about 0, so that ``G / (G - 1) square`` estimates the variance of
+    their sum; see `voirdire.stats.sums.jackknife`, which it approaches as clusters grow.
+    """
+    if clusters < 2 or not math.isfinite(value):
+        return Interval("cluster_delta", level, math.nan, math.nan)
+    se = math.sqrt(clusters / (clusters - 1) * square)
+    reach = quantile((1 + level) / 2, clusters - 1) * se
+    return Interval("cluster_delta", level, value - reach, value + reach)
+
+
+def poisson_interval(values: Floats, level: float) -> Interval:
+    """Percentiles of a coefficient over Poisson-weighted replicates."""
+    kept = values[np.isfinite(values)]
+    if len(kept) < len(values) or not len(kept):
+        return Interval("poisson", level, math.nan, math.nan)
+    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    return Interval("poisson", level, float(low), float(high))
+
+
+def summed_estimate(
+    coefficient: SummedCoefficient,
+    value: float,
+    intervals: Sequence[Interval],
+    *,
+    n: int,
+    k: int,
+    left_out: int = 0,
+    details: dict[str, Any] | None = None,
+) -> Estimate:
+    """The result of a coefficient of sums."""
+    reason = coefficient.reason if math.isnan(value) else None
+    kept = () if reason else tuple(intervals)
+    return Estimate(
+        coefficient.name, value, kept, n, k, left_out, reason, details=dict(details or {})
+    )

@@ -1,0 +1,362 @@
+"""Ratings at rest: a folder of Parquet parts, each of whole items or clusters, sorted by item.
+
+``FOLDER/attribute=A/part-<hash>.parquet`` holds tidy ratings of one attribute. No item, and where
+clusters are declared no cluster, stands in two parts, so that sums over parts are sums over all.
+What each part says of itself lies in its Parquet metadata under `KEY`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import polars as pl
+
+from voirdire.errors import NotSummableError, TableError, duplicate, listed
+from voirdire.files import file_hash
+from voirdire.tables._ids import canonical_ids
+from voirdire.tables._names import find
+from voirdire.tables._tables import FACTS, RATINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+KEY = "voirdire"
+#: Rows of a part, about; memory while a part is read follows from it.
+PART_ROWS = 500_000
+#: Rows that are held while they are dealt out to their buckets.
+HELD_ROWS = 3_000_000
+#: Buckets at most: each is sorted in memory, and cut into parts.
+MOST_BUCKETS = 256
+#: What a rating is a rating of; `run` after it tells repetitions apart.
+_ORDER = ("cluster", "item", "system", "rater", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of one file that hold whole items, or whole clusters where these are declared.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    rows : int
+        How many it has.
+    attribute : str
+        Of all its rows.
+    frame : DataFrame or None
+        Its rows, sorted, where they are at hand; else they are read from the file.
+    """
+
+    path: str
+    rows: int
+    attribute: str
+    frame: pl.DataFrame | None = None
+
+    def __str__(self) -> str:
+        """The file's name, for messages."""
+        return self.path
+
+
+@dataclass
+class _Buckets:
+    """Rows dealt out by a hash of their key to files of fragments, few of them held at a time."""
+
+    folder: Path
+    key: str
+    count: int
+    held: dict[int, list[pl.DataFrame]] = field(default_factory=lambda: defaultdict(list))
+    rows: int = 0
+    written: int = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        key = pl.col(self.key)
+        if self.key == "cluster":
+            key = pl.coalesce(key, pl.col("item"))
+        dealt = frame.with_columns((key.hash(0) % self.count).cast(pl.Int32).alias("_bucket"))
+        for (bucket,), rows in dealt.partition_by("_bucket", as_dict=True).items():
+            self.held[int(bucket)].append(rows.drop("_bucket"))
+        self.rows += frame.height
+        if self.rows >= HELD_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        for bucket, frames in self.held.items():
+            path = self.folder / f"{bucket:04d}" / f"{self.written:06d}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pl.concat(frames, how="diagonal_relaxed").write_parquet(path, compression="lz4")
+        self.written += 1
+        self.held.clear()
+        self.rows = 0
+
+    def read(self) -> Iterator[pl.DataFrame]:
+        """The buckets one after another; each is gone once it was read."""
+        self.flush()
+        for path in sorted(self.folder.iterdir()):
+            fragments = [pl.read_parquet(file) for file in sorted(path.iterdir())]
+            shutil.rmtree(path)
+            yield pl.concat(fragments, how="diagonal_relaxed")
+
+
+def write_layout(
+    batches: Iterable[pl.DataFrame], folder: str | Path, *, rows: int, part_rows: int = PART_ROWS
+) -> tuple[Part, ...]:
+    """Write tidy ratings as parts of whole items; with clusters, of whole clusters.
+
+    Parameters
+    ----------
+    batches : iterable of DataFrame
+        Tidy ratings (``item, rater, attribute, score`` and what else `voirdire.tables.RATINGS`
+        and `FACTS` name), in any order; an item may stand in several.
+    folder : path
+        Where ``attribute=A/part-<hash>.parquet`` are to lie.
+    rows : int
+        About how many ratings there are, so that parts come out at `part_rows`.
+
+    Returns
+    -------
+    tuple of Part
+        What was written.
+
+    Raises
+    ------
+    TableError
+        A rating stands twice: one rater, response, attribute and run.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = uuid4().hex
+    draft = folder / ".dealing"
+    shutil.rmtree(draft, ignore_errors=True)
+    count = min(max(round(rows / part_rows), 1), MOST_BUCKETS)
+    try:
+        items = _Buckets(draft / "items", "item", count)
+        clustered = False
+        for batch in batches:
+            clustered |= "cluster" in batch.columns and batch["cluster"].null_count() < batch.height
+            items.add(batch)
+        buckets = items
+        if clustered:
+            buckets = _Buckets(draft / "clusters", "cluster", count)
+            for frame in items.read():
+                buckets.add(_with_clusters(frame))
+        key = "cluster" if clustered else "item"
+        return tuple(
+            part
+            for frame in buckets.read()
+            for part in _write_bucket(frame, folder, {"whole": key, "set": name}, part_rows)
+        )
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:
+    """Each item's rows with the cluster that one of them names: a file of labels may name none."""
+    same = [name for name in ("item", "system") if name in frame.columns]
+    known = pl.col("cluster").drop_nulls().first().over(same)
+    return frame.with_columns(pl.coalesce("cluster", known))
+
+
+def _write_bucket(
+    frame: pl.DataFrame, folder: Path, said: dict[str, Any], part_rows: int
+) -> Iterator[Part]:
+    for part in in_memory(frame, said["whole"], part_rows):
+        yield _write_part(part, folder, said)
+
+
+def in_memory(
+    frame: pl.DataFrame, key: str, part_rows: int = PART_ROWS, name: str = ""
+) -> Iterator[Part]:
+    """Tidy ratings, whole in memory, as parts of whole items (or clusters) in their order.
+
+    Raises
+    ------
+    TableError
+        A rating stands twice.
+    """
+    kinds = {**RATINGS, **FACTS, "attribute": pl.String(), "status": pl.String()}
+    order = [name for name in _ORDER if name in frame.columns]
+    for (attribute,), rows in frame.partition_by("attribute", as_dict=True).items():
+        names = [name for name in kinds if name in rows.columns]
+        tidy = rows.select(pl.col(name).cast(kinds[name]) for name in names)
+        if not _is_sorted(tidy, order):
+            tidy = tidy.sort(order)
+        _check_once(tidy)
+        for piece in _pieces(tidy, key, part_rows):
+            yield Part(name, piece.height, str(attribute), piece)
+
+
+def _is_sorted(tidy: pl.DataFrame, order: Sequence[str]) -> bool:
+    """Whether rows stand in order: each pair of neighbours by its first column that differs."""
+    # Of few rows a sort is no slower than the look.
+    falls, same = pl.lit(value=False), pl.lit(value=True)
+    for name in order:
+        before = pl.col(name).shift(1)
+        falls |= same & (pl.col(name) < before).fill_null(value=False)
+        same &= pl.col(name).eq_missing(before)
+    return not tidy.select(falls.slice(1).any()).item()
+
+
+def _check_once(tidy: pl.DataFrame) -> None:
+    """Rows are sorted: the same rating twice stands side by side."""
+    same = [name for name in ("item", "system", "rater", "run") if name in tidy.columns]
+    twice = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(1)) for name in same)
+    found = tidy.with_row_index("_row").filter(twice & (pl.col("_row") > 0)).head(1)
+    if found.height:
+        row = found.row(0, named=True)
+        of = f" of system {row['system']!r}" if row.get("system") is not None else ""
+        place = f"rater {row['rater']!r}, attribute {row['attribute']!r}"
+        raise duplicate("item", f"{row['item']}{of}", place, error=TableError)
+
+
+def _pieces(tidy: pl.DataFrame, key: str, part_rows: int) -> Iterator[pl.DataFrame]:
+    """A sorted frame cut between items (or clusters) into pieces of about so many rows."""
+    whole = max(round(tidy.height / part_rows), 1)
+    if whole == 1:
+        yield tidy
+        return
+    names = tidy.select(_unit(key)).to_series()
+    starts = (names != names.shift(1)).fill_null(value=True).arg_true()
+    start = 0
+    for number in range(1, whole + 1):
+        at = starts.search_sorted(number * tidy.height // whole)
+        end = tidy.height if number == whole or at == len(starts) else int(starts[at])
+        if end > start:
+            yield tidy.slice(start, end - start)
+        start = end
+
+
+def _unit(key: str) -> pl.Expr:
+    return pl.coalesce("cluster", "item") if key == "cluster" else pl.col("item")
+
+
+def _write_part(part: Part, folder: Path, said: dict[str, Any]) -> Part:
+    inside = folder / f"attribute={quote(part.attribute, safe=' ')}"
+    inside.mkdir(parents=True, exist_ok=True)
+    draft = inside / ".part.draft"
+    text = json.dumps({"layout": 1, **said, "attribute": part.attribute, "rows": part.rows})
+    frame = part.frame
+    if frame is None:
+        raise TableError(f"{part}: there is nothing to write")
+    frame.write_parquet(draft, metadata={KEY: text}, row_group_size=part.rows)
+    path = inside / f"part-{file_hash(draft)[:16]}.parquet"
+    draft.replace(path)
+    return Part(str(path), part.rows, part.attribute)
+
+
+def said_of(path: str | Path) -> dict[str, Any] | None:
+    """What a part of the layout says of itself; None for any other Parquet file."""
+    found = pl.read_parquet_metadata(path).get(KEY)
+    return None if found is None else json.loads(found)
+
+
+def parquet_rows(path: str | Path) -> int:
+    """Rows of a Parquet file, by its footer."""
+    return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+#: Columns of a long table, and what stands where a file has none.
+_LONG = ("item", "system", "rater", "run", "attribute", "score", "status", "cluster", "subgroup")
+_NEEDED = ("item", "rater", "score")
+BATCH_ROWS = 500_000
+
+
+def tidy_batches(files: Sequence[Path], named: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+    """Long tables, one row a rating, read a batch at a time as tidy ratings.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Parquet or CSV.
+    named : mapping
+        Part of a rating -> its column; others are found by their usual names.
+
+    Raises
+    ------
+    TableError
+        A file has no column of items, raters or scores (a row holds several ratings, or one rater
+        is meant), a score is no number, or an id is missing; the message names the place.
+    """
+    for file in files:
+        lazy = _scan(file)
+        have = lazy.collect_schema().names()
+        columns = {part: find(part, have, named.get(part), str(file)) for part in _LONG}
+        for part in _NEEDED:
+            if columns[part] is None:
+                raise NotSummableError(
+                    f"{file}: there is no column of the {part}s of a row (columns: "
+                    f"{listed(have)}): name it by --{part}, or read the file without --streaming "
+                    "or --partition where a row holds several ratings"
+                )
+        used = [(part, column) for part, column in columns.items() if column is not None]
+        if len({column for _, column in used}) < len(used):  # `answer` may be score and status
+            used = [(p, c) for p, c in used if p != "status" or c != columns["score"]]
+        start = 0
+        chosen = lazy.select(pl.col(column).alias(part) for part, column in used)
+        for batch in chosen.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+            yield _tidy(batch, file, start)
+            start += batch.height
+
+
+def is_long(file: Path, named: Mapping[str, str]) -> bool:
+    """Whether a file is Parquet or CSV with a row a rating, so that it is read in batches."""
+    if file.suffix.lower() not in (".parquet", ".pq", ".csv", ".tsv") or not file.is_file():
+        return False
+    have = _scan(file).collect_schema().names()
+    return all(named.get(part) or find(part, have, None, str(file)) for part in _NEEDED)
+
+
+def rows_about(file: Path) -> int:
+    """Rows of a Parquet file, or about those of a text, by its size and its first lines."""
+    if file.suffix.lower() in (".parquet", ".pq"):
+        return parquet_rows(file)
+    with file.open("rb") as lines:
+        head = [len(line) for _, line in zip(range(1000), lines, strict=False)]
+    return round(file.stat().st_size / max(sum(head) / max(len(head), 1), 1))
+
+
+def _scan(file: Path) -> pl.LazyFrame:
+    try:
+        if file.suffix.lower() in (".csv", ".tsv"):
+            # As text: a column of ids is not guessed to be numbers from its first rows.
+            separator = "\t" if file.suffix.lower() == ".tsv" else ","
+            lazy = pl.scan_csv(file, infer_schema=False, separator=separator)
+        else:
+            lazy = pl.scan_parquet(file, hive_partitioning=False)
+        lazy.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise TableError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from None
+    return lazy
+
+
+def _tidy(batch: pl.DataFrame, file: Path, start: int) -> pl.DataFrame:
+    frame = batch.with_columns(canonical_ids(batch["item"]))
+    for part in ("item", "rater"):
+        if frame[part].null_count():
+            row = start + int(frame[part].is_null().arg_true()[0]) + 1
+            raise TableError(f"{file}, row {row:,}: the {part} is missing")
+    score = frame["score"]
+    if score.dtype == pl.String:
+        clean = score.str.strip_chars()
+        score = clean.replace("", None)
+    numbers = score.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & score.is_not_null()) | numbers.is_nan().fill_null(value=False)
+    if score.dtype.is_float():
+        numbers, wrong = numbers.fill_nan(None), wrong & False
+    if wrong.any():
+        at = int(wrong.arg_true()[0])
+        raise TableError(f"{file}, row {start + at + 1:,}: the score {score[at]!r} is no number")
+    kinds = {**RATINGS, **FACTS, "attribute": pl.String(), "status": pl.String()}
+    status = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+    defaults = {"run": pl.lit(1), "attribute": pl.lit("score"), "status": status}
+    made = frame.with_columns(numbers.alias("score"))
+    made = made.with_columns(
+        value.alias(name) for name, value in defaults.items() if name not in made.columns
+    )
+    return made.select(pl.col(name).cast(kinds[name]) for name in _LONG if name in made.columns)

@@ -1,0 +1,402 @@
+"""Ratings as a stream: the same numbers as in memory, however the data are cut."""
+
+import dataclasses
+import math
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+import voirdire
+from voirdire.errors import InputError, TableError
+from voirdire.examining.measures import MEASURES, PAIRWISE
+from voirdire.examining.streaming.parts import read_part
+from voirdire.examining.streaming.passes import first_sums
+from voirdire.examining.streaming.source import parts_of, stream_of
+from voirdire.stats import _pattern_kernels as kernels
+from voirdire.stats.rating_sums import (
+    FOR_ALL,
+    FOR_TWO,
+    count_patterns,
+    delta_interval,
+    summed_coefficient,
+)
+from voirdire.stats.sums import Linear, cluster_jackknife
+from voirdire.study import Analysis
+from voirdire.tables.partitioned import write_layout
+
+RATERS = ("human1", "human2", "human3", "judge_a")
+
+
+def ratings(items=300, systems=3, per_cluster=4, seed=0, missing=0.05):
+    """Invented ratings on 1 to 5, clustered, with gaps and rows that are not there."""
+    rng = np.random.default_rng(seed)
+    n = items * systems
+    item, system = np.arange(n) // systems, np.arange(n) % systems
+    true = rng.normal(size=items)[item] + 0.4 * system + rng.normal(size=n) * 0.6
+    scores = np.clip(np.rint(3 + true[:, None] + rng.normal(0, 0.8, (n, len(RATERS)))), 1, 5)
+    scores[rng.random(scores.shape) < missing] = np.nan
+    k = len(RATERS)
+    frame = pl.DataFrame(
+        {
+            "item": np.repeat([f"i{at:05d}" for at in item], k),
+            "rater": np.tile(RATERS, n),
+            "attribute": "quality",
+            "score": scores.ravel(),
+        }
+    ).with_columns(pl.col("score").fill_nan(None))
+    if systems > 1:
+        frame = frame.with_columns(system=pl.Series(np.repeat([f"s{at}" for at in system], k)))
+    if per_cluster:
+        names = [f"d{at // per_cluster:04d}" for at in item]
+        frame = frame.with_columns(cluster=pl.Series(np.repeat(names, k)))
+    gone = rng.random(frame.height) < 0.03
+    gone[:k] = False  # raters stand in this order wherever they are looked up
+    return frame.filter(~pl.Series(gone))
+
+
+def matrix(frame):
+    """(N, R) as `read_part` gives it, and the cluster of each row."""
+    wide = frame.pivot("rater", index=["item", "system", "cluster"], values="score")
+    return wide.select(RATERS).to_numpy(), wide["cluster"].to_numpy()
+
+
+def examined(source, **options):
+    return voirdire.examine(source, reference=RATERS[:3], **options)
+
+
+@pytest.mark.parametrize("levels", [[1.0, 2, 3, 4, 5], [0.0, 1]])
+def test_coefficients_of_sums_are_those_in_memory(levels):
+    scores, _ = matrix(ratings())
+    if len(levels) == 2:
+        scores = np.where(np.isnan(scores), np.nan, scores > 3)
+    patterns, code = count_patterns(scores, [(rater, 1) for rater in RATERS])
+    assert np.array_equal(patterns.scores[code], scores, equal_nan=True)
+    assert patterns.n == len(scores)
+    rows, analysis = patterns.by_rater(RATERS), Analysis(resamples=0)
+    for name in FOR_ALL:
+        one = summed_coefficient(name, 4, levels)
+        expected = MEASURES[name](scores, levels, None, analysis)
+        value = one.value(patterns.counts @ one.columns(rows))
+        assert value == pytest.approx(expected.value, rel=1e-12), name
+        assert one.name == expected.statistic
+    two = {**PAIRWISE, "bias": lambda a, b, *_: voirdire.stats.bias(b, a)}
+    two["mae"] = lambda a, b, *_: voirdire.stats.mae(b, a)
+    two["rmse"] = lambda a, b, *_: voirdire.stats.rmse(b, a)
+    two["loa_low"] = lambda a, b, *_: voirdire.stats.bland_altman(b, a).low
+    two["loa_high"] = lambda a, b, *_: voirdire.stats.bland_altman(b, a).high
+    for name in set(FOR_TWO) & set(two):
+        one = summed_coefficient(name, 2, levels)
+        expected = two[name](scores[:, 0], scores[:, 3], levels, analysis)
+        value = one.value(patterns.counts @ one.columns(rows[:, [0, 3]]))
+        assert value == pytest.approx(expected.value, rel=1e-12, abs=1e-15), name
+    from sklearn.metrics import f1_score
+
+    both = ~np.isnan(scores[:, [0, 3]]).any(axis=1)
+    average = "binary" if len(levels) == 2 else "macro"
+    expected = f1_score(scores[both, 0], scores[both, 3], average=average)
+    one = summed_coefficient("f1", 2, levels)
+    assert one.value(patterns.counts @ one.columns(rows[:, [0, 3]])) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["icc_a1", "alpha_ordinal", "ac2", "fleiss"])
+def test_the_delta_error_stands_for_the_jackknife(name):
+    """At 1,500 clusters they differ by less than half a per cent; docs/scale.md has 100,000."""
+    scores, clusters = matrix(
+        ratings(items=6000, systems=1, per_cluster=4).with_columns(system=None)
+    )
+    one = summed_coefficient(name, 4, [1.0, 2, 3, 4, 5])
+    columns = one.columns(scores)
+    expected = cluster_jackknife(columns, clusters, one.statistic)
+    sums = columns.sum(axis=0)
+    moves = columns @ one.slopes(sums)
+    places = np.unique(clusters, return_inverse=True)[1]
+    square = float((np.bincount(places, weights=moves) ** 2).sum())
+    interval = delta_interval(one.value(sums), square, 1500, 0.95)
+    jackknife = expected.interval()
+    assert interval.width == pytest.approx(jackknife.high - jackknife.low, rel=5e-3)
+
+
+def test_squares_of_cluster_sums_are_exact_in_any_order():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(50, 3))
+    code = rng.integers(0, 50, 4000)
+    cluster = np.sort(rng.integers(0, 700, 4000))
+    linear = Linear.of(values, int(np.bincount(cluster).max()))
+    high, low = np.zeros((2, 3), np.int64)
+    kernels.squares(code, cluster, linear.whole, high, low)
+    slow = np.zeros((700, 3))
+    np.add.at(slow, cluster, values[code])
+    assert linear.squares(high, low) == pytest.approx((slow**2).sum(axis=0), rel=1e-6)
+    exact = [0, 0, 0]
+    for at in range(700):
+        total = linear.whole[code[cluster == at]].sum(axis=0)
+        exact = [a + int(t) ** 2 for a, t in zip(exact, total, strict=True)]
+    assert [(int(a) << 32) + int(b) for a, b in zip(high, low, strict=True)] == exact
+
+
+def _mixed(value):
+    mask = 2**64 - 1
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & mask
+    return value ^ (value >> 31)
+
+
+def test_poisson_weights_follow_from_the_name_of_the_cluster():
+    """The slow twin, and the mean and variance of Poisson(1)."""
+    name = "cluster d0001"
+    text = np.frombuffer(name.encode(), np.uint8)
+    out = np.empty(1, np.uint64)
+    kernels.hashes(text, np.array([len(text)]), out)
+    slow = 14695981039346656037
+    for letter in name.encode():
+        slow = ((slow ^ letter) * 1099511628211) % 2**64
+    slow = _mixed(slow)
+    assert int(out[0]) == slow
+    weights = np.empty(6, np.int32)
+    kernels.poisson_weights(out[0], 5, weights)
+    limits = [24109, 48218, 60273, 64291, 65296, 65497, 65530, 65535]
+    expected = []
+    for replicate in range(6):
+        step = (replicate // 4 + 1) * 0x9E3779B97F4A7C15 + 5 * 0xD1342543DE82EF95
+        draw = (_mixed((slow + step) % 2**64) >> (16 * (replicate % 4))) & 0xFFFF
+        expected.append(sum(draw >= limit for limit in limits))
+    assert weights.tolist() == expected
+    many = np.empty(40_000, np.int32)
+    kernels.poisson_weights(out[0], 0, many)
+    assert many.mean() == pytest.approx(1, abs=0.02)
+    assert many.var() == pytest.approx(1, abs=0.04)
+
+
+def plain(result):
+    """Every number of a result, exactly."""
+    return repr(dataclasses.asdict(result))
+
+
+def test_numbers_are_bit_identical_however_the_data_are_cut(tmp_path):
+    frame = ratings()
+    found = []
+    for number, rows in enumerate((150, 700, 100_000)):
+        folder = tmp_path / str(number)
+        shuffled = frame.sample(fraction=1, shuffle=True, seed=number)
+        batches = [shuffled[at : at + 500] for at in range(0, shuffled.height, 500)]
+        parts = write_layout(batches, folder, rows=frame.height, part_rows=rows)
+        assert sum(part.rows for part in parts) == frame.height
+        workers = "2" if number == 0 else None
+        found.append(examined(folder, measures=["icc", "alpha", "ccc", "f1"], workers=workers))
+    assert len(list((tmp_path / "0").rglob("*.parquet"))) > 10
+    for one, other in pairwise(found):
+        for part in ("results", "ceiling", "measures", "system_means", "verdicts", "evidence"):
+            a, b = getattr(one, part), getattr(other, part)
+            assert [plain(x) for x in a] == [plain(x) for x in b]
+            assert a
+
+
+@pytest.mark.parametrize("systems", [1, 3])
+def test_results_are_those_in_memory(tmp_path, systems):
+    path = tmp_path / "ratings.parquet"
+    ratings(systems=systems, per_cluster=0).write_parquet(path)
+    names = ["icc", "alpha", "fleiss", "ac1", "ccc", "qwk", "spearman"]
+    streamed = examined(path, streaming=True, measures=names)
+    whole = examined(path, measures=names)
+    assert streamed.study.rubric == whole.study.rubric
+    for part in ("results", "ceiling"):
+        for one, other in zip(getattr(streamed, part), getattr(whole, part), strict=True):
+            for field in dataclasses.fields(other):
+                a, b = getattr(one, field.name), getattr(other, field.name)
+                if isinstance(b, float):
+                    assert a == pytest.approx(b, rel=1e-12, abs=1e-14, nan_ok=True), field.name
+                elif isinstance(b, int | str):
+                    assert a == b, field.name
+            f, expected = one.interval("C,1", "f"), other.interval("C,1", "f")
+            assert f.low == pytest.approx(expected.low, rel=1e-9)
+            if systems > 1:
+                near = one.interval("C,1", "poisson"), other.interval("C,1", "cluster")
+                assert near[0].width == pytest.approx(near[1].width, rel=0.3)
+    for one, other in zip(streamed.measures, whole.measures, strict=True):
+        assert (one.raters, one.attribute) == (other.raters, other.attribute)
+        if one.name == "spearman":
+            assert one.estimate.reason == "not_summable"
+        else:
+            assert one.estimate.value == pytest.approx(other.estimate.value, rel=1e-12)
+            assert one.estimate.n == other.estimate.n
+            methods = [interval.method for interval in one.estimate.intervals]
+            assert methods == ["cluster_delta", "poisson"]
+    for one, other in zip(streamed.system_means, whole.system_means, strict=True):
+        assert (one.rater, one.system, one.rank) == (other.rater, other.system, other.rank)
+        assert one.means["quality"] == pytest.approx(other.means["quality"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("systems", "per_cluster"), [(1, 0), (1, 4), (4, 0), (3, 4)])
+def test_verdicts_are_those_in_memory(tmp_path, systems, per_cluster):
+    """Exact where a response is a cluster; else the delta method stands for the jackknife."""
+    path = tmp_path / "ratings.parquet"
+    frame = ratings(1200 // systems, systems, per_cluster, missing=0.08)
+    judge = frame.filter(pl.col("rater") == "judge_a")
+    again = judge.with_columns(run=2, score=(6 - pl.col("score").shift(7)).fill_null(3))
+    again = again.with_columns(score=(pl.col("score") + 2 * judge["score"].fill_null(3)) // 3)
+    frame = pl.concat([frame.with_columns(run=1), again], how="diagonal_relaxed")
+    frame.write_parquet(path)
+    streamed = examined(path, streaming=True, gate=4, resamples=0)
+    whole = examined(path, gate=4, resamples=0)
+    exact = systems == 1 and not per_cluster
+    for one, other in zip(streamed.verdicts, whole.verdicts, strict=True):
+        assert (one.use, one.target, one.state) == (other.use, other.target, other.state)
+        # Calibration is fitted over folds of clusters, which no sum tells.
+        step = dataclasses.replace(other.next, after=None)
+        assert repr(one.next) == repr(step)
+    (one,), (other,) = streamed.evidence, whole.evidence
+    for name in ("n_responses", "n_labelled", "n_judged", "clusters", "runs", "clustered"):
+        assert getattr(one, name) == getattr(other, name), name
+    seen = 0
+    for a, b in zip(one.components, other.components, strict=True):
+        assert (a.name, a.state, a.reason, a.count) == (b.name, b.state, b.reason, b.count)
+        near = {"rel": 1e-11} if exact else {"rel": 2e-4, "abs": 1e-5}
+        assert a.estimate == pytest.approx(b.estimate, nan_ok=True, **near), a.name
+        rel = 1e-9 if exact else 0.02
+        assert a.se == pytest.approx(b.se, rel=rel, abs=1e-9, nan_ok=True), a.name
+        assert a.df == pytest.approx(b.df, nan_ok=True)
+        seen += math.isfinite(a.se)
+    assert seen >= 9
+    for kind in ("responses", "humans_responses", "graded", "humans_graded"):
+        a, b = getattr(one, kind), getattr(other, kind)
+        assert np.allclose(a.confusion, b.confusion, rtol=1e-12)
+        for name, score in a.scores.items():
+            assert score.value == pytest.approx(b[name].value, rel=1e-12), name
+    for a, b in zip(streamed.human_pairs, whole.human_pairs, strict=True):
+        assert a.difference == pytest.approx(b.difference, abs=1e-14)
+
+
+def test_clusters_cut_by_files_are_brought_together(tmp_path):
+    """Every row in another file than its neighbours: the sums are those of one file."""
+    frame = ratings(items=40)
+    for number in range(3):
+        frame.gather_every(3, number).write_parquet(tmp_path / f"{number}.parquet")
+    whole = tmp_path / "whole" / "one.parquet"
+    whole.parent.mkdir()
+    frame.write_parquet(whole)
+    cut = examined(str(tmp_path / "*.parquet"), measures=["icc"])
+    one = examined(whole, streaming=True, measures=["icc"])
+    assert plain(cut.results[0]) == plain(one.results[0])
+    assert plain(cut.measures[0]) == plain(one.measures[0])
+
+
+def test_a_second_import_into_the_folder_is_brought_together(tmp_path):
+    frame = ratings(items=40)
+    half = frame.height // 2 + 1
+    for at, piece in enumerate((frame[:half], frame[half:])):
+        write_layout([piece], tmp_path / str(at), rows=frame.height)
+    inside = tmp_path / "0" / "attribute=quality"
+    for file in (tmp_path / "1" / "attribute=quality").iterdir():
+        file.rename(inside / file.name)
+    write_layout([frame], tmp_path / "all", rows=frame.height)
+    both, one = (examined(tmp_path / name) for name in ("0", "all"))
+    assert plain(both.results[0]) == plain(one.results[0])
+
+
+def test_an_item_without_its_cluster_in_one_file_is_whole(tmp_path):
+    """A judge's file names no cluster: the humans' file does."""
+    frame = ratings(items=40)
+    judge = frame.filter(pl.col("rater") == "judge_a").with_columns(cluster=pl.lit(None, pl.String))
+    mixed = [frame.filter(pl.col("rater") != "judge_a"), judge]
+    (part,) = write_layout(mixed, tmp_path / "a", rows=frame.height)
+    (expected,) = write_layout([frame], tmp_path / "b", rows=frame.height)
+    a, b = read_part(part), read_part(expected)
+    assert np.array_equal(a.scores, b.scores, equal_nan=True)
+    assert a.names.tolist() == b.names.tolist()
+
+
+def test_runs_missing_rows_and_off_scale_values(tmp_path):
+    frame = ratings(items=60, per_cluster=0)
+    judge = frame.filter(pl.col("rater") == "judge_a")
+    again = judge.with_columns(run=2, score=(pl.col("score") - 1).clip(1, 5))
+    frame = pl.concat([frame.with_columns(run=1), again], how="diagonal_relaxed")
+    off = (pl.col("item") == "i00003") & (pl.col("rater") == "human1") & (pl.col("system") == "s0")
+    frame = frame.with_columns(score=pl.when(off).then(9.0).otherwise("score"))
+    path = tmp_path / "ratings.parquet"
+    frame.write_parquet(path)
+    streamed, whole = examined(path, streaming=True), examined(path)
+    a, b = streamed.results[0], whole.results[0]
+    assert (a.n_pairs, a.n_expected) == (b.n_pairs, b.n_expected)
+    for name in ("icc_c1", "mse", "judge_sd", "human_mean"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-12), name
+    (finding,) = [found for found in streamed.findings if found.kind == "out_of_scale"]
+    assert (finding.table, finding.count) == ("human1", 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.with_columns(score=pl.lit("good")), "row 1: the score 'good' is no number"),
+        (lambda f: f.rename({"rater": "who"}), "no column of the raters of a row.*--rater"),
+        (lambda f: pl.concat([f, f[:1]]), "occurs more than once"),
+        (lambda f: f.with_columns(item=pl.lit(None, pl.String)), "row 1: the item is missing"),
+        (lambda f: f.with_columns(score=pl.col("score") + 0.013), "lie on no grid"),
+    ],
+)
+def test_what_cannot_be_streamed_is_named(tmp_path, change, message):
+    path = tmp_path / "ratings.parquet"
+    change(ratings(items=30)).write_parquet(path)
+    with pytest.raises(TableError, match=message):
+        examined(path, streaming=True)
+
+
+def test_large_files_on_no_grid_are_read_whole(tmp_path, monkeypatch):
+    """Nobody asked for a stream: what it cannot sum, memory can."""
+    from voirdire.examining.streaming import source
+
+    monkeypatch.setattr(source, "MOST_IN_MEMORY", 100)
+    path = tmp_path / "ratings.parquet"
+    frame = ratings(items=60)
+    frame.write_parquet(path)
+    assert "streamed" in {found.kind for found in examined(path, resamples=0).findings}
+    frame.with_columns(score=pl.col("score") + 0.013).write_parquet(path)
+    whole = examined(path, resamples=0)
+    assert "streamed" not in {found.kind for found in whole.findings}
+    assert whole.results[0].n_pairs > 100
+
+
+def test_what_is_no_stream_says_so(tmp_path):
+    path = tmp_path / "ratings.csv"
+    ratings(items=30).write_csv(path)
+    assert stream_of(path, asked=False) is None
+    with pytest.raises(InputError, match=r"--streaming takes Parquet files.*import"):
+        examined(path, streaming=True)
+    with pytest.raises(InputError, match="no file is named so"):
+        stream_of(str(tmp_path / "**" / "*.parquet"), asked=False)
+
+
+def test_columns_with_other_names_and_a_million_rows_at_a_time(tmp_path):
+    frame = ratings(items=30).rename({"rater": "who", "score": "stars"})
+    path = tmp_path / "r.parquet"
+    frame.write_parquet(path)
+    stream = stream_of(path, asked=True)
+    with parts_of(stream, {"rater": "who", "score": "stars"}) as parts:
+        total = first_sums(parts[0])
+    assert total.rows["quality"] == frame.height
+    with pytest.raises(InputError, match="--only does nothing"), parts_of(stream, {"only": ("a",)}):
+        pass
+
+
+def test_import_writes_parts_that_examine_reads(tmp_path):
+    from typer.testing import CliRunner
+
+    from voirdire.cli._app import build_app
+
+    frame = ratings(items=60)
+    half = frame.height // 2
+    frame[:half].write_csv(tmp_path / "a.csv")
+    frame[half:].write_parquet(tmp_path / "b.parquet")
+    out = tmp_path / "ratings"
+    files = [str(tmp_path / name) for name in ("a.csv", "b.parquet")]
+    words = ["import", *files, "--partition", "--out", str(out)]
+    done = CliRunner().invoke(build_app(), words, catch_exceptions=False)
+    assert f"{frame.height:,} ratings in 1 parts" in done.output
+    (part,) = out.rglob("part-*.parquet")
+    assert part.parent.name == "attribute=quality"
+    stored = pl.read_parquet(part, hive_partitioning=False)
+    assert stored.height == frame.height
+    assert stored["item"].is_sorted()
+    found = examined(str(out / "**" / "*.parquet"))
+    assert math.isfinite(found.results[0].icc_c1)

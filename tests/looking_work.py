@@ -49,8 +49,8 @@ def material(source, reference=("human",), *, with_text=False, beside=None):
 class Site:
     """A served page, and a browser without a window."""
 
-    def __init__(self, made, who="ann"):
-        self.server = LookServer(made, "ratings", who)
+    def __init__(self, made, who="ann", start="/"):
+        self.server = LookServer(made, "ratings", who, start=start)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         self.token = urlsplit(self.server.link).query.removeprefix("token=")

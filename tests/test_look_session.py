@@ -67,6 +67,18 @@ def test_a_response_shows_its_texts_runs_replies_and_the_reason(session):
     assert "warm: keep a fixed bedtime, i004." in prompt
 
 
+def test_the_report_shows_texts_and_replies_of_a_session(session, tmp_path):
+    from voirdire.report import write_outputs
+
+    found = examine(session, resamples=0)
+    write_outputs(found, tmp_path, ["html"], figures=False, with_text=True)
+    html = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    for part in (html.partition('id="disagreements"')[2], html.partition('id="texts"')[2]):
+        assert "I slept badly, i0" in part
+        assert ": keep a fixed bedtime, i0" in part
+        assert '"Explanation": "It is a' in part
+
+
 def test_a_reply_that_held_no_score_is_shown_with_its_status(session):
     made = material(session, (), with_text=True)
     site = Site(made)

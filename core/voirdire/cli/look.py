@@ -30,6 +30,8 @@ Examples:
 
   voirdire look ratings.csv --static out.html
 
+  voirdire look ratings.csv --reference human --open '/list?judge=gpt&sort=influence'
+
 Labels that are set on the page are kept in SOURCE.voirdire, or in the session, and voirdire examine
 counts them as ratings of humans on chosen responses.
 """
@@ -88,6 +90,14 @@ def look(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
     ] = 8378,
+    opened_at: Annotated[
+        str,
+        typer.Option(
+            "--open",
+            help="The address in the page to begin with, such as report.html names.",
+            metavar="ADDRESS",
+        ),
+    ] = "/",
     network: Annotated[
         bool, typer.Option("--network", help="Allow an address that other machines can reach.")
     ] = False,
@@ -110,7 +120,7 @@ def look(
 
         typer.echo(f"{write_static(material, name, static):,} rows: {static}")
         return
-    _serve(material, name, who or _own_name(), host, port, network=network)
+    _serve(material, name, who or _own_name(), host, port, opened_at, network=network)
 
 
 def _material(
@@ -145,14 +155,16 @@ def _material(
     return material_of(inputs, found, labels, with_text=with_text, beside=beside)
 
 
-def _serve(material: Material, name: str, who: str, host: str, port: int, *, network: bool) -> None:
+def _serve(
+    material: Material, name: str, who: str, host: str, port: int, start: str, *, network: bool
+) -> None:
     import signal
 
     from voirdire.looking import LookServer
 
     for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
         signal.signal(sign, signal.default_int_handler)
-    with LookServer(material, name, who, host, port, network=network) as server:
+    with LookServer(material, name, who, host, port, start=start, network=network) as server:
         if network:
             typer.echo(
                 "Warning: other machines can reach this page, and nothing is encrypted. Whoever "

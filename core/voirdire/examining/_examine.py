@@ -372,6 +372,7 @@ def _joined(
         disagreements=disagreements(ratings.pairs),
         label_errors=labels.errors if labels else None,
         session=inputs.session,
+        panel=inputs.panel,
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.gains import JuryResult, StepsGain, StepsResult
+    from voirdire.examining.panel import Panel
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.probing import ProbeEffect
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
@@ -226,7 +227,8 @@ class Examination:
     key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
     worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
     and `step_gains` what they gained by it. `probes` are the effects that `voirdire probe` left in
-    the session. `session` is the folder of the session examined.
+    the session. `session` is the folder of the session examined, `panel` who judged and who was
+    the reference.
     """
 
     study: Study
@@ -261,6 +263,7 @@ class Examination:
     steps: tuple[StepsResult, ...] = ()
     step_gains: tuple[StepsGain, ...] = ()
     probes: tuple[ProbeEffect, ...] = ()
+    panel: Panel | None = None
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""

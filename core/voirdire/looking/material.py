@@ -13,10 +13,10 @@ import polars as pl
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.texts import Texts
 from voirdire.examining.verdict.facts import TO_COME
-from voirdire.examining.verdict.gathering import gather_cases
-from voirdire.examining.verdict.influence import deciding, influences
-from voirdire.looking.texts import Texts
+from voirdire.examining.verdict.gathering import gather_cases, item_names
+from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.stats.response_panel import mean_present
 from voirdire.tables.hand_labels import HAND_LABELS, latest, read_hand_labels
 
@@ -86,6 +86,7 @@ class Material:
         self._inputs = inputs
         panel = inputs.panel
         self._cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+        self._items = item_names(self._cube)
         found = [
             (judge.name, attribute, reference, turn)
             for judge in panel.judges
@@ -144,8 +145,7 @@ class Material:
             if view.use not in found:
                 raise not_one_of("use", view.use, tuple(found), "address", InputError)
             return found[view.use]
-        order = ("no", "open", "not tested", "yes")
-        return min(found.values(), key=lambda one: order.index(one.state), default=None)
+        return weakest(found.values())
 
     def _rows(self, place: int, against: str) -> pl.DataFrame:
         case = self.case(place)
@@ -157,7 +157,7 @@ class Material:
         frame = pl.DataFrame(
             {
                 "row": np.arange(n, dtype=np.uint32),
-                "item": case.items.astype(str),
+                "item": self._items[case.items].astype(str),
                 "system": blank if case.systems is None else case.systems.astype(str),
                 "subgroup": blank if case.subgroups is None else case.subgroups.astype(str),
                 "score": score,

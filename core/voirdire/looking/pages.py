@@ -13,8 +13,8 @@ import polars as pl
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
-from voirdire.looking.texts import scores_of
 from voirdire.looking.view import View
 from voirdire.report._sentences import COMPONENTS, reason_text
 from voirdire.report._words import STATES

@@ -46,6 +46,7 @@ class LookServer(LocalServer):
         host: str = LOOPBACK,
         port: int = 0,
         *,
+        start: str = "/",
         network: bool = False,
     ) -> None:
         """Open the port.
@@ -58,10 +59,17 @@ class LookServer(LocalServer):
             Of the source.
         who : str
             The name that labels are set in, unless somebody gives another one on the page.
+        start : str
+            The address in the site that the link leads to.
         host, port, network
             As `voirdire.serving.LocalServer` takes them.
+
+        Raises
+        ------
+        InputError
+            A `start` that is no page of the site, or holds a key that there is none of.
         """
-        site = LookSite(material, name, who)
+        site = LookSite(material, name, who, start)
         super().__init__(site, host, port, network=network)
         # Browsers share cookies between the ports of one address.
         site.cookie = f"voirdire-look-{self.port}"
@@ -73,7 +81,7 @@ class LookSite:
 
     forms = True
 
-    def __init__(self, material: Material, name: str, who: str = "") -> None:
+    def __init__(self, material: Material, name: str, who: str = "", start: str = "/") -> None:
         self.token, self.cookie = secrets.token_urlsafe(24), "voirdire-look"
         self._material, self._name, self._who = material, name, who
         self._pages: dict[str, Callable[[Request], Response]] = {
@@ -84,6 +92,18 @@ class LookSite:
             "/export.csv": self._export,
             "/queue.csv": self._queue,
         }
+        self._start = self._checked(start)
+
+    def _checked(self, start: str) -> str:
+        """The address of a page, as its view writes it."""
+        parts = urlsplit(start)
+        if parts.scheme or parts.netloc or parts.path not in self._pages:
+            raise not_one_of("page", start, tuple(self._pages), "--open", InputError)
+        view = View.of(parse_qsl(parts.query))
+        self._material.pair(view)
+        if parts.path == "/response":
+            self._material.response(view)
+        return view.address(parts.path)
 
     def answer(self, request: Request) -> Response:
         """A page, a table or a kept label."""
@@ -92,7 +112,7 @@ class LookSite:
             return Response(_FILES[request.path], text.encode())
         given = dict(request.query).get("token")
         if request.path == "/" and given is not None and same_token(self.token, given):
-            return _redirect("/", f"{self.cookie}={self.token}{_COOKIE}")
+            return _redirect(self._start, f"{self.cookie}={self.token}{_COOKIE}")
         if not same_token(self.token, request.cookie(self.cookie)):
             raise Refusal(
                 HTTPStatus.UNAUTHORIZED,

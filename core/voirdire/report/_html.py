@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from voirdire.report import _influential
 from voirdire.report._answers import (
     answers,
     components_section,
@@ -166,6 +167,8 @@ class Page:
     judges: tuple[JudgePage, ...]
     drawings: tuple[dict[str, Any], ...]
     sections: Mapping[str, Section]
+    disagreements: tuple[_influential.Disagreement, ...]
+    columns: Mapping[str, bool]
     texts: tuple[Text, ...]
     texts_title: str
     methods: tuple[str, ...]
@@ -199,6 +202,8 @@ def build_page(
         judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
         drawings=tuple(drawings),
         sections={name: one for name, one in shown.items() if name not in _FIRST},
+        disagreements=_influential.disagreements(examination, with_text=with_text),
+        columns=_influential.COLUMNS,
         texts=texts,
         texts_title=texts_title(examination),
         methods=methods(examination),

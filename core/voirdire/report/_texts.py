@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.examining.labels import with_texts
+from voirdire.examining.texts import Texts
 from voirdire.report._display import rater_name
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ def _compares(examination: Examination) -> bool:
 
 def _allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
     """The texts, no longer than the study's `data.excerpt` where it sets one; none at 0."""
-    if "excerpt" not in study.data.model_fields_set:
+    most = allowed_length(study)
+    if most is None:
         return texts
-    most = study.data.excerpt
     return tuple(
         replace(
             text,
@@ -88,6 +89,8 @@ def _allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
 
 
 def _shortened(text: str, most: int) -> str:
+    if most <= 0:
+        return ""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
@@ -95,26 +98,34 @@ def _disagreements(examination: Examination) -> tuple[Text, ...]:
     """The responses with the largest differences over attributes."""
     if examination.disagreements is None:
         return ()
-    items, replies = _item_texts(examination), _reply_texts(examination)
-    worst = examination.disagreements.head(_SHOWN)
-    return tuple(_disagreement(examination, row, items, replies) for row in worst.to_dicts())
+    texts, worst = Texts.of(examination), examination.disagreements.head(_SHOWN)
+    return tuple(_disagreement(examination, row, texts) for row in worst.to_dicts())
 
 
-def _disagreement(
-    examination: Examination,
-    row: Mapping[str, Any],
-    items: Mapping[str, str],
-    replies: Mapping[tuple[str, str | None, str], str],
-) -> Text:
+def _disagreement(examination: Examination, row: Mapping[str, Any], texts: Texts) -> Text:
     item, system, judge = row["item"], row["system"], row["judge"]
     name = rater_name(examination, judge, row["reference_at"])
     scores = zip(row["attribute"], row["score"], row["reference"], strict=True)
     return Text(
         title=cut(f"{name} on {system} for item {item}" if system else f"{name} on item {item}"),
         scores="; ".join(f"{name}: judge {s:.3g}, humans {r:.3g}" for name, s, r in scores),
-        item=cut(items.get(item)),
-        reply=cut(replies.get((item, system, judge))),
+        item=cut(texts.item(item)),
+        reply=cut(texts.reply(item, system or "", judge)),
+        beside=cut(texts.response(item, system or "")),
+        beside_said="The answer",
     )
+
+
+def allowed_length(study: Study) -> int | None:
+    """How long a text may be by the study's `data.excerpt`; None where it says nothing."""
+    return study.data.excerpt if "excerpt" in study.data.model_fields_set else None
+
+
+def allowed(text: str | None, study: Study) -> str:
+    """The beginning of a text, no longer than the study allows."""
+    most = allowed_length(study)
+    short = cut(text)
+    return short if most is None else _shortened(short, most)
 
 
 def _label_errors(examination: Examination) -> tuple[Text, ...]:
@@ -184,13 +195,3 @@ def _item_texts(examination: Examination) -> dict[str, str]:
     if examination.items is None:
         return {}
     return dict(examination.items.select("item", "text").drop_nulls().iter_rows())
-
-
-def _reply_texts(examination: Examination) -> dict[tuple[str, str | None, str], str]:
-    """The first run's reply."""
-    if examination.replies is None or examination.replies.is_empty():
-        return {}
-    rows = examination.replies.sort("run", descending=True).select(
-        "item", "system", "rater", "reply"
-    )
-    return {(item, system, rater): reply for item, system, rater, reply in rows.iter_rows()}

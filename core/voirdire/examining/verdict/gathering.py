@@ -62,6 +62,12 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
                 )
 
 
+def item_names(cube: Cube) -> NDArray[np.str_]:
+    """(I,) names of items by the numbers that they have in a case."""
+    items = np.array(cube.items)
+    return items[np.argsort(in_order(items))]
+
+
 def gate_of(study: Study, scale: Scale) -> GateRule | None:
     """The declared gate; a scale of two levels passes at the upper one.
 

@@ -19,7 +19,7 @@ from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import leave_one_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -46,6 +46,12 @@ def deciding(verdict: Verdict) -> Component | None:
     if not parts:
         parts = sorted(verdict.components, key=lambda part: -part.p)
     return parts[0] if parts else None
+
+
+def weakest(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """The first no, else the first that is open, not tested, and only then a yes."""
+    order = ("no", "open", "not tested", "yes")
+    return min(verdicts, key=lambda one: order.index(one.state), default=None)
 
 
 def influences(case: Case, component: Component, margins: Margins) -> Floats:

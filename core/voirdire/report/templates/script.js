@@ -32,6 +32,22 @@
     head.setAttribute("aria-sort", "none");
     button.addEventListener("click", () => sort(head));
   }
+  const box = document.getElementById("words");
+  if (box) {
+    const rows = Array.from(document.querySelectorAll("#table-disagreements tbody tr"));
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    const count = document.getElementById("shown");
+    box.closest("p").hidden = false;
+    box.addEventListener("input", () => {
+      const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row, at) => {
+        row.hidden = !words.every((word) => texts[at].includes(word));
+        shown += row.hidden ? 0 : 1;
+      });
+      count.textContent = words.length ? `${shown} of ${rows.length}` : "";
+    });
+  }
   const details = Array.from(document.querySelectorAll("details:not(.aside)"));
   let opened = [];
   addEventListener("beforeprint", () => {

@@ -85,6 +85,14 @@ class Texts:
         runs = rows.partition_by("rater", "run", maintain_order=True)
         return [self._run(run) for run in runs]
 
+    def reply(self, item: str, system: str, rater: str) -> str | None:
+        """What a rater said of a response in its first run; several steps one after another."""
+        rows = self.replies.filter(
+            pl.col("item") == item, pl.col("system") == system, pl.col("rater") == rater
+        )
+        said = rows.filter(pl.col("run") == pl.col("run").min())["text"].drop_nulls()
+        return "\n\n".join(said) or None
+
     def _shown(self, first: dict[str, Any]) -> list[tuple[str, str]]:
         """Role and text of what the rater was sent: its prompt, with the examples in it."""
         if self.session is None:

@@ -1,0 +1,127 @@
+"""The disagreements of judge and humans that move the verdicts most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.verdict.facts import TO_COME
+from voirdire.examining.verdict.gathering import gather_cases, item_names
+from voirdire.examining.verdict.influence import deciding, influences, weakest
+from voirdire.stats.response_panel import mean_present
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.verdict.facts import Verdict
+
+INFLUENTIAL = pl.Schema(
+    {
+        "judge": pl.String(),
+        "attribute": pl.String(),
+        "reference_at": pl.Int64(),
+        "item": pl.String(),
+        "system": pl.String(),
+        "human": pl.Float64(),
+        "score": pl.Float64(),
+        "use": pl.String(),
+        "component": pl.String(),
+        "influence": pl.Float64(),
+        "times": pl.Float64(),
+        "row": pl.Int64(),
+    }
+)
+
+
+def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
+    """The responses on which judge and humans differ that move a verdict most.
+
+    Of each judge and attribute the weakest verdict counts, and of it the component that decided.
+
+    Parameters
+    ----------
+    examination : Examination
+    most : int
+        How many are kept.
+
+    Returns
+    -------
+    DataFrame
+        ``judge, attribute, reference_at`` (which of several references in turn, from 0), ``item,
+        system`` (empty without systems), ``human`` and ``score`` (points, means of the humans and
+        of the runs), ``use`` (with + for systems to come),
+        ``component``, ``influence`` (the estimate with the response less that
+        without it; null where the component is no sum of responses), ``times`` (its size in
+        multiples of the root mean square of that component's, so that components compare) and
+        ``row`` (the response's number among those of the judge). The largest `times` first, then
+        the widest differences.
+
+    Examples
+    --------
+    >>> from voirdire.examining import examine
+    >>> rows = [(f"i{k}", who, float(k % 5)) for k in range(60) for who in ("human", "judge")]
+    >>> rows[7] = ("i3", "judge", 0.0)
+    >>> table = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+    >>> influential(examine(table, reference=["human"], resamples=0))["item"].to_list()
+    ['i3']
+    """
+    panel, study = examination.panel, examination.study
+    if panel is None or not panel.references or examination.pairs is None:
+        return INFLUENTIAL.to_frame()
+    cube = build_cube(examination.ratings, panel.names, panel.attributes, panel.systems)
+    items = item_names(cube)
+    frames = [INFLUENTIAL.to_frame()]
+    for at, case in enumerate(gather_cases(cube, panel, study, examination.ratings)):
+        verdict = weakest(one for one in examination.verdicts if _of(one, case))
+        part = None if verdict is None else deciding(verdict)
+        if verdict is not None and part is not None:
+            moved = influences(case, part, study.margins)
+            found = _differing(case, items[case.items], moved).with_columns(
+                judge=pl.lit(case.judge),
+                attribute=pl.lit(case.attribute),
+                reference_at=pl.lit(at % len(panel.references), pl.Int64),
+                use=pl.lit(verdict.use + "+" * (verdict.target == TO_COME)),
+                component=pl.lit(part.name),
+            )
+            frames.append(_largest(found.select(INFLUENTIAL.names()), most))
+    return _largest(pl.concat(frames), most)
+
+
+def _of(verdict: Verdict, case: Case) -> bool:
+    there = (verdict.judge, verdict.attribute, verdict.reference)
+    return there == (case.judge, case.attribute, case.reference)
+
+
+def _differing(case: Case, names: NDArray[np.str_], moved: NDArray[np.float64]) -> pl.DataFrame:
+    """The responses on which both differ, and what each does to the component."""
+    human, score = mean_present(case.humans), mean_present(case.scores)
+    at = np.flatnonzero(case.paired & (human != score))
+    known = moved[np.isfinite(moved)]
+    typical = float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
+    times = np.abs(moved[at]) / typical if typical > 0 else np.full(len(at), np.nan)
+    systems = np.full(len(at), "") if case.systems is None else case.systems[at].astype(str)
+    return pl.DataFrame(
+        {
+            "item": names[at].astype(str),
+            "system": systems,
+            "human": human[at],
+            "score": score[at],
+            "influence": moved[at],
+            "times": times,
+            "row": at.astype(np.int64),
+        }
+    ).with_columns(pl.col("influence", "times").fill_nan(None))
+
+
+def _largest(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    gap = (pl.col("score") - pl.col("human")).abs()
+    keys = ["judge", "attribute", "reference_at", "row"]
+    return rows.sort(
+        pl.col("times"), gap, *keys, descending=[True, True, *(False for _ in keys)],
+        nulls_last=True,
+    ).head(most)  # fmt: skip

@@ -179,12 +179,12 @@ class Processes:
         rest, waiting, broken = iter(parts), deque[Part](), 0
         futures: deque[Any] = deque()
         while True:
-            for part in islice(rest, AHEAD * self.workers - len(waiting)):
-                waiting.append(part)
-                futures.append(self._pool.submit(partial, part))
-            if not waiting:
-                return
-            try:
+            try:  # a pool may break while it is given a part as well as while it works on one
+                waiting.extend(islice(rest, AHEAD * self.workers - len(waiting)))
+                new = list(islice(waiting, len(futures), None))
+                futures.extend(self._pool.submit(partial, part) for part in new)
+                if not waiting:
+                    return
                 result = futures[0].result()
             except BrokenProcessPool:
                 broken += 1
@@ -195,7 +195,7 @@ class Processes:
                     ) from None
                 self._pool.shutdown(wait=False)
                 self._pool = self._started()
-                futures = deque(self._pool.submit(partial, part) for part in waiting)
+                futures.clear()
                 continue
             broken = 0
             futures.popleft()

@@ -14,6 +14,7 @@ import pytest
 
 from voirdire import InputError
 from voirdire.examining.correcting import correct, escalate, plan_labels, plan_sections
+from voirdire.stats import prediction_powered_mean
 
 
 def voirdire(*args, cwd):
@@ -291,3 +292,102 @@ def test_calibration_takes_a_lenient_judge_from_no_to_yes(tmp_path):
     }
     assert states["judge", "score"] == "no"
     assert states["judge, calibrated", "score"] == "yes"
+
+
+PAIRS = (("new", "old", 0.5), ("new", "mid", 0.2), ("mid", "old", 0.3))
+
+
+def comparisons(items=300, labelled=60, pairs=PAIRS, *, origin=None):
+    """Preferences from -1 to 1 by a judge on all, who favours the first, and a human on some."""
+    chance, rows = np.random.default_rng(1), []
+    for i in range(items):
+        for a, b, apart in pairs:
+            truth = chance.normal(apart, 1)
+            judged = truth + chance.normal(0.5, 0.6)
+            rows.append((f"q{i}", a, b, "judge", "Overall", np.sign(np.round(judged)), None))
+            if i < labelled:
+                rows.append((f"q{i}", a, b, "human", "Overall", np.sign(np.round(truth)), origin))
+    names = ["item", "system_a", "system_b", "rater", "attribute", "score", "origin"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return frame if origin else frame.drop("origin")
+
+
+def test_a_win_rate_is_the_corrected_mean_of_wins_and_ties():
+    frame = comparisons(pairs=PAIRS[:1])
+    (one,) = correct(frame, reference=["human"]).scores
+    won = frame.with_columns(pl.col("score").replace_strict({-1: 0.0, 0: 0.5, 1: 1.0}))
+    judge, human = (won.filter(pl.col("rater") == name)["score"] for name in ("judge", "human"))
+    labels = np.r_[human.to_numpy(), np.full(240, np.nan)]
+    same = prediction_powered_mean(labels, judge.to_numpy(), scale=(0, 1))
+    assert (one.group, one.wins, one.found.n_labelled) == ("new over old", True, 60)
+    assert one.found.value == pytest.approx(same.value, abs=1e-12)
+    assert one.found.interval.low == pytest.approx(same.interval.low, abs=1e-12)
+    truth = comparisons(items=300, labelled=300, pairs=PAIRS[:1]).filter(pl.col("rater") == "human")
+    mean = float(((truth["score"] + 1) / 2).mean())
+    assert one.found.interval.low <= mean <= one.found.interval.high
+    assert not one.found.judge.interval().low <= mean <= one.found.judge.interval().high
+
+
+def test_win_rates_of_several_pairs_are_given_by_pair_and_by_system():
+    found = correct(comparisons(), reference=["human"])
+    rates = {one.group: one.found for one in found.scores}
+    pairs = ["new over old", "new over mid", "mid over old"]
+    assert (list(rates)[:3], set(rates)) == (pairs, {*pairs, "new", "mid", "old"})
+    # Each comparison gives its two systems 1 together, so the three of them 3 of 6 halves.
+    alone = [rates[name].human.value for name in ("new", "mid", "old")]
+    assert sum(alone) == pytest.approx(1.5)
+    assert rates["new"].human.value == pytest.approx(
+        (rates["new over old"].human.value + rates["new over mid"].human.value) / 2
+    )
+    assert (rates["new"].n_labelled, rates["new"].n_clusters) == (120, 60)
+
+
+def test_comparisons_whose_orders_disagree_are_missing_and_not_ties():
+    frame = comparisons(pairs=PAIRS[:1]).with_columns(shown_first=pl.lit("new"))
+    other = frame.filter(pl.col("rater") == "judge").with_columns(
+        shown_first=pl.lit("old"),
+        score=pl.when(pl.col("item") == "q0").then(-pl.col("score")).otherwise("score"),
+    )
+    (one,) = correct(pl.concat([frame, other]), reference=["human"]).scores
+    assert frame.filter(pl.col("item") == "q0")["score"][0] != 0
+    assert (one.found.judge.n, one.found.n_unjudged) == (299, 1)
+
+
+def test_comparisons_as_a_command(tmp_path):
+    comparisons(pairs=PAIRS[:1]).write_csv(tmp_path / "p.csv")
+    done = voirdire(
+        "correct", "p.csv", "--reference", "human", "--out", "out",
+        "--require", "corrected_win_rate_low@new over old>=0.5", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Win rates by humans" in done.stdout
+    assert "requirement met: corrected_win_rate_low@new over old>=0.5" in done.stdout
+    page = (tmp_path / "out" / "corrected.html").read_text()
+    assert "Win rate by the labels alone, by the judge alone, and corrected." in page
+    with pytest.raises(InputError, match="--compare has no meaning"):
+        correct(tmp_path / "p.csv", reference=["human"], compare=[("new", "old")])
+    with pytest.raises(InputError, match="--by and --cluster are for ratings"):
+        correct(tmp_path / "p.csv", reference=["human"], by="topic")
+    with pytest.raises(InputError, match="'people' has no comparison"):
+        correct(tmp_path / "p.csv", reference=["people"])
+    with pytest.raises(InputError, match="origin 'chosen'"):
+        correct(comparisons(origin="chosen"), reference=["human"])
+
+
+def test_chosen_labels_are_left_out_where_that_is_asked(tmp_path):
+    frame = ratings(origin="random")
+    some = (pl.col("rater") == "human") & pl.col("item").is_in(["q1", "q2", "q3"])
+    picked = frame.with_columns(
+        origin=pl.when(some).then(pl.lit("chosen")).otherwise(pl.col("origin"))
+    )
+    found = correct(picked, reference=["human"], judges=["judge"], leave_out=True)
+    assert found.scores[0].found.n_labelled == 114
+    kept = correct(frame.filter(~some), reference=["human"], judges=["judge"])
+    assert found.scores[0].found.value == pytest.approx(kept.scores[0].found.value, abs=1e-12)
+    (finding,) = (one for one in found.findings if one.kind == "chosen_left_out")
+    assert finding.count == 6
+    picked.write_csv(tmp_path / "r.csv")
+    done = voirdire("correct", "r.csv", "--reference", "human", cwd=tmp_path)
+    assert (done.returncode, "--leave-out-chosen" in done.stderr) == (1, True)
+    done = voirdire("correct", "r.csv", "--reference", "human", "--leave-out-chosen", cwd=tmp_path)
+    assert (done.returncode, "6 human labels" in " ".join(done.stdout.split())) == (0, True)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from voirdire import StatisticsError
 from voirdire.stats import (
@@ -262,3 +263,29 @@ def test_too_few_labels_have_a_reason_and_no_interval(n):
     else:
         assert found.interval is None
         assert found.reason == ("no_data" if n == 0 else "too_few_items")
+
+
+def test_skewed_labels_move_the_interval_and_keep_its_width():
+    """Johnson (1978), eq. 2.7 with the squared deviation at its bounds, by hand for a weight of 0:
+    skewness times the standard error times (1 + 2 z^2) / (6 sqrt n), on jackknife moments.
+    """
+    labels = np.array([1.0, 1, 1, 2, 2, 5, 1, 1, 1, 4, 2, 1])
+    found = prediction_powered_mean(labels, np.full(12, 3.0))
+    away, z = labels - labels.mean(), stats.norm.ppf(0.975)
+    error = labels.std(ddof=1) / np.sqrt(12)
+    # Without one label the mean lies 1/11 of its deviation to the other side.
+    third = (away**3).sum() / 12**3
+    middle = labels.mean() + third * (1 + 2 * z * z) / (6 * error**2)
+    half = stats.t.ppf(0.975, 11) * error
+    assert found.interval.low == pytest.approx(middle - half, abs=1e-12)
+    assert found.interval.high == pytest.approx(middle + half, abs=1e-12)
+    assert found.interval.width == pytest.approx(found.human.interval().width, abs=1e-12)
+    turned = prediction_powered_mean(-labels, np.full(12, 3.0)).interval
+    assert (-turned.high, -turned.low) == pytest.approx((found.interval.low, found.interval.high))
+
+
+@pytest.mark.parametrize("labels", [[1.0] * 30 + [5.0], [5.0] * 9 + [1.0], [1, 1, 1, 5]])
+def test_a_moved_interval_still_holds_the_corrected_mean(labels):
+    for level in (0.5, 0.95, 0.9999):
+        one = prediction_powered_mean(labels, labels, level=level, scale=(1, 5))
+        assert one.interval.low <= one.value <= one.interval.high

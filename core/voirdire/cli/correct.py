@@ -65,6 +65,13 @@ ClusterOption = Annotated[
         show_default=False,
     ),
 ]
+LeaveOutOption = Annotated[
+    bool,
+    typer.Option(
+        "--leave-out-chosen",
+        help="Leave out the labels of responses that somebody picked, which are refused otherwise.",
+    ),
+]
 LevelOption = Annotated[
     float, typer.Option("--level", help="The confidence level of the intervals.")
 ]
@@ -107,6 +114,7 @@ def correct(
         float | None,
         typer.Option("--gate", help="Scores at or above this one pass.", show_default=False),
     ] = None,
+    leave_out_chosen: LeaveOutOption = False,
     level: LevelOption = 0.95,
     out: OutFolder = None,
     require: Annotated[
@@ -135,6 +143,7 @@ def correct(
         cluster=cluster,
         errors_from=errors_from,
         gate=gate,
+        leave_out=leave_out_chosen,
         level=level,
     )
     sections = correcting.correction_sections(found)

@@ -15,12 +15,15 @@ from voirdire.examining.verdict.gathering import gather_cases
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
 from voirdire.stats import calibrate
+from voirdire.stats.calibration import in_order
 from voirdire.stats.response_panel import mean_present
 from voirdire.study import build_study, study_to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from voirdire.examining.source import Source
     from voirdire.examining.verdict import Verdict
@@ -109,6 +112,8 @@ def calibrate_ratings(
         )
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
     found, frames = [], [inputs.ratings]
+    # A case numbers its items in the order of their names.
+    items = np.array(cube.items)[np.argsort(in_order(np.array(cube.items)))]
     for case in gather_cases(cube, panel, study, inputs.ratings):
         if judges and case.judge not in judges:
             continue
@@ -127,7 +132,7 @@ def calibrate_ratings(
                 _bias(after),
             )
         )  # fmt: skip
-        frames.append(_frame(after, inputs.ratings))
+        frames.append(_frame(after, items, inputs.ratings))
     ratings = pl.concat(frames, how="diagonal_relaxed")
     made = Calibrations(tuple(found), method, inputs.findings)
     return CalibratedRatings(made, ratings, _beside(study, found))
@@ -172,13 +177,13 @@ def _bias(case: Case) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def _frame(case: Case, ratings: pl.DataFrame) -> pl.DataFrame:
+def _frame(case: Case, items: NDArray[np.str_], ratings: pl.DataFrame) -> pl.DataFrame:
     """The calibrated judge's ratings, a row a run and response that it scored."""
     run, at = np.nonzero(~np.isnan(case.scores))
     systems = np.full(len(at), None) if case.systems is None else np.asarray(case.systems)[at]
     frame = pl.DataFrame(
         {
-            "item": np.asarray(case.items)[at].astype(str),
+            "item": items[np.asarray(case.items)[at]],
             "system": [None if one is None else str(one) for one in systems],
             "run": run + 1,
             "score": case.scores[run, at],

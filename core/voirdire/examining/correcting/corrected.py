@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
 from voirdire.stats import (
     combined_judge,
@@ -39,7 +39,8 @@ TOGETHER = "all judges together"
 class CorrectedScore:
     """One attribute and judge, of one group (system) or of all: `group` is empty for all.
 
-    `against` is the other system where the number is a difference, `group` less `against`.
+    `against` is the other system where the number is a difference, `group` less `against`. `wins`
+    says that it is a win rate: the share of comparisons in which `group` is preferred.
     """
 
     attribute: str
@@ -47,6 +48,7 @@ class CorrectedScore:
     group: str
     found: Corrected
     against: str = ""
+    wins: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ class Correction:
     Attributes
     ----------
     scores : tuple of CorrectedScore
-        For each attribute and judge: all responses together, then each group.
+        For each attribute and judge: all responses together, then each group. Of comparisons, the
+        win rate of the first of each pair and, with several pairs, that of each system.
     differences : tuple of CorrectedScore
         Between the systems asked for, on the items of both.
     shares : tuple of CorrectedShare
@@ -98,6 +101,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     cluster: str = "",
     errors_from: Source | None = None,
     gate: float | None = None,
+    leave_out: bool = False,
     level: float = 0.95,
 ) -> Correction:
     """The mean that humans would have given, from all judged responses and the labels there are.
@@ -119,6 +123,8 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.
     gate : float, optional
         Scores at or above it pass; by default the high end of a scale of two levels.
+    leave_out : bool
+        Leave out labels of origin ``chosen``, in place of an error.
     level : float
         Nominal coverage.
 
@@ -145,16 +151,25 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     >>> found.scores[0].found.n_labelled, found.scores[0].found.n_unlabelled
     (20, 20)
     """
-    data = read_labelled(source, reference=reference, judges=judges, by=by, cluster=cluster)
+    parts = read_parts(
+        source, reference=reference, judges=judges, by=by, cluster=cluster, leave_out=leave_out
+    )
+    data = parts[0]
+    if data.wins and (compare or errors_from is not None):
+        raise InputError(
+            "the source holds comparisons: their win rates are given by pair, so that "
+            f"{'--compare' if compare else '--errors-from'} has no meaning here"
+        )
     scores: list[CorrectedScore] = []
     differences: list[CorrectedScore] = []
-    for a, attribute in enumerate(data.attributes):
-        for name, judged in _judged(data, a):
-            scores += _scores(data, attribute, name, data.human[a], judged, level)
-            differences += [
-                _difference(data, attribute, name, (data.human[a], judged), pair, level)
-                for pair in compare
-            ]
+    for part in parts:
+        for a, attribute in enumerate(part.attributes):
+            for name, judged in _judged(part, a):
+                scores += _scores(part, attribute, name, part.human[a], judged, level)
+                differences += [
+                    _difference(part, attribute, name, (part.human[a], judged), pair, level)
+                    for pair in (() if part.wins else compare)
+                ]
     shares = (
         ()
         if errors_from is None
@@ -164,7 +179,8 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     )
     return Correction(
         tuple(scores), tuple(differences), tuple(shares), data.inputs.panel.reference, by, level,
-        data.scale, data.cluster is not None, data.findings,
+        data.scale, data.cluster is not None,
+        tuple(dict.fromkeys(finding for part in parts for finding in part.findings)),
     )  # fmt: skip
 
 
@@ -185,19 +201,21 @@ def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:
 def _scores(
     data: Labelled, attribute: str, judge: str, human: Floats, judged: Floats, level: float
 ) -> Iterator[CorrectedScore]:
-    overall = prediction_powered_mean(
-        human, judged, clusters=data.overall_cluster, probabilities=data.probability,
-        scale=data.scale, level=level,
-    )  # fmt: skip
-    yield CorrectedScore(attribute, judge, "", overall)
-    if len(np.unique(data.group)) < 2:
-        return
+    # A win rate is one side's: over several pairs together it would say nothing.
+    if not data.wins:
+        overall = prediction_powered_mean(
+            human, judged, clusters=data.overall_cluster, probabilities=data.probability,
+            scale=data.scale, level=level,
+        )  # fmt: skip
+        yield CorrectedScore(attribute, judge, "", overall)
+        if len(np.unique(data.group)) < 2:
+            return
     by_group = prediction_powered_means(
         human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
         scale=data.scale, level=level,
     )  # fmt: skip
     for group, found in by_group.items():
-        yield CorrectedScore(attribute, judge, str(group), found)
+        yield CorrectedScore(attribute, judge, str(group), found, wins=data.wins)
 
 
 def _difference(
@@ -273,7 +291,8 @@ def _shares(
 
 
 def correction_values(found: Correction) -> tuple[GateValue, ...]:
-    """What gates may name: ``corrected_mean``, its bounds ``_low`` and ``_high``, and ``worth``.
+    """What gates may name: ``corrected_mean``, its bounds ``_low`` and ``_high``, and ``worth``;
+    of comparisons ``corrected_win_rate`` and its bounds.
 
     A gate holds for all responses of each attribute; one that names a system is about that system.
     """
@@ -283,13 +302,14 @@ def correction_values(found: Correction) -> tuple[GateValue, ...]:
         low, high = (math.nan, math.nan) if one.interval is None else (
             one.interval.low, one.interval.high,
         )  # fmt: skip
+        name = "corrected_win_rate" if score.wins else "corrected_mean"
         own = (score.group,) if score.group else (score.attribute, score.judge)
         where = ", ".join(filter(None, (score.attribute, score.judge, score.group)))
         values += [
-            GateValue(name, own, value, where, apart=bool(score.group))
-            for name, value in (
-                ("corrected_mean", one.value), ("corrected_mean_low", low),
-                ("corrected_mean_high", high), ("worth", one.worth.value),
+            GateValue(key, own, value, where, apart=bool(score.group))
+            for key, value in (
+                (name, one.value), (f"{name}_low", low), (f"{name}_high", high),
+                ("worth", one.worth.value),
             )
         ]  # fmt: skip
     return tuple(values)

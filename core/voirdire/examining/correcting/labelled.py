@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.correcting.compared import inputs_of_wins
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.schema import Finding
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.inputs import Inputs
+    from voirdire.examining.inputs import Inputs, Opened
     from voirdire.examining.source import Source
 
     Floats = NDArray[np.float64]
@@ -50,6 +51,9 @@ class Labelled:
         With which a response was chosen to be labelled, where known and not all equal.
     findings : tuple of Finding
         What must be known of how the labels were chosen.
+    wins : bool
+        Whether these are comparisons: a score is then the share that prefers the system, or the
+        first of the pair that `systems` name as "A over B".
     """
 
     inputs: Inputs
@@ -65,6 +69,7 @@ class Labelled:
     cluster: NDArray[np.intp] | None
     probability: Floats | None
     findings: tuple[Finding, ...]
+    wins: bool = False
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -86,6 +91,7 @@ def read_labelled(
     judges: Sequence[str] = (),
     by: str = "system",
     cluster: str = "",
+    leave_out: bool = False,
 ) -> Labelled:
     """Read a source, and check that its labels may stand for all responses.
 
@@ -99,6 +105,8 @@ def read_labelled(
         ``"system"``, or a column of the file.
     cluster : str, optional
         A column of the file that says what belongs together; by default the declared clusters.
+    leave_out : bool
+        Whether labels of origin ``chosen`` are left out, in place of an error.
 
     Raises
     ------
@@ -106,16 +114,66 @@ def read_labelled(
         No human, no judge, no such column; labels that were chosen and not drawn, without
         probabilities; labelled responses whose judge scores differ from those of the others.
     """
-    changes = {"data": {"reference": tuple(reference) or None}}
+    return read_parts(
+        source, reference=reference, judges=judges, by=by, cluster=cluster, leave_out=leave_out
+    )[0]
+
+
+def read_parts(
+    source: Source,
+    *,
+    reference: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    by: str = "system",
+    cluster: str = "",
+    leave_out: bool = False,
+) -> tuple[Labelled, ...]:
+    """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
+
+    Raises
+    ------
+    InputError
+        As `read_labelled`; a column to group or cluster comparisons by.
+    """
     columns = {"cluster": cluster, "subgroup": "" if by == "system" else by}
-    inputs = inputs_of(
-        open_source(
-            source,
-            reference=reference,
-            changes=changes,
-            columns={name: column for name, column in columns.items() if column},
-        )
+    opened = open_source(
+        source,
+        reference=reference,
+        changes={"data": {"reference": tuple(reference) or None}},
+        columns={name: column for name, column in columns.items() if column},
     )
+    found = []
+    if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
+        found.append(_labelled(inputs_of(opened), judges, by, leave_out=leave_out))
+    elif by != "system" or cluster:
+        raise InputError(
+            "comparisons are given by pair and by system, and items are their clusters: --by and "
+            "--cluster are for ratings (a column called cluster is taken)"
+        )
+    if opened.preferences is not None and (not found or _compares(opened, reference)):
+        found += [
+            replace(_labelled(part, judges, "system", leave_out=leave_out), wins=True)
+            for part in inputs_of_wins(opened, reference)
+        ]
+    return tuple(found)
+
+
+def _rates(opened: Opened, reference: Sequence[str]) -> bool:
+    """Whether a human has ratings, and not comparisons alone."""
+    names = tuple(reference) or opened.study.data.reference
+    rated = () if opened.tables is None else opened.tables.ratings["rater"].cast(pl.String)
+    return not names or bool(set(names) & set(rated))
+
+
+def _compares(opened: Opened, reference: Sequence[str]) -> bool:
+    names = tuple(reference) or opened.study.data.reference
+    compared = () if opened.preferences is None else opened.preferences.table["rater"]
+    return bool(names) and set(names) <= set(compared)
+
+
+def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool) -> Labelled:
+    """One row a response; its labels checked."""
+    inputs, left = _without_chosen(inputs) if leave_out else (inputs, ())
     panel = inputs.panel
     names = _judges(inputs, judges)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
@@ -138,11 +196,30 @@ def read_labelled(
         inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
         cube.system, groups.astype(str),
         None if clusters is None else np.unique(clusters, return_inverse=True)[1],
-        weights, (*inputs.findings, *odd),
+        weights, (*left, *inputs.findings, *odd),
     )  # fmt: skip
     if weights is not None:
         return found
     return _checked(found)
+
+
+def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
+    """The same without human labels of responses that somebody picked, and how many these are."""
+    ratings = inputs.ratings
+    if "origin" not in ratings.columns:
+        return inputs, ()
+    human = pl.col("rater").cast(pl.String).is_in(list(inputs.panel.reference))
+    chosen = human & (pl.col("origin").cast(pl.String) == "chosen").fill_null(value=False)
+    count = ratings.filter(chosen).height
+    if not count:
+        return inputs, ()
+    finding = Finding(
+        "chosen_left_out", "note", "", count, (),
+        f"{count} human {'label' if count == 1 else 'labels'} of responses that somebody picked "
+        f"{'is' if count == 1 else 'are'} left out.",
+        "The corrected numbers rest on the other labels.",
+    )  # fmt: skip
+    return replace(inputs, ratings=ratings.filter(~chosen)), (finding,)
 
 
 def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -203,8 +280,8 @@ def _chosen(
         count = said.count("chosen")
         raise InputError(
             f"{count} labels are of origin 'chosen': somebody picked these responses, so they "
-            "cannot stand for the others. Label responses drawn at random, or give the "
-            "probability of each in a column label_probability"
+            "cannot stand for the others. Leave them out (--leave-out-chosen), label responses "
+            "drawn at random, or give the probability of each in a column label_probability"
         )
     if set(said) == {"random"}:
         return None, ()

@@ -41,9 +41,13 @@ _CEILING = (
 
 def correction_sections(found: Correction) -> tuple[Section, ...]:
     """What humans would have said, what the judge is worth, and differences between systems."""
-    parts = [_overall(found)]
-    if any(score.group for score in found.scores):
+    parts = []
+    if any(not score.wins for score in found.scores):
+        parts.append(_overall(found))
+    if any(score.group and not score.wins for score in found.scores):
         parts.append(_by_group(found))
+    if any(score.wins for score in found.scores):
+        parts.append(_wins(found))
     if found.differences:
         parts.append(_differences(found))
     if found.shares:
@@ -105,17 +109,17 @@ def _overall(found: Correction) -> Section:
     )  # fmt: skip
     return Section(
         "What humans would have said", f"{sentences} {_HOW}", (means, worth),
-        _figures(found, rows), leading=True,
+        _figures(rows), leading=True,
     )  # fmt: skip
 
 
-def _figures(found: Correction, rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
+def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
     """Human-only, judge-only and corrected means side by side, one group of bars an attribute."""
-    best = [row for row in rows if row.judge == TOGETHER] or rows
-    labels = tuple(
-        row.attribute if len(found.reference) and row.judge == TOGETHER
-        else f"{row.attribute}, {row.judge}" for row in best
-    )  # fmt: skip
+    best = [row for row in rows if row.judge == TOGETHER] or list(rows)
+    labels = tuple(", ".join(filter(None, (
+        row.attribute, row.group, "" if row.judge == TOGETHER else row.judge,
+    ))) for row in best)  # fmt: skip
+    what = "Win rate" if best[0].wins else "Mean score"
     return (
         SectionFigure(
             "grouped_bars",
@@ -125,14 +129,14 @@ def _figures(found: Correction, rows: Sequence[CorrectedScore]) -> tuple[Section
                 ("Judge alone", tuple(row.found.judge.value for row in best)),
                 ("Corrected", tuple(row.found.value for row in best)),
             ),
-            y="Mean score",
-            caption="Means by the labels alone, by the judge alone, and corrected.",
+            y=what,
+            caption=f"{what} by the labels alone, by the judge alone, and corrected.",
         ),
     )
 
 
 def _by_group(found: Correction) -> Section:
-    rows = [score for score in found.scores if score.group]
+    rows = [score for score in found.scores if score.group and not score.wins]
     name = "System" if found.by == "system" else found.by
     return Section(
         f"By {found.by}",
@@ -155,6 +159,36 @@ def _by_group(found: Correction) -> Section:
             ),
         ),
     )  # fmt: skip
+
+
+def _wins(found: Correction) -> Section:
+    rows = [score for score in found.scores if score.wins]
+    sentences = " ".join(
+        f"{score.attribute}, {score.group}, {worth_sentence(score.found, score.judge)}"
+        for score in rows[:6]
+    )
+    table = Table(
+        (
+            text("Attribute"), text("Judge"), text("Preferred"), count("Labels"),
+            number("Corrected"), interval(f"{100 * found.level:g} % interval"),
+            number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
+            number("Worth", 0),
+        ),
+        tuple(
+            (
+                score.attribute, score.judge, score.group, score.found.n_labelled,
+                score.found.value, score.found.interval, score.found.human.value,
+                score.found.human.interval(), score.found.judge.value, score.found.worth.value,
+            )
+            for score in rows
+        ),
+    )  # fmt: skip
+    said = (
+        f"{sentences} The share of comparisons in which humans would have preferred the one named "
+        "first; a tie counts half. A system alone is set against all that it was compared with. "
+        f"{_HOW}"
+    )
+    return Section("Win rates by humans", said, (table,), _figures(rows), leading=True)
 
 
 def _differences(found: Correction) -> Section:

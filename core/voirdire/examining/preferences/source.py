@@ -96,7 +96,7 @@ def split_preferences(study: Study) -> tuple[Study, Compared | None]:
     if not found:
         return study, None
     data = study.data.model_copy(update={"sources": tuple(kept)})
-    table = pl.concat(found.values())
+    table = pl.concat(found.values(), how="diagonal")
     if len(found) > 1:
         table = preference_table(table, "the preferences of all sources")
     hashes = {_shown(path, found, study.folder): file_hash(path) for path in found}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import TableError, check_columns
-from voirdire.tables import STATUS, canonical_ids
+from voirdire.tables import FACTS, STATUS, canonical_ids
 from voirdire.tables._numbers import to_scores
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def preference_table(
     frame : DataFrame
         ``item, system_a, system_b, rater, attribute, score`` and, where there are any,
         ``shown_first`` (the name of one of the two systems), ``run`` and ``status``. A score lies
-        in -2..2; null is missing.
+        in -2..2; null is missing. What ratings may say of a label (``origin``,
+        ``label_probability`` and so on) is kept where it is there.
     where : str
         The table's name, for messages.
     place : callable, optional
@@ -69,7 +70,8 @@ def preference_table(
     at = place or (lambda index: f"row {index + 1}")
     found = _typed(frame, where, at)
     _check(found, where, at)
-    return _one_direction(found).select(list(PREFERENCES))
+    kept = [name for name in FACTS if name in found.columns]
+    return _one_direction(found).select(*PREFERENCES, *kept)
 
 
 def settle(table: pl.DataFrame) -> pl.DataFrame:
@@ -122,10 +124,13 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
             pl.col("run").cast(pl.Int32).fill_null(1),
             scores.alias("score"),
             pl.col("status").cast(STATUS),
+            *(pl.col(name).cast(FACTS[name]) for name in FACTS if name in filled.columns),
         )
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
-        raise TableError(f"{where}: a run or status cannot be read ({cause})") from None
+        raise TableError(
+            f"{where}: a run, status, origin or probability cannot be read ({cause})"
+        ) from None
     said = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
     first = pl.when(pl.col("shown_first") != "").then("shown_first")
     return found.with_columns(

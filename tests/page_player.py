@@ -1,6 +1,6 @@
 """Plays the page of a paper as it is written: the commands of its fences and of its table's rows.
 
-Nothing is changed but what cannot be had in a test: models and embedders, by `swaps`. Files of the
+Nothing is changed but what a test cannot use: models and embedders, by `swaps`. Files of the
 user are written by `before` what reads them.
 """
 

@@ -111,7 +111,7 @@ def test_a_model_that_retries_by_itself_says_so_in_every_reply():
 
 
 def test_an_answer_beyond_all_bounds_is_not_kept_and_not_asked_for_again(monkeypatch):
-    monkeypatch.setattr("voirdire_judges.models.langchain.LARGEST", 1_000)
+    monkeypatch.setattr("voirdire_judges.models._langchain_chat.LARGEST", 1_000)
     used = {"input_tokens": 3, "output_tokens": 900, "total_tokens": 903}
     said = [messages.AIMessage("x" * size, usage_metadata=used) for size in (1_000, 1_001)]
     model = make(chat(*said))

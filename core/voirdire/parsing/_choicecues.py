@@ -98,6 +98,7 @@ _OFFERED = re.compile(
     r"(?:^|[\n.:;?!])\W*(?:the\s+)?(?:answers?|possible|available|given|offered|response|multiple)[\s-]+$",
     re.IGNORECASE,
 )
+# "Choices" and its like: the plural may announce the list rather than the choice.
 _PLURAL = re.compile(r"(?:choices|options|letters|selections)\b", re.IGNORECASE)
 # "Choices: A) calm", "Letters: A-D": a list of options begins, or their range.
 _LISTED = re.compile(
@@ -121,6 +122,7 @@ _REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*[:=]")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 # "B, not A": what is set against the choice may end its line.
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
+# "A or B", "A/B": alternatives, which choose neither.
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
 # After "A" or "I" these words show that a letter was meant, not an article or a pronoun.
 _GOES_ON = re.compile(

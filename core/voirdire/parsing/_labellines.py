@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][.)]\s+)+")
 # "Label: Anger": a head of at most 80 signs, so that a sentence with a colon is none.
 _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
+# "Final label:", "Answer:": a head after which the line is the answer, not a draft.
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
 # What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bas well as\b", re.IGNORECASE)
+# "Anger - he shouts": spaces are asked for, since "self-blame" is one word.
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 # "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
 _AFTER_LEAD = re.compile(r"\s*(?:[:：(–—.]|-\s|\b(?:because|since|as|is|was)\b)", re.IGNORECASE)
@@ -51,6 +53,7 @@ _FURTHER = re.compile(
     r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
     re.IGNORECASE,
 )
+# "Reasoning: he is angry" explains an answer and is none, whatever label it names.
 _ASIDE = re.compile(
     r"\W*(?:reason(?:s|ing)?|explanation|rationale|justification|note)\W*", re.IGNORECASE
 )
@@ -78,6 +81,7 @@ _SUPPOSES = re.compile(
 )
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
+# "Anger or Fear": alternatives, of which none is chosen.
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 # "Anger (he shouts), and Fear (he hides)": where a further label may begin.
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")

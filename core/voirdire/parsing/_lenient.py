@@ -20,6 +20,7 @@ _DOUBLE = '"“”„‟″«»'
 _SINGLE = "'‘’‚`´"
 # Comments and escaped line breaks between members: {"a": 4, // warm}.
 _ASIDE = r"\\[nrt]|//[^\n]*+|#[^\n]*+|/\*[^*]*+\*/"
+# Possessive, so that a long run of blanks cannot be tried again in every split.
 _SKIP = re.compile(rf"(?:\s++|{_ASIDE})*+")
 _BETWEEN = re.compile(rf"(?:[\s,;]++|{_ASIDE})*+")
 # "Empathy": with any kind of quotes, or none.
@@ -51,7 +52,9 @@ _DECIMAL_COMMA = re.compile(r",\d++(?!\s*+[:：=])")
 _LITERAL = re.compile(
     r"(null|none|undefined|nan|true|false)\b(?=[^\S\n]*+(?:\Z|[\n,}\];]|//|```))", re.IGNORECASE
 )
+# A value without quotes runs to the end of its line, member or list.
 _BARE = re.compile(r"[^,}\]\n]*")
+# What stands where a key should: passed over up to the next member, end or quote.
 _JUNK = re.compile(rf"[^,;}}\]{{\n{_DOUBLE}]*")
 # JSON escapes, surrogate pairs first.
 _ESCAPE = re.compile(
@@ -199,6 +202,7 @@ class Reader:
             raise TooMuchError(f"nested beyond {MAX_DEPTH} levels or longer than {MAX_STEPS} steps")
 
 
+# A backslash and its sign are one step, so that an escaped quote ends no text.
 _SIGNS = {quotes: re.compile(rf"\\.?|[{quotes}]", re.DOTALL) for quotes in (_DOUBLE, _SINGLE)}
 
 

@@ -19,8 +19,10 @@ _TAG = re.compile(
     r"|<\|(?:(?P<token>/|end_of_|end_)|(?:begin_of_|start_)?)(?:thought|thinking|think)\|>)(?(quoted)(?![`\"'”’]))",
     re.IGNORECASE,
 )
+# A tag inside an object is part of its text: objects are stepped over whole.
 _TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)
 _CHANNEL = "<|channel|>"
+# The last channel of gpt-oss, "<|channel|>final<|message|>": what it holds is the answer.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,80}(?:<\|message\|>)?")
 _MAX_LOOKS = 10
 

@@ -43,8 +43,10 @@ _LEADS = re.compile(
 _CLOSES = re.compile(
     r"[\s*_\"'”]*(?:$|[.,;:!)\n–—-]|\b(?:because|since|as|for|overall|and|but)\b)", re.IGNORECASE
 )
+# A fraction is judged by its own clause, a denial by its whole sentence: a comma ends the first.
 _CLAUSES = re.compile(r"[.;!?,\n]")
 _ENDS = re.compile(r"[.;!?\n]")
+# "I would not give it a 4", "unless it is a 4": the number is not the score.
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 _LONGEST = 20_000
 

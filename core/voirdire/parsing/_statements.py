@@ -64,6 +64,7 @@ _ENDS = re.compile(
 )
 # What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
+# The word right before a key, as "final" in "Final **Empathy**".
 _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
 _ITEM = re.compile(r"\d{1,2}(?:[.)][ \t]|\s?[:=])")
@@ -75,7 +76,9 @@ _JOINT = (
 # Before a key that stands over its value, and is no word of a sentence.
 _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNORECASE)
 _COLONS = frozenset(":：=")
+# Only "and" and "&" say a value of both keys; "or" and "vs" of neither.
 _AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
+# Both keys must open their clause: in "less warmth and safety: 4" the first is no head.
 _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
 _MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 _APART_NOUN = (
@@ -94,6 +97,7 @@ _APART = re.compile(
 )
 # "[[A]] if assistant A is better": the prompt's format is told, nothing is set apart.
 _TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
+# "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION = 300, 2_000

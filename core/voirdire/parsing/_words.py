@@ -57,6 +57,7 @@ _DRAFT_BEHIND = re.compile(
     r"|before\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
     re.IGNORECASE,
 )
+# "4 is my final score", "4 (revised)", "4 after review".
 _FINAL_BEHIND = re.compile(
     r"[\s*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected|amended"
     r"|after\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
@@ -133,6 +134,7 @@ _OTHER_VALUE = (
 )
 #: "B (was A)", "changed from A to B": what is said of a value that does not stand any more.
 OTHER_VALUE = re.compile(_OTHER_VALUE, re.IGNORECASE)
+# What stands behind a value and is about another one, or about its reason.
 _ASIDE = re.compile(
     rf"{_OTHER_VALUE}"
     r"|,\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^,;.\n]{1,60}"
@@ -156,6 +158,7 @@ _SAYS_DRAFT = re.compile(
     re.IGNORECASE,
 )
 _SECTION = 2_000
+# "At first I thought 2, but now 4": behind these words the draft is over.
 _NOT_DRAFT = re.compile(r"\b(?:but|now)\b[^.!?;\n]*$", re.IGNORECASE)
 _REACH = 80
 

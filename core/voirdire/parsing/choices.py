@@ -67,7 +67,9 @@ _CHOOSES = re.compile(
     r"\b(?:(?:answer|choice)\s+is|i\s+(?:would\s+)?(?:choose|pick|select))\s+(?P<rest>[^\n]{1,300})",
     re.IGNORECASE,
 )
+# Where the text of an option ends: at a stop, or where its reason begins.
 _UP_TO = re.compile(r"[.,;!]|\b(?:because|since)\b", re.IGNORECASE)
+# An opening tag only where text follows at once, so that "a <b" stays a comparison.
 _BOLD_TAG = re.compile(r"<(?:b|i|u|p|em|strong)>(?=[^\s<])|</(?:b|i|u|p|em|strong)>", re.IGNORECASE)
 _MAX_LENGTH = 50_000
 

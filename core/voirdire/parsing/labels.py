@@ -55,6 +55,7 @@ _OF_SEVERAL = re.compile(
     r"\s+#?(?P<which>[A-D]|\d)\b",
     re.IGNORECASE,
 )
+# The stop stays with its clause: a look behind takes no sign away.
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # A line that names all of so many labels, or so many lines, repeat the prompt.
 _FEWEST_OFFERED, _MANY_OFFERED = 3, 6

@@ -89,7 +89,9 @@ _STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})"
 _GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 # "1. It validates. 2. It is warm.": a list, no score of 1.
 _SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
+# "Not a 4", "if it were a 4": the number is not the score.
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
+# "4 (or 5)": the bracket gives another number, so none is sure.
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 # "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
 _SHARE = re.compile(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*[)\]]")

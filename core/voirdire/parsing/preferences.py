@@ -90,6 +90,7 @@ _QUALIFIED = re.compile(
 )
 # "Which is better: A?" asks.
 _ASKED = re.compile(r"[^.!\n]{0,20}\?")
+# "which is better, A": a question, shortly before the statement and in its sentence.
 _WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
@@ -99,7 +100,9 @@ _ALONE = re.compile(
     r"(?:\s+(?:is\s+better|better|wins(?:\s+by\s+[\w\s]{1,20})?))?\W*",
     re.IGNORECASE,
 )
+# "Both are good" says that neither is better, where nothing else is said.
 _BOTH = re.compile(r"\bboth\s+(?:\w+\s+)?are\s+(?:equally\s+)?(?:good|bad)\b", re.IGNORECASE)
+# The whole reply must be it, "The first response is better.": "first" alone is a common word.
 _FIRST = re.compile(
     r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?(?:\s+is\s+(?:the\s+)?(?:better|best))?\W*",
     re.IGNORECASE,

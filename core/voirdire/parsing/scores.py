@@ -53,6 +53,7 @@ _STARTS = re.compile(
 _BARE = re.compile(
     r"[^\w+-]*+[+-]?\d{1,4}(?:[.,]\d{1,3})?(?:\s*/\s*\d{1,4})?\W*|\s*[★⭐🌟\ufe0f]+[☆✩]*\s*"
 )
+# "1. It validates.": two such lines are a list, whose numbers are no scores.
 _LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
 # "1. It validates." begins a list.
 _FIRST_ITEM = re.compile(r"[\W_]*1[.)][ \t]+[^\W\d]")

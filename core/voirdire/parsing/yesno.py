@@ -39,6 +39,7 @@ _FOUND = re.compile(
     r"|not\s+(?:present|observed|detected|found|shown)\b)",
     re.IGNORECASE,
 )
+# "No evidence of X, but ...": what follows may say the opposite, so it is no plain no.
 _HOWEVER = re.compile(r"\b(?:yes|but|so|although|yet)\b", re.IGNORECASE)
 # The first word and what stands behind it: "**Yes**, it does".
 _FIRST = re.compile(
@@ -56,6 +57,7 @@ _HEDGE = re.compile(
 _BELOW = re.compile(
     r"^[\s*_]*(?:(?:wait|hmm+|actually)\b|(?P<again>yes|no)\b)", re.IGNORECASE | re.MULTILINE
 )
+# A line that is nothing but a yes or a no, marks aside.
 _ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
 _CUES = (*VERDICTS, *FOREIGN_VERDICTS, "response")
 

@@ -160,6 +160,7 @@ class _Plan:
             return math.inf
 
         def enough(n: int) -> bool:
+            """Whether n labels make the half width small enough."""
             part = 1 - r * r * self.share(n) if r > 0 else 1.0
             return (
                 self._quantile(n - (2 if r > 0 else 1)) * spread * math.sqrt(part / n) <= half_width
@@ -226,6 +227,7 @@ def _growth(y: Floats, f: Floats, share: float) -> float:
     n = len(y)
 
     def left(yy: Floats, ff: Floats, yf: Floats) -> Floats:
+        """The variance left over, from sums of squares and products; kept above 0 for the log."""
         explained = np.where(ff > 0, yf * np.abs(yf) / np.maximum(ff, 1e-300), 0.0)
         return np.asarray(np.maximum(yy - share * np.maximum(explained, 0.0), 1e-12 * yy + 1e-300))
 

@@ -291,6 +291,7 @@ class _Data:
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
+        """Which rows have a label."""
         return ~np.isnan(self.labels)
 
     def groups(self, rows: NDArray[np.bool_]) -> int:
@@ -610,6 +611,7 @@ def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate
         return Estimate("effective labels", n if alone else math.nan, n=n, k=2, reason=reason)
 
     def labels(correlation: float) -> float:
+        """How many labels alone would give the same variance."""
         return n / (1 - max(correlation, 0.0) ** 2 * rest / (rest + n))
 
     z, se = math.atanh(min(max(r, -0.999999), 0.999999)), 1 / math.sqrt(max(clusters - 3, 1))

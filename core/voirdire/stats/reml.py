@@ -276,6 +276,7 @@ def profile_interval(shares: Shares, at: Floats, level: float) -> tuple[float, f
     limit = shares.deviance(at) + float(chdtri(1, 1 - level))
 
     def beyond(share: float) -> float:
+        """By how much a share lies outside: 0 at the ends of the interval."""
         return _profiled(shares, share) - limit
 
     low = 0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, at[0], xtol=1e-10))
@@ -288,6 +289,7 @@ def _profiled(shares: Shares, share: float) -> float:
     from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to import
 
     def at(other: float) -> float:
+        """The deviance with the other share given."""
         return shares.deviance(np.array([share, other]))
 
     if shares.kind == "1":

@@ -227,6 +227,7 @@ class _Rows:
 
     @property
     def binary(self) -> bool:
+        """Whether there are two levels, 0 and 1."""
         return self.levels.tolist() == [0.0, 1.0]
 
     def counts(self, scores: Floats) -> Floats:
@@ -358,6 +359,7 @@ def _rate(hit: int, of: tuple[int, ...]) -> Callable[[Floats, int], Floats]:
     """A share of the 2 x 2 table: cells tn, fp, fn, tp."""
 
     def rate(sums: Floats, q: int) -> Floats:
+        """The share for judge or rater q."""
         cells = sums[..., _FIXED + 2 * q :]
         return cells[..., hit] / sum(cells[..., cell] for cell in of)
 

@@ -94,7 +94,7 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
 
 
 def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
-    """The rubric, read once; what a plugin's judge is told by `use` need be no rubric of ours."""
+    """The rubric, read once; a plugin's judge may take something else that only it can read."""
     try:
         return read_rubric(study, plugins)
     except VoirdireError:

@@ -143,7 +143,7 @@ def keyed_study(
     key : str
         The rater under whose name the key stands: the reference.
     people : pl.DataFrame, optional
-        Answers of people that stand beside: ``item, rater, attribute, score``.
+        Answers of people to the same items: ``item, rater, attribute, score``.
     parts
         Further parts of the study, such as ``items``.
 

@@ -91,7 +91,7 @@ def _check_hostile(checks: Checks, tool: AgentTool) -> None:
         checks.hold(
             "gave no result in time" not in said,
             f"it does not return on {shown(text)}",
-            "Bound what it does, or raise a ValueError: the model is told its sentence.",
+            "Bound what it does, or raise a ValueError: the model then reads its message.",
         )
 
 

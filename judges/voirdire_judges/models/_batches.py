@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from voirdire.errors import ModelError
 from voirdire_judges.models._body import content_of, load_body, mapping, parse_body, text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from voirdire.schema import BatchState, Reply, Request
-    from voirdire_judges.models._remote import RemoteModel
+    from voirdire_judges.models._keys import Key
 
 #: Asks a Stainless SDK for the answer as it came.
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "raw"}}
@@ -56,11 +56,34 @@ class BatchWire:
     named: bool = True
 
 
+class Batchable(Protocol):
+    """What batches need of the model whose calls they carry."""
+
+    name: str
+    model: str
+
+    @property
+    def key(self) -> Key | None:
+        """The key that an error text must not show."""
+
+    def client(self) -> Any:
+        """The open client of the endpoint."""
+
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """The parameters that a live call would send."""
+
+    def fits_batch(self, request: Request) -> bool:
+        """Whether a request can be a line of a batch."""
+
+    def received(self, outcome: Any, request: Request) -> Reply | ModelError:
+        """What a body says that did not come in answer to a call."""
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteBatches:
     """A model's batches; all methods raise `ModelError`."""
 
-    model: RemoteModel
+    model: Batchable
     wire: BatchWire
 
     def fits(self, request: Request) -> bool:
@@ -116,7 +139,7 @@ class RemoteBatches:
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - an SDK may raise anything at all
-            found = model_error(self.model.name, error, PATIENCE, self.model.endpoint.key)
+            found = model_error(self.model.name, error, PATIENCE, self.model.key)
         raise found
 
 

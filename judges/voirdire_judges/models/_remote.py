@@ -127,6 +127,11 @@ class RemoteModel:
         wire = self.dialect.batches
         return None if wire is None else RemoteBatches(self, wire)
 
+    @property
+    def key(self) -> Key | None:
+        """The key of its endpoint, where it has one."""
+        return self.endpoint.key
+
     def fits_batch(self, request: Request) -> bool:
         """Whether a request can be a line of a batch; else it is asked live, or refused there."""
         try:

@@ -7,193 +7,23 @@ answer is kept as the reply's inner messages, and its tokens are those of every 
 
 from __future__ import annotations
 
-import asyncio
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from voirdire.errors import InputError, ModelError
-from voirdire.schema import Reply, ToolCall
-from voirdire_judges.models._body import (
-    arguments_of,
-    asked_calls,
-    given_to,
-    items,
-    mapping,
-    object_in,
-    stated_error,
-    text,
-    texts_in,
-    usage_of,
-)
-from voirdire_judges.models._checks import sendable
-from voirdire_judges.models._faults import LARGEST, TooLargeError, model_error, wire_error
-from voirdire_judges.models._filtered import filtered_categories
-from voirdire_judges.models._finish import finish_of, unknown_finish
+from voirdire.schema import Message, Reply, ToolCall, Usage
+from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
 from voirdire_judges.models._imports import attribute_at, require
-from voirdire_judges.models._keys import Key
+from voirdire_judges.models._langchain_chat import LangchainModel, message_for, read
 from voirdire_judges.models._options import Options
-from voirdire_judges.models._plain_tools import with_calls, without_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Message, Request
+    from voirdire.schema import Request
     from voirdire_judges.models._options import OnRefused
-
-
-#: What a provider's integration raises when it is handed a page of HTML or half an object.
-_CONFUSED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
-
-
-class LangchainModel:
-    """A chat model of LangChain. It must not retry by itself: construct it with `max_retries=0`."""
-
-    def __init__(self, name: str, model: Any, timeout: float, params: Mapping[str, Any]) -> None:
-        self.name, self.model, self.timeout, self.params = name, model, timeout, dict(params)
-        self._notes = tuple(
-            dict.fromkeys(note for part in _parts(model) for note in _retries(part))
-        )
-
-    def __repr__(self) -> str:
-        return f"<model {self.name}>"
-
-    async def complete(self, request: Request) -> Reply:
-        """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
-        request = sendable(self.name, request)
-        if request.tools and not _binds(self.model):
-            return with_calls(await self._reply(without_tools(request)))
-        return await self._reply(request)
-
-    async def _reply(self, request: Request) -> Reply:
-        outcome = await self._attempt(request)
-        if isinstance(outcome, ModelError):
-            raise outcome
-        return outcome
-
-    async def _attempt(self, request: Request) -> Reply | ModelError:
-        try:
-            async with asyncio.timeout(self.timeout):
-                return await self._ask(request)
-        except ModelError as error:
-            return error
-        except Exception as error:  # noqa: BLE001 - an integration may raise anything at all
-            return self._fault(error)
-
-    async def _ask(self, request: Request) -> Reply:
-        messages, sent = list(map(message_for, request.messages)), self._parameters(request)
-        started = time.perf_counter()
-        message = await self._bound(request).ainvoke(messages, **sent)
-        reply = read(message, sent, self._notes, time.perf_counter() - started, request)
-        if len(reply.text) > LARGEST:
-            raise self._too_large(reply)
-        return reply
-
-    def _too_large(self, reply: Reply) -> ModelError:
-        """The integration has read the answer whole; it is not stored."""
-        error = TooLargeError(f"{len(reply.text)} characters")
-        return model_error(self.name, error, self.timeout, billed=reply.usage)
-
-    def _bound(self, request: Request) -> Any:
-        """The model, with the request's tools bound to it where there are any."""
-        if not request.tools:
-            return self.model
-        tools = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
-        return self.model.bind_tools(tools)
-
-    def _parameters(self, request: Request) -> dict[str, Any]:
-        asked = {
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            "max_tokens": request.max_tokens,
-            "seed": request.seed,
-            **self.params,
-            **request.params,
-        }
-        return {name: value for name, value in asked.items() if value is not None}
-
-    def _fault(self, error: Exception) -> Reply | ModelError:
-        stated = error.args[0] if isinstance(error, ValueError) and error.args else None
-        if isinstance(stated, dict):  # the error object of a 200, as ChatOpenAI hands it on
-            error = stated_error({"error": stated})
-        found = wire_error(error)
-        if found is not None:
-            categories = filtered_categories(found.body, found.status_code)
-            if categories is not None:
-                notes = (*self._notes, *(f"content_filter: {name}" for name in categories))
-                return Reply("", "content_filter", model=self.name, notes=notes)
-        fault = model_error(self.name, error, self.timeout, *_keys_in(self.model))
-        if fault.kind == "model" and isinstance(error, _CONFUSED):
-            return ModelError(f"{fault} (the answer may not be the provider's)", "malformed")
-        return fault
-
-
-def _parts(model: Any) -> Iterator[Any]:
-    """A runnable and all that it is made of."""
-    from langchain_core.runnables import Runnable  # noqa: PLC0415 - an extra
-
-    waiting, seen = [model], set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            waiting += part.values()
-        elif isinstance(part, list | tuple):
-            waiting += part
-        elif isinstance(part, Runnable) and id(part) not in seen:
-            seen.add(id(part))
-            yield part
-            waiting += [*getattr(part, "__dict__", {}).values(), *getattr(part, "deps", ())]
-
-
-def _retries(part: Any) -> Iterator[str]:
-    if retries := getattr(part, "max_retries", 0):
-        yield f"the model retries by itself: max_retries={retries}"
-    if attempts := getattr(part, "max_attempt_number", 0):
-        yield f"the model retries by itself: up to {attempts} attempts"
-
-
-def message_for(message: Message) -> Any:
-    """As LangChain takes it: a role and a text, or its own kind for calls and their results."""
-    if not (message.calls or message.role == "tool"):
-        return message.role, message.content
-    from langchain_core.messages import AIMessage, ToolMessage  # noqa: PLC0415 - an extra
-
-    if message.role == "tool":
-        return ToolMessage(message.content, tool_call_id=message.call_id, name=message.name)
-    calls = [
-        {"id": c.id, "name": c.name, "args": object_in(c.arguments), "type": "tool_call"}
-        for c in message.calls
-    ]
-    kept = dict(message.thoughts[0]) if message.thoughts else {}
-    content = kept.get("content") or message.content
-    return AIMessage(content, tool_calls=calls, additional_kwargs=kept.get("extra", {}))
-
-
-def _thoughts(content: Any, extra: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    """What an integration wants back beside the calls: blocks of reasoning and signatures."""
-    blocks = {text(part.get("type")) for part in items(content)} - {"text", "tool_use"}
-    more = {key: value for key, value in extra.items() if value and key not in _IN_CALLS}
-    found = {"content": content if blocks else None, "extra": more}
-    return ({key: value for key, value in found.items() if value},) if blocks or more else ()
-
-
-#: What `tool_calls` of a message say already.
-_IN_CALLS = frozenset({"tool_calls", "function_call", "refusal"})
-
-
-def _binds(model: Any) -> bool:
-    """Whether the integration knows tools: LangChain's own `bind_tools` only raises."""
-    from langchain_core.language_models import BaseChatModel  # noqa: PLC0415 - an extra
-
-    known = isinstance(model, BaseChatModel)
-    return known and type(model).bind_tools is not BaseChatModel.bind_tools
-
-
-def _keys_in(model: Any) -> list[Key]:
-    """The keys that a LangChain model, or one inside it, holds as pydantic secrets."""
-    held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
-    revealed = [value.get_secret_value() for value in held if hasattr(value, "get_secret_value")]
-    return [Key(value) for value in revealed if isinstance(value, str)]
 
 
 def make(
@@ -250,56 +80,210 @@ def make(
     name = f"langchain:{label}"
     if isinstance(found, models.BaseChatModel):
         return LangchainModel(name, found, timeout, params or {})
-    from voirdire_judges.models._runnables import RunnableModel  # noqa: PLC0415 - it needs this one
-
     keys = (input_key, output_key)
     return RunnableModel(
         name, found, timeout, params or {}, keys=keys, on_refused=on_refused_parameter
     )
 
 
-def read(
-    message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float, request: Request
-) -> Reply:
-    """The reply in a message, whatever integration made it; else what was handed to tools."""
-    meta = mapping(getattr(message, "response_metadata", None))
-    extra = mapping(getattr(message, "additional_kwargs", None))
-    made = items(getattr(message, "tool_calls", None))
-    broken = items(getattr(message, "invalid_tool_calls", None))
-    calls = asked_calls(
-        (
-            ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
-            for c in (*made, *broken)
-        ),
-        request,
+class RunnableModel(LangchainModel):
+    """A bound model, a chain or a graph: whatever else LangChain can invoke with a message.
+
+    Parameters
+    ----------
+    keys : (str, str)
+        Where the prompt goes in, and where the answer comes out; empty: as the schema says.
+    on_refused : {"error", "drop"}
+        What to do about a parameter that does not reach a model: a chain hands what it is given to
+        its first step alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        timeout: float,
+        params: Mapping[str, Any],
+        *,
+        keys: tuple[str, str] = ("", ""),
+        on_refused: OnRefused = "error",
+    ) -> None:
+        super().__init__(name, model, timeout, params)
+        self._wrap = _input_of(name, model, keys[0])
+        self._key, self._on_refused, self._samples = keys[1], on_refused, _samples(model)
+
+    async def _ask(self, request: Request) -> Reply:
+        from langchain_core.messages import convert_to_messages  # noqa: PLC0415 - an extra
+
+        messages = convert_to_messages(list(map(message_for, request.messages)))
+        sent, notes = self._sendable(request)
+        heard = _listener()()
+        started = time.perf_counter()
+        found = await self.model.ainvoke(self._wrap(messages), {"callbacks": [heard]}, **sent)
+        seconds = time.perf_counter() - started
+        message, inner = self._answer(found, messages, heard.messages)
+        reply = read(message, sent, (*self._notes, *notes), seconds, request)
+        used = _total([usage_of(mapping(m.usage_metadata)) for m in heard.messages])
+        return replace(reply, usage=used or reply.usage, inner=tuple(map(_as_ours, inner)))
+
+    def _sendable(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The parameters for the call, and a note for each that does not reach a model."""
+        asked = self._parameters(request)
+        if self._samples or not asked:
+            return asked, ()
+        kind = type(self.model).__name__
+        if self._on_refused == "drop":
+            return {}, tuple(f"dropped {name}: a {kind} sets its own" for name in sorted(asked))
+        name = min(asked)
+        raise ModelError(
+            f"{self.name} is a {kind}, which hands the parameter {name!r} to no model: leave it "
+            'out of the study, or set on_refused_parameter = "drop"',
+            "refused_parameter",
+            parameter=name,
+        )
+
+    def _answer(
+        self, found: Any, sent: Sequence[Any], heard: Sequence[Any]
+    ) -> tuple[Any, Sequence[Any]]:
+        """The message that answers, and those between it and the question."""
+        from langchain_core.messages import AIMessage, BaseMessage  # noqa: PLC0415 - an extra
+
+        found = self._chosen(found)
+        if isinstance(found, list | tuple) and found and isinstance(found[-1], BaseMessage):
+            own = _after(found, sent)
+            return found[-1], own[:-1]
+        last = heard[-1] if heard else None
+        if isinstance(found, BaseMessage):
+            same = last is not None and last.content == found.content
+            return found, heard[:-1] if same else heard
+        if not isinstance(found, str):
+            raise ModelError(
+                f"{self.name} answered with a {type(found).__name__}: a message, a text or a list "
+                "of messages is read",
+                "malformed",
+                retryable=False,
+            )
+        # What parses a message to a text loses how it ended; the message itself knows.
+        if last is not None and last.text == found:
+            return last.model_copy(update={"tool_calls": [], "content": found}), heard[:-1]
+        meta = {} if last is None else last.response_metadata
+        return AIMessage(found, response_metadata=meta), heard
+
+    def _chosen(self, found: Any) -> Any:
+        """What an answer of several keys holds under the one that counts."""
+        if not isinstance(found, dict):
+            return found
+        key = self._key or ("messages" if "messages" in found else "")
+        if not key and len(found) == 1:
+            key = next(iter(found))
+        if key in found:
+            return found[key]
+        raise ModelError(
+            f"{self.name} answered with the keys {', '.join(map(str, found))}: name the one that "
+            "holds the answer by output_key",
+            "malformed",
+            retryable=False,
+        )
+
+
+def _after(found: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
+    """The messages of a graph's state behind those that it was given."""
+    given = 0
+    while given < min(len(found) - 1, len(sent)) and (
+        (found[given].type, found[given].content) == (sent[given].type, sent[given].content)
+    ):
+        given += 1
+    return found[given:]
+
+
+def _as_ours(message: Any) -> Message:
+    role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
+    calls = tuple(
+        ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
+        for c in items(getattr(message, "tool_calls", None))
     )
-    said = texts_in(getattr(message, "content", ""))
-    if not calls:
-        said = said or given_to(c.get("args") for c in made)
-    reason = _reason(meta)
-    refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
-    return Reply(
-        text=said or refusal,
-        finish_reason=finish_of(reason, said or ("call" if calls else ""), refusal),
-        usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
-        model=text(meta.get("model_name")) or text(meta.get("model")),
-        params=dict(sent),
-        provider_id=text(meta.get("id")) or text(getattr(message, "id", "")),
-        latency=seconds,
-        notes=(*notes, *unknown_finish(reason)),
-        tool_calls=calls,
-        thoughts=_thoughts(getattr(message, "content", ""), extra) if calls else (),
+    known = role if role in {"system", "user", "assistant", "tool"} else "assistant"
+    call_id = text(getattr(message, "tool_call_id", ""))
+    return Message(
+        cast("Any", known), texts_in(message.content), calls, call_id, message.name or ""
     )
 
 
-def _refusals(content: Any) -> str:
-    return "".join(text(p.get("refusal")) for p in items(content) if p.get("type") == "refusal")
+def _total(used: Sequence[Usage]) -> Usage | None:
+    """The tokens of all models inside; a count that one of them does not give is unknown."""
+    if not used:
+        return None
+
+    def total(name: str) -> int | None:
+        counts = [getattr(one, name) for one in used]
+        if name in {"input", "output"}:
+            return None if None in counts else sum(counts)
+        return sum(count or 0 for count in counts) if any(c is not None for c in counts) else None
+
+    return Usage(*map(total, ("input", "output", "cached", "reasoning")))
 
 
-def _reason(meta: dict[str, Any]) -> str:
-    incomplete = mapping(meta.get("incomplete_details")).get("reason")
-    blocked = mapping(meta.get("prompt_feedback")).get("block_reason")
-    if blocked:
-        return "content_filter"
-    found = incomplete or meta.get("finish_reason") or meta.get("stop_reason") or ""
-    return str(getattr(found, "name", found))
+@cache
+def _listener() -> Any:
+    """The class that notes what the models inside a chain said. It is made late: an extra."""
+    from langchain_core.callbacks import BaseCallbackHandler  # noqa: PLC0415 - an extra
+    from langchain_core.messages import AIMessage  # noqa: PLC0415 - an extra
+
+    class Listener(BaseCallbackHandler):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.messages: list[Any] = []
+
+        def on_llm_end(self, response: Any, **_: Any) -> None:
+            for generation in response.generations[0][:1] if response.generations else ():
+                message = getattr(generation, "message", None)
+                self.messages.append(message or AIMessage(generation.text))
+
+    return Listener
+
+
+def _input_of(name: str, model: Any, key: str) -> Any:
+    """From messages to what a runnable takes, by its input schema.
+
+    A runnable that says nothing takes messages. A text (a prompt's variable, an annotated function)
+    gets the messages as a transcript, or the text alone where there is one message.
+    """
+    schema = _schema(model)
+    fields = mapping(schema.get("properties"))
+    if not key and not fields:
+        return _transcript if schema.get("type") == "string" else lambda messages: messages
+    key = key or ("messages" if "messages" in fields else "")
+    if not key and len(fields) > 1:
+        raise InputError(
+            f"{name} takes {', '.join(fields)}: name the one that holds the prompt by input_key"
+        )
+    key = key or next(iter(fields))
+    if mapping(fields.get(key)).get("type") == "string":
+        return lambda messages: {key: _transcript(messages)}
+    return lambda messages: {key: messages}
+
+
+def _schema(model: Any) -> dict[str, Any]:
+    """What a runnable says it takes; a function without annotations may not be able to."""
+    try:
+        return mapping(model.get_input_jsonschema())
+    except Exception:  # noqa: BLE001 - pydantic raises what it likes about types that it cannot show
+        return {}
+
+
+def _transcript(messages: Sequence[Any]) -> str:
+    from langchain_core.messages import get_buffer_string  # noqa: PLC0415 - an extra
+
+    return text(messages[0].content) if len(messages) == 1 else get_buffer_string(messages)
+
+
+def _samples(model: Any) -> bool:
+    """Whether parameters of a call reach a model: a chain hands them to its first step alone."""
+    from langchain_core.language_models import BaseLanguageModel  # noqa: PLC0415 - an extra
+    from langchain_core.runnables import RunnableWithFallbacks  # noqa: PLC0415 - an extra
+    from langchain_core.runnables.base import RunnableBindingBase  # noqa: PLC0415 - an extra
+
+    if isinstance(model, RunnableWithFallbacks):
+        return all(map(_samples, model.runnables))
+    if isinstance(model, RunnableBindingBase):
+        return _samples(model.bound)
+    return isinstance(model, BaseLanguageModel)

@@ -51,7 +51,7 @@ class Reader:
 
 
 def _judge(rows: ReadingBuilder, line: dict[str, Any]) -> str:
-    """The judge's name; of a model the kind of prompt stands beside it."""
+    """The judge's name; for a model, with the kind of prompt."""
     judge = line.get("judge")
     name = str(judge[0] if isinstance(judge, list) and judge else judge)
     person = name.startswith(("author", "expert", "human"))

@@ -75,7 +75,7 @@ def keyed_labels(
     title : str
         What the labels are.
     human, printed
-        Published weighted F1 that stands beside, and the name of the human among it; as in
+        Published weighted F1 to compare with, and the name of the human in it; as in
         `label_sections`.
     """
     analysis = examination.study.analysis

@@ -635,7 +635,7 @@ def _gate(
 
 
 def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
-    """Humans who share too few responses to stand beside one another, as one column of labels.
+    """Humans who share too few responses to be compared with each other, as one column of labels.
 
     The one who labelled most comes first: a few labels under another name change little.
     """

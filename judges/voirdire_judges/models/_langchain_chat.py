@@ -1,0 +1,235 @@
+"""Chat models of LangChain: one call, one reply or one typed error."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import ModelError
+from voirdire.schema import Reply, ToolCall
+from voirdire_judges.models._body import (
+    arguments_of,
+    asked_calls,
+    given_to,
+    items,
+    mapping,
+    object_in,
+    stated_error,
+    text,
+    texts_in,
+    usage_of,
+)
+from voirdire_judges.models._checks import sendable
+from voirdire_judges.models._faults import LARGEST, TooLargeError, model_error, wire_error
+from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._finish import finish_of, unknown_finish
+from voirdire_judges.models._keys import Key
+from voirdire_judges.models._plain_tools import with_calls, without_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from voirdire.schema import Message, Request
+
+
+#: What a provider's integration raises when it is handed a page of HTML or half an object.
+_CONFUSED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
+
+
+class LangchainModel:
+    """A chat model of LangChain. It must not retry by itself: construct it with `max_retries=0`."""
+
+    def __init__(self, name: str, model: Any, timeout: float, params: Mapping[str, Any]) -> None:
+        self.name, self.model, self.timeout, self.params = name, model, timeout, dict(params)
+        self._notes = tuple(
+            dict.fromkeys(note for part in _parts(model) for note in _retries(part))
+        )
+
+    def __repr__(self) -> str:
+        return f"<model {self.name}>"
+
+    async def complete(self, request: Request) -> Reply:
+        """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
+        request = sendable(self.name, request)
+        if request.tools and not _binds(self.model):
+            return with_calls(await self._reply(without_tools(request)))
+        return await self._reply(request)
+
+    async def _reply(self, request: Request) -> Reply:
+        outcome = await self._attempt(request)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return outcome
+
+    async def _attempt(self, request: Request) -> Reply | ModelError:
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self._ask(request)
+        except ModelError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - an integration may raise anything at all
+            return self._fault(error)
+
+    async def _ask(self, request: Request) -> Reply:
+        messages, sent = list(map(message_for, request.messages)), self._parameters(request)
+        started = time.perf_counter()
+        message = await self._bound(request).ainvoke(messages, **sent)
+        reply = read(message, sent, self._notes, time.perf_counter() - started, request)
+        if len(reply.text) > LARGEST:
+            raise self._too_large(reply)
+        return reply
+
+    def _too_large(self, reply: Reply) -> ModelError:
+        """The integration has read the answer whole; it is not stored."""
+        error = TooLargeError(f"{len(reply.text)} characters")
+        return model_error(self.name, error, self.timeout, billed=reply.usage)
+
+    def _bound(self, request: Request) -> Any:
+        """The model, with the request's tools bound to it where there are any."""
+        if not request.tools:
+            return self.model
+        tools = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
+        return self.model.bind_tools(tools)
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        asked = {
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "max_tokens": request.max_tokens,
+            "seed": request.seed,
+            **self.params,
+            **request.params,
+        }
+        return {name: value for name, value in asked.items() if value is not None}
+
+    def _fault(self, error: Exception) -> Reply | ModelError:
+        stated = error.args[0] if isinstance(error, ValueError) and error.args else None
+        if isinstance(stated, dict):  # the error object of a 200, as ChatOpenAI hands it on
+            error = stated_error({"error": stated})
+        found = wire_error(error)
+        if found is not None:
+            categories = filtered_categories(found.body, found.status_code)
+            if categories is not None:
+                notes = (*self._notes, *(f"content_filter: {name}" for name in categories))
+                return Reply("", "content_filter", model=self.name, notes=notes)
+        fault = model_error(self.name, error, self.timeout, *_keys_in(self.model))
+        if fault.kind == "model" and isinstance(error, _CONFUSED):
+            return ModelError(f"{fault} (the answer may not be the provider's)", "malformed")
+        return fault
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """A runnable and all that it is made of."""
+    from langchain_core.runnables import Runnable  # noqa: PLC0415 - an extra
+
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, Runnable) and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            waiting += [*getattr(part, "__dict__", {}).values(), *getattr(part, "deps", ())]
+
+
+def _retries(part: Any) -> Iterator[str]:
+    if retries := getattr(part, "max_retries", 0):
+        yield f"the model retries by itself: max_retries={retries}"
+    if attempts := getattr(part, "max_attempt_number", 0):
+        yield f"the model retries by itself: up to {attempts} attempts"
+
+
+def message_for(message: Message) -> Any:
+    """As LangChain takes it: a role and a text, or its own kind for calls and their results."""
+    if not (message.calls or message.role == "tool"):
+        return message.role, message.content
+    from langchain_core.messages import AIMessage, ToolMessage  # noqa: PLC0415 - an extra
+
+    if message.role == "tool":
+        return ToolMessage(message.content, tool_call_id=message.call_id, name=message.name)
+    calls = [
+        {"id": c.id, "name": c.name, "args": object_in(c.arguments), "type": "tool_call"}
+        for c in message.calls
+    ]
+    kept = dict(message.thoughts[0]) if message.thoughts else {}
+    content = kept.get("content") or message.content
+    return AIMessage(content, tool_calls=calls, additional_kwargs=kept.get("extra", {}))
+
+
+def _thoughts(content: Any, extra: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """What an integration wants back beside the calls: blocks of reasoning and signatures."""
+    blocks = {text(part.get("type")) for part in items(content)} - {"text", "tool_use"}
+    more = {key: value for key, value in extra.items() if value and key not in _IN_CALLS}
+    found = {"content": content if blocks else None, "extra": more}
+    return ({key: value for key, value in found.items() if value},) if blocks or more else ()
+
+
+#: What `tool_calls` of a message say already.
+_IN_CALLS = frozenset({"tool_calls", "function_call", "refusal"})
+
+
+def _binds(model: Any) -> bool:
+    """Whether the integration knows tools: LangChain's own `bind_tools` only raises."""
+    from langchain_core.language_models import BaseChatModel  # noqa: PLC0415 - an extra
+
+    known = isinstance(model, BaseChatModel)
+    return known and type(model).bind_tools is not BaseChatModel.bind_tools
+
+
+def _keys_in(model: Any) -> list[Key]:
+    """The keys that a LangChain model, or one inside it, holds as pydantic secrets."""
+    held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
+    revealed = [value.get_secret_value() for value in held if hasattr(value, "get_secret_value")]
+    return [Key(value) for value in revealed if isinstance(value, str)]
+
+
+def read(
+    message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float, request: Request
+) -> Reply:
+    """The reply in a message, whatever integration made it; else what was handed to tools."""
+    meta = mapping(getattr(message, "response_metadata", None))
+    extra = mapping(getattr(message, "additional_kwargs", None))
+    made = items(getattr(message, "tool_calls", None))
+    broken = items(getattr(message, "invalid_tool_calls", None))
+    calls = asked_calls(
+        (
+            ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
+            for c in (*made, *broken)
+        ),
+        request,
+    )
+    said = texts_in(getattr(message, "content", ""))
+    if not calls:
+        said = said or given_to(c.get("args") for c in made)
+    reason = _reason(meta)
+    refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
+    return Reply(
+        text=said or refusal,
+        finish_reason=finish_of(reason, said or ("call" if calls else ""), refusal),
+        usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
+        model=text(meta.get("model_name")) or text(meta.get("model")),
+        params=dict(sent),
+        provider_id=text(meta.get("id")) or text(getattr(message, "id", "")),
+        latency=seconds,
+        notes=(*notes, *unknown_finish(reason)),
+        tool_calls=calls,
+        thoughts=_thoughts(getattr(message, "content", ""), extra) if calls else (),
+    )
+
+
+def _refusals(content: Any) -> str:
+    return "".join(text(p.get("refusal")) for p in items(content) if p.get("type") == "refusal")
+
+
+def _reason(meta: dict[str, Any]) -> str:
+    incomplete = mapping(meta.get("incomplete_details")).get("reason")
+    blocked = mapping(meta.get("prompt_feedback")).get("block_reason")
+    if blocked:
+        return "content_filter"
+    found = incomplete or meta.get("finish_reason") or meta.get("stop_reason") or ""
+    return str(getattr(found, "name", found))

@@ -7,8 +7,10 @@ points moves a share d of the scores up by a point.
 from __future__ import annotations
 
 import numpy as np
+from probe_simulation import paired_p
+from scipy.special import stdtrit
 
-from voirdire.examining.changing.checking import alpha_of_look, hold
+from voirdire.examining.changing.checking import WHOLE, alpha_of_look, hold
 from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge
 
 #: Share of items whose score is another when they are asked about again.
@@ -55,10 +57,29 @@ def look(lock, scores, k):
     return hold(lock, {KEY: scores}, anchors_of(lock), alpha_of_look(lock.alpha, k))[0]
 
 
-def false_alarm(seed, *, looks=26, items=200):
-    """Whether any of so many looks at an unchanged judge fails."""
-    lock = locked(seed, items=items)
-    return any(look(lock, shifted(lock, 1000 * seed + k), k).failed for k in range(1, looks + 1))
+def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
+    """Share of series of looks at an unchanged judge in which any look fails; `look` for many."""
+    alarms = 0
+    for start in range(0, seeds, chunk):
+        rng = np.random.default_rng([start, 3])
+        many = min(chunk, seeds - start)
+        before = rng.integers(2, 5, (many, items)).astype(float)
+        failed = np.zeros(many, dtype=bool)
+        for k in range(1, looks + 1):
+            noise = (rng.random((many, items)) < RESCORED) * rng.choice([-1, 1], (many, items))
+            failed |= looked(np.clip(before + noise, 1, 5) - before, k, anchors)
+        alarms += int(failed.sum())
+    return alarms / seeds
+
+
+def looked(difference, k, anchors=0.5):
+    """(M,) whether look k fails on (M, N) differences, the first part of them anchors."""
+    n = difference.shape[1]
+    live = difference[:, int(np.ceil(anchors * n)) :]
+    p = np.minimum(paired_p(difference) / WHOLE, paired_p(live) / (1 - WHOLE))
+    half = stdtrit(n - 1, 0.95) * difference.std(axis=1, ddof=1) / np.sqrt(n)
+    no_longer_good = np.abs(difference.mean(axis=1)) - half > 0.2
+    return (p <= alpha_of_look(0.05, k)) | no_longer_good
 
 
 def naive_alarm(seed, *, looks=26, items=200):

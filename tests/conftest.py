@@ -42,7 +42,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def example_study() -> Path:
     """The study of the example that ships with the repository."""
-    return ROOT / "examples" / "study.toml"
+    return ROOT / "examples" / "examine" / "study.toml"
 
 
 @pytest.fixture(autouse=True)

@@ -75,7 +75,7 @@ def mild_study(folder, n=240, **changes):
 
 
 def test_the_grid_of_appendix_h_has_320_models():
-    cells = cells_of(load_study(ROOT / "examples/grid_000.toml"))
+    cells = cells_of(load_study(ROOT / "examples/classifier/grid_000.toml"))
     assert len(cells) == 320
     # Appendix H: 24 binary + 16 multi-class + 24 multi-label configurations, 5 seeds each.
     assert Counter(cell.task for cell in cells) == {
@@ -86,7 +86,7 @@ def test_the_grid_of_appendix_h_has_320_models():
 
 
 def test_the_grid_of_appendix_h_reads_what_distortions_writes():
-    spec = load_study(ROOT / "examples/grid_000.toml").classify
+    spec = load_study(ROOT / "examples/classifier/grid_000.toml").classify
     assert spec.labels == distortions.LABELS.labels
     assert spec.none == distortions.LABELS.none
     assert {one.column: one.tasks for one in spec.label_sets} == dict(datasets.TASKS)
@@ -111,7 +111,7 @@ def test_the_study_of_the_docs_loads():
 
 
 def test_a_dry_run_lists_cells_and_needs_no_data():
-    done = voirdire("classify", "fit", ROOT / "examples/grid_000.toml", "--dry-run")
+    done = voirdire("classify", "fit", ROOT / "examples/classifier/grid_000.toml", "--dry-run")
     lines = done.stdout.splitlines()
     assert lines[0] == "no data   MentalRoBERTa | GPT4-0.5 | RLP | binary | seed 0"
     assert lines[-2] == "320 cells: 320 no data"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.protocols import costs_nothing
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Reply, ToolCall, Usage
 from voirdire_judges.models._checks import sendable
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class SimulatedModel:
     seed: int = 0
     latency: float = 0.0
     answers: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
     async def complete(self, request: Request) -> Reply:
         """One simulated reply."""
@@ -51,6 +52,10 @@ class SimulatedModel:
         own = f"{self.name}|{self.seed}|{request.seed}|{_run(request)}{asked}"
         draw = Draw(own, _truth(request))
         dropped = draw.noise_uniform("drop-out") < self.drop_out
+        answered = any(message.role == "tool" for message in request.messages)
+        if self.calls and request.tools and not answered and not dropped:
+            usage = Usage(input=len(asked) // 4, output=8 * len(self.calls))
+            return Reply("", usage=usage, model=self.name, tool_calls=self.calls)
         text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
         return Reply(
             text,
@@ -90,6 +95,7 @@ def make(
     seed: int = 0,
     latency: float = 0.0,
     answers: Sequence[str] = (),
+    calls: Sequence[Mapping[str, Any]] = (),
 ) -> SimulatedModel:
     """A simulated judge (`simulated:strict`), for demonstrations and tests.
 
@@ -111,10 +117,14 @@ def make(
         What free text is answered with, such as the labels of an annotator: the strongest and any
         that is strong. Without it free text is answered by a sentence, which names no label.
 
+    calls : sequence of mapping
+        Tools that it calls before it answers, where it is asked with tools:
+        ``[{tool = "lookup", arguments = {value = "tea"}}]``.
+
     Raises
     ------
     InputError
-        A share off [0, 1], or answers that are no list of strings.
+        A share off [0, 1], answers that are no list of strings, or calls that name no tool.
     """
     for what, value in (("reliability", reliability), ("drop_out", drop_out)):
         if not 0 <= value <= 1:
@@ -124,8 +134,24 @@ def make(
             f"simulated:{model_name}: answers must be a list of strings, got {answers!r:.80}"
         )
     return SimulatedModel(
-        f"simulated:{model_name}", reliability, bias, drop_out, seed, latency, tuple(answers)
+        f"simulated:{model_name}",
+        reliability,
+        bias,
+        drop_out,
+        seed,
+        latency,
+        tuple(answers),
+        tuple(_call(model_name, number, one) for number, one in enumerate(calls)),
     )
+
+
+def _call(model_name: str, number: int, given: Mapping[str, Any]) -> ToolCall:
+    if not isinstance(given, dict) or set(given) - {"tool", "arguments"} or "tool" not in given:
+        raise InputError(
+            f"simulated:{model_name}: a call is {{tool = NAME, arguments = {{...}}}}, got "
+            f"{given!r:.80}"
+        )
+    return ToolCall(f"call-{number}", str(given["tool"]), json.dumps(given.get("arguments", {})))
 
 
 _NORMAL = NormalDist()

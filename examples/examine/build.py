@@ -1,4 +1,4 @@
-"""Build the example's workbooks: `python examples/build.py` writes them beside this file.
+"""Build the example's workbooks: `python examples/examine/build.py` writes them beside this file.
 
 Everything is invented: people, messages, systems and judges. The oddities are planted on purpose,
 each of a kind that real rating files hold, so that the audit has something to say.

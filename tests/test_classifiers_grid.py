@@ -23,6 +23,7 @@ from voirdire.store.lock import acquire, release
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, predict_texts
 from voirdire_plugins.distortions import datasets
+from voirdire_plugins.resources import resource
 from voirdire_plugins.distortions import labels as distortions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,8 +90,11 @@ def test_the_grid_of_appendix_h_reads_what_distortions_writes():
     spec = load_study(ROOT / "examples/classifier/grid_000.toml").classify
     assert spec.labels == distortions.LABELS.labels
     assert spec.none == distortions.LABELS.none
-    assert {one.column: one.tasks for one in spec.label_sets} == dict(datasets.TASKS)
-    assert all(one.positive == datasets.BINARY[1] for one in spec.label_sets)
+    written = resource("distortions", "grid")["classify"]["label_sets"]
+    assert [one.model_dump(exclude_unset=True) for one in spec.label_sets] == [
+        {**one, "tasks": tuple(one["tasks"])} for one in written
+    ]
+    assert [one.column for one in spec.label_sets] == list(datasets.LABEL_SETS)
     assert {spec.id, spec.text, spec.split} == {"item", "text", "part"}
     assert [Path(one.path).stem for one in spec.data] == [
         f"{model}-{heat}" for model in ("gpt-4", "gpt-4o") for heat in (0.5, 0.7)

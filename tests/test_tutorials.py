@@ -49,9 +49,7 @@ def test_a_tutorial_does_and_prints_what_it_says(page, tmp_path, monkeypatch):
                 assert plain(line) in plain(printed), f"{line!r} is not in\n{printed}"
 
 
-@pytest.mark.parametrize(
-    "page", sorted((DOCS / "howto").glob("*.md")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=lambda path: path.stem)
 def test_every_command_of_a_how_to_exists(page):
     lines = re.findall(r"^voirdire .*$", page.read_text("utf-8"), re.MULTILINE)
     assert lines or page.stem == "private-model"

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 mpl.use("svg")
 mpl.rcParams.update({"svg.hashsalt": "voirdire", "svg.fonttype": "none", "font.size": 9})
@@ -16,16 +20,20 @@ INK, JUDGE, MARGIN = "#30343a", "#2f6f9f", "#d9e4ec"
 rng = np.random.default_rng(5)
 
 
-def drawn(name, title, x, y):
+def drawn(name: str, title: str, x: str, y: str) -> tuple[Any, Callable[[], None]]:
     """An empty picture, and the function that writes it."""
     figure, axes = plt.subplots(figsize=(3.4, 2.6), layout="constrained")
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.spines[["top", "right"]].set_visible(False)
-    return axes, lambda: (figure.savefig(HERE / f"{name}.svg", metadata={"Date": None}),
-                          plt.close(figure))  # fmt: skip
+
+    def write() -> None:
+        figure.savefig(HERE / f"{name}.svg", metadata={"Date": None})
+        plt.close(figure)
+
+    return axes, write
 
 
-def order():
+def order() -> None:
     """Means of ten systems: the judge puts them where people do."""
     axes, write = drawn("order", "Order: which system is better?", "people's mean", "judge's mean")
     human = np.linspace(2, 4.4, 10)
@@ -33,7 +41,7 @@ def order():
     write()
 
 
-def score():
+def score() -> None:
     """Bias by system beside the margin: lenient with all, most with one."""
     axes, write = drawn("score", "Score: may its means be quoted?", "judge minus people", "")
     bias = np.array([0.02, -0.05, 0.04, 0.03, 0.42])
@@ -43,7 +51,7 @@ def score():
     write()
 
 
-def single():
+def single() -> None:
     """Single responses of one system: the judge follows them, or it only knows the system."""
     axes, write = drawn("single", "Single: does it read the response?", "person's score", "score")
     human = rng.normal(3, 0.8, 60)
@@ -54,7 +62,7 @@ def single():
     write()
 
 
-def gate():
+def gate() -> None:
     """What passes and what is stopped, beside what should be."""
     axes, write = drawn("gate", "Gate: does it stop what is bad?", "judge", "people")
     table = np.array([[84, 9], [16, 91]])
@@ -66,7 +74,7 @@ def gate():
     write()
 
 
-def estimate():
+def estimate() -> None:
     """Labels alone, the judge alone, and both together."""
     axes, write = drawn("estimate", "Estimate: do labels count for more?", "mean of people", "")
     for place, (name, at, half) in enumerate((("both", 3.42, 0.09), ("judge alone", 3.71, 0.04),
@@ -78,7 +86,7 @@ def estimate():
     write()
 
 
-def repeat():
+def repeat() -> None:
     """Two runs of one judge on the same responses."""
     axes, write = drawn("repeat", "Repeat: is one run enough?", "first run", "second run")
     first = rng.integers(1, 6, 80)

@@ -23,8 +23,8 @@ from voirdire.store.lock import acquire, release
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, predict_texts
 from voirdire_plugins.distortions import datasets
-from voirdire_plugins.resources import resource
 from voirdire_plugins.distortions import labels as distortions
+from voirdire_plugins.resources import resource
 
 ROOT = Path(__file__).resolve().parent.parent
 

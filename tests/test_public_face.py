@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -107,3 +109,27 @@ def test_pages_have_short_paragraphs(path):
         code ^= line.startswith("```")
         if not code and not line.startswith("|"):
             assert len(line) <= 400, f"{path.name}:{number}"
+
+
+DESCRIBED = (
+    "voirdire", "voirdire.stats", "voirdire.schema", "voirdire.protocols", "voirdire.errors",
+    "voirdire.parsing", "voirdire.tables", "voirdire.tabular", "voirdire.study", "voirdire.store",
+    "voirdire.running", "voirdire.examining", "voirdire.report", "voirdire.humans",
+    "voirdire.probes", "voirdire.tools", "voirdire.executors", "voirdire.testing",
+    "voirdire_retrieval",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("package", DESCRIBED)
+def test_every_public_name_says_what_it_is(package):
+    """A class that says nothing has its signature as docstring: that is none."""
+    module = importlib.import_module(package)
+    own = [name for name, one in vars(module).items() if getattr(one, "__module__", "") == package]
+    names = getattr(module, "__all__", own)
+    things = {name: getattr(module, name) for name in names if not name.startswith("_")}
+    said = {
+        name: inspect.getdoc(one) or ""
+        for name, one in things.items()
+        if inspect.isfunction(one) or inspect.isclass(one)
+    }
+    assert [name for name, text in said.items() if not text or text.startswith(f"{name}(")] == []

@@ -4,6 +4,7 @@ from voirdire.errors import ContractError as ContractError
 from voirdire.errors import InputError as InputError
 from voirdire.errors import MissingExtraError as MissingExtraError
 from voirdire.errors import ModelError as ModelError
+from voirdire.errors import NotSummableError as NotSummableError
 from voirdire.errors import PluginError as PluginError
 from voirdire.errors import QuestionError as QuestionError
 from voirdire.errors import RequirementUnmetError as RequirementUnmetError

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Codes = NDArray[np.intp]
 
 
+#: Systems that answer an item, on average, from which on its effect can be told from theirs.
+CROSSED = 1.9
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ResponsePanel:
     """Responses that at least one human and the judge scored.
@@ -130,7 +134,7 @@ class ResponsePanel:
         if len(self.systems) < 2 or not len(self.item):
             return False
         items = self.item.max() + 1 if self.counted is None else self.counted.items
-        return bool(self.n / max(items, 1) >= 1.9)
+        return bool(self.n / max(items, 1) >= CROSSED)
 
     def centred(self, vectors: Floats, *, unbiased: bool = True, least: int = 5) -> Floats:
         """Vectors (N, D) less their mean over the system: see `centred`."""

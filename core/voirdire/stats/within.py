@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from voirdire.stats.sums import ClusterSums, Jackknifed
 
 #: Rounds of removing system and item effects; crossed effects converge in two or three.
-_ROUNDS = 3
+ROUNDS = 3
 
 
 def within_correlation(
@@ -294,7 +294,7 @@ def _usable(panel: ResponsePanel, columns: Floats, kept: NDArray[np.bool_]) -> C
 
 def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
     """(N, 3): products of one run and the mean human, squares of each; (N,) which are usable."""
-    human = _cleaned(panel, _mean_vectors(panel))
+    human = _cleaned(panel, mean_vectors(panel))
     runs = [_cleaned(panel, panel.vectors(run)) for run in panel.judge]
     n = np.sum([~np.isnan(run[:, 0]) for run in runs], axis=0)
     with np.errstate(invalid="ignore"):
@@ -305,7 +305,7 @@ def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
     return columns, np.asarray(kept)
 
 
-def _mean_vectors(panel: ResponsePanel) -> Floats:
+def mean_vectors(panel: ResponsePanel) -> Floats:
     """(N, D) mean of the humans' vectors."""
     if panel.categories is None:
         return panel.mean_human[:, None]
@@ -321,7 +321,7 @@ def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
     found = panel.centred(vectors, unbiased=False, least=2)
     if panel.crossed:
         n_items = int(panel.item.max()) + 1
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             found = centred(found, panel.item, n_items, unbiased=False, least=2)
             found = centred(found, panel.system, n_systems, unbiased=False, least=2)
     return found

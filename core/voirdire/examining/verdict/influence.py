@@ -1,13 +1,14 @@
 """What each response does to a component of a verdict: the estimate with it less that without.
 
 The sums behind the components are taken response by response instead of cluster by cluster, so the
-value without each of N responses is one subtraction. Means that scores are centred by stay as they
-are, as they do in the verdict's own jackknife.
+value without each of N responses is one subtraction. Where scores are centred by means of systems
+and items, the sums without a response are those about the means without it (`stats.without_one`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from voirdire.stats import held_out, within
 from voirdire.stats import system_means as means
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import leave_one_out
+from voirdire.stats.without_one import item_total, item_totals, reading_total, reading_totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -92,8 +94,7 @@ def _of_panel(
     if name in _GATED and case.gate is not None:
         panel = panel.passing(case.gate.at)
     if name in _READING:
-        columns, usable = within.reading_columns(panel)
-        return _change(np.where(usable[:, None], columns, 0.0), within.ratio)
+        return _moved(reading_total(panel), reading_totals(panel), within.ratio)
     if name in _ITEMS:
         return _of_items(panel, humans, part)
     if name in _RATES:
@@ -117,16 +118,13 @@ def _offsets(case: Case, panel: ResponsePanel, part: Component) -> tuple[Floats,
 
 
 def _of_items(panel: ResponsePanel, humans: tuple[int, ...], part: Component) -> Floats | None:
-    columns = within.item_columns(panel.only_humans(humans))
-    columns = np.where(columns[:, 6:7] > 0, columns, 0.0)
-    if part.name == "SLOPE":
-        return _change(columns, _slope)
-    if part.name == "HUMANS":
-        return _change(columns, within.reliability)
-    if not isinstance(part.margin, float | int):
-        return None
-    times = float(part.margin)
-    return _change(columns, lambda sums: within.beyond(sums, times))
+    statistic = {"SLOPE": _slope, "HUMANS": within.reliability}.get(part.name)
+    if statistic is None:
+        if not isinstance(part.margin, float | int):
+            return None
+        statistic = partial(within.beyond, times=float(part.margin))
+    panel = panel.only_humans(humans)
+    return _moved(item_total(panel), item_totals(panel), statistic)
 
 
 def _slope(sums: Floats) -> Floats:
@@ -193,7 +191,11 @@ def _statistic(
 
 
 def _change(columns: Floats, statistic: Statistic) -> Floats:
-    return np.asarray(statistic(columns.sum(axis=0)) - statistic(leave_one_out(columns)))
+    return _moved(columns.sum(axis=0), leave_one_out(columns), statistic)
+
+
+def _moved(whole: Floats, without: Floats, statistic: Statistic) -> Floats:
+    return np.asarray(statistic(whole) - statistic(without))
 
 
 def _counted(values: Floats, kept: NDArray[Any]) -> Floats:

@@ -1,0 +1,89 @@
+"""axe-core on the pages of `voirdire look`, its static page and report.html: nothing serious.
+
+Runs where npm's package axe-core is installed (node_modules here, NODE_PATH or `npm root -g`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from looking_work import Site, material, write_ratings
+from selenium.webdriver.common.by import By
+
+from voirdire import examine
+from voirdire.looking import write_static
+from voirdire.report import write_outputs
+
+pytestmark = pytest.mark.browser
+
+
+def axe_file():
+    """The script of the package; None where it is not installed."""
+    folders = [Path("node_modules"), Path(__file__).parents[1] / "node_modules"]
+    folders += [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]
+    if npm := shutil.which("npm"):
+        ran = subprocess.run([npm, "root", "-g"], capture_output=True, text=True, check=False)
+        folders.append(Path(ran.stdout.strip() or "."))
+    found = (folder / "axe-core" / "axe.min.js" for folder in folders)
+    return next((path for path in found if path.is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def axe():
+    path = axe_file()
+    if path is None:
+        pytest.skip("npm's package axe-core is not installed")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Addresses of every kind of page, over ratings with texts."""
+    folder = tmp_path_factory.mktemp("axe")
+    source = write_ratings(folder / "ratings.csv", note=lambda item: f"I slept badly, {item}.")
+    made = material(source, with_text=True)
+    found = examine(source, reference=["human"], resamples=0)
+    write_outputs(found, folder / "report", ["html"], figures=False, with_text=True)
+    write_static(made, "ratings", folder / "out.html", most=20)
+    site = Site(made)
+    paths = ["/matrix", "/list", "/response?row=2", "/list?judge=nobody"]
+    files = [(folder / name).as_uri() for name in ("out.html", "report/report.html")]
+    yield [site.server.link, *(site.server.address + path for path in paths), *files]
+    site.close()
+
+
+def serious(browser, axe):
+    """What axe-core finds serious or critical: rule, and the elements."""
+    browser.execute_script(axe)
+    found = browser.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run(document).then((found) => done(found), (error) => done(String(error)));"
+    )
+    assert len(found["passes"]) > 10
+    return [
+        (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
+        for one in found["violations"]
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_serious(browser, places, axe, scheme, width):
+    feature = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.set_script_timeout(60)
+    found = {}
+    for place in places:
+        browser.get(place)
+        assert browser.find_elements(By.TAG_NAME, "main"), place
+        if worst := serious(browser, axe):
+            found[place] = worst
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert found == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -159,6 +160,37 @@ def test_crossed_components_recover_what_was_put_in():
     for (name, sd), shape in zip(sds.items(), shapes, strict=True):
         tolerance = 5 * math.sqrt(2 / math.prod(n - 1 for n in shape if n > 1))
         assert getattr(found, name) == pytest.approx(sd**2, rel=tolerance), name
+
+
+def solved_mean_squares(Y):
+    """The slow way: a projection for each effect, and its expected mean square solved."""
+    effects = {
+        "item": (1, 0, 0), "rater": (0, 1, 0), "run": (0, 0, 1), "item_rater": (1, 1, 0),
+        "item_run": (1, 0, 1), "rater_run": (0, 1, 1), "error": (1, 1, 1),
+    }  # fmt: skip
+    squares, expected = [], np.zeros((7, 7))
+    for row, own in enumerate(effects.values()):
+        means = [np.full((n, n), 1 / n) for n in Y.shape]
+        parts = [
+            np.eye(len(mean)) - mean if kept else mean
+            for mean, kept in zip(means, own, strict=True)
+        ]
+        onto = reduce(np.kron, parts)
+        squares.append(Y.ravel() @ onto @ Y.ravel() / np.trace(onto))
+        for column, other in enumerate(effects.values()):
+            if all(b >= a for a, b in zip(own, other, strict=True)):
+                expected[row, column] = np.prod(
+                    [n for n, b in zip(Y.shape, other, strict=True) if not b]
+                )
+    return dict(zip(effects, np.linalg.solve(expected, squares), strict=True))
+
+
+def test_crossed_components_are_the_solution_of_the_expected_mean_squares():
+    """Brennan (2001), table 3.1: all effects random, a number of levels of its own for each."""
+    Y = np.random.default_rng(12).normal(size=(6, 3, 4))
+    found = stats.variance_components(Y, "crossed")
+    for name, value in solved_mean_squares(Y).items():
+        assert getattr(found, name) == pytest.approx(value, abs=1e-12), name
 
 
 def test_nested_runs_take_up_what_crossed_ones_tell_apart():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,6 +78,8 @@ RESULTS = {
     "WinTieLoss": lambda: stats.win_tie_loss([2, 1, 0, -1]),
 }
 CLASSES = {name for name in stats.__all__ if inspect.isclass(getattr(stats, name))}
+#: Named in that list as callers of what is listed.
+CALLERS = {"compare_systems", "icc", "icc_systems_batch"}
 FUNCTIONS = [name for name in stats.__all__ if name not in CLASSES]
 
 
@@ -111,6 +115,26 @@ def test_every_public_function_has_a_page(name):
     sections = ("Parameters", "Returns", "Raises", "Examples", "References")
     assert [part for part in sections if f"\n{part}\n{'-' * len(part)}\n" not in page] == []
     assert ">>> " in page.partition("\nExamples\n")[2]
+
+
+def names_in(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def test_functions_that_no_command_calls_are_said_to_be_library_functions():
+    """None is added unseen: a public statistic is what the product uses, or is listed."""
+    root = Path(__file__).parent.parent
+    used = set()
+    for room in ("core", "judges", "retrieval", "plugins"):
+        for path in (root / room).rglob("*.py"):
+            if path.parent.name != "stats":
+                used.update(names_in(path))
+    page = (root / "docs" / "statistics.md").read_text("utf-8")
+    said = page.partition("## Functions that no command calls\n")[2].partition("\n## ")[0]
+    listed = {name for name in FUNCTIONS if f"`{name}`" in said} - CALLERS
+    assert listed == set(FUNCTIONS) - used
 
 
 def test_names_are_public_and_have_a_home():

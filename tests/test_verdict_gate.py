@@ -60,7 +60,7 @@ def test_one_call_answers_with_rates_and_a_verdict():
     single = next(v for v in found.verdicts if v.use == "single")
     assert (single.state, single.reason) == ("not tested", "one human")
     estimate = next(v for v in found.verdicts if v.use == "estimate")
-    assert estimate.state == "yes"
+    assert (estimate.state, estimate.next.action) == ("yes", "use it")
 
 
 @pytest.mark.parametrize("both", [0, 10])

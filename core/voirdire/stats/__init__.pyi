@@ -1,6 +1,7 @@
 from voirdire.stats._results import Estimate as Estimate
 from voirdire.stats._results import Interval as Interval
 from voirdire.stats.agreement import joint_agreement as joint_agreement
+from voirdire.stats.agreement import wilson_interval as wilson_interval
 from voirdire.stats.agreement_limits import LimitsOfAgreement as LimitsOfAgreement
 from voirdire.stats.agreement_limits import bland_altman as bland_altman
 from voirdire.stats.alttest import alt_test as alt_test

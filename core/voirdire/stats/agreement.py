@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from voirdire.stats._chance_corrected import CountTable, Floats
 
+#: By how much a share that was computed may lie outside 0 to 1.
+_ROUNDING = 1e-9
+
 
 def joint_agreement(
     R: ArrayLike,
@@ -118,7 +121,42 @@ def joint_agreement(
 
 
 def wilson_interval(share: float, n: int, level: float) -> Interval:
-    """Wilson's score interval of a share of n; undefined for n = 0."""
+    """Wilson's score interval of a share of n independent items.
+
+    Parameters
+    ----------
+    share : float
+        The share that was seen, from 0 to 1; NaN where it is undefined.
+    n : int
+        How many items it is a share of.
+    level : float
+        Nominal coverage, such as 0.95.
+
+    Returns
+    -------
+    Interval
+        Both ends NaN for n = 0 or an undefined share. It ends at 0 or 1 exactly where none or all
+        were counted.
+
+    Raises
+    ------
+    StatisticsError
+        A share outside 0 to 1, a negative n, a level outside 0 to 1.
+
+    Examples
+    --------
+    >>> from voirdire.stats import wilson_interval
+    >>> found = wilson_interval(0.9, 50, 0.95)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.786, 0.957)
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22, 209-212.
+    """
+    check_level(level, 1)
+    if n < 0 or share < -_ROUNDING or share > 1 + _ROUNDING:
+        raise StatisticsError(f"expected a share from 0 to 1 of n >= 0, got {share} of {n}")
     if n == 0 or math.isnan(share):
         return Interval("wilson", level, math.nan, math.nan)
     z = NormalDist().inv_cdf((1 + level) / 2)

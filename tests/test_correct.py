@@ -14,7 +14,15 @@ import pytest
 
 from voirdire import InputError
 from voirdire.examining.correcting import correct, escalate, plan_labels, plan_sections
+from voirdire.examining.correcting.escalating import _certainty
+from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.correcting.simulating import simulate_errors
+from voirdire.running import run
 from voirdire.stats import prediction_powered_mean
+from voirdire.store import replies_frame
+from voirdire.store.counts import spent_by_rater
+from voirdire.store.frames import certainty_frame
+from voirdire.study import build_study
 
 
 def voirdire(*args, cwd):
@@ -391,3 +399,78 @@ def test_chosen_labels_are_left_out_where_that_is_asked(tmp_path):
     assert (done.returncode, "--leave-out-chosen" in done.stderr) == (1, True)
     done = voirdire("correct", "r.csv", "--reference", "human", "--leave-out-chosen", cwd=tmp_path)
     assert (done.returncode, "6 human labels" in " ".join(done.stdout.split())) == (0, True)
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory):
+    """A session of a simulated judge that is asked for levels, with prices; 80 of 160 labelled."""
+    folder = tmp_path_factory.mktemp("priced")
+    names = [f"i{n}" for n in range(80)]
+    pl.DataFrame({"id": names, "text": names}).write_csv(folder / "items.csv")
+    every = [(n, s) for n in names for s in ("warm", "plain")]
+    pl.DataFrame([(n, s, f"{s} {n}") for n, s in every], schema=["item", "system", "text"],
+                 orient="row").write_csv(folder / "responses.csv")  # fmt: skip
+    labels = [(n, s, "ann", "Empathy", 3 + k % 2) for k, (n, s) in enumerate(every[:80])]
+    columns = ["item", "system", "rater", "attribute", "score"]
+    pl.DataFrame(labels, schema=columns, orient="row").write_csv(folder / "human.csv")
+    study = build_study(
+        {
+            "name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
+            "rubric": {"attributes": ["Empathy"]},
+            "panel": [
+                {"name": "judge", "model": "simulated:a", "options": {"score": "levels"}},
+                {"name": "ann", "kind": "human"},
+            ],
+            "data": {"reference": ["ann"], "sources": [{"path": "human.csv", "layout": "long"}]},
+            "run": {"prices": {"simulated:a": {"input": 1000.0, "output": 2000.0}}},
+        },
+        folder=str(folder),
+    )  # fmt: skip
+    run(study, folder / "session", quiet=True)
+    return folder / "session"
+
+
+def test_a_plan_of_a_session_with_prices_counts_what_judging_costs(priced):
+    found = plan_labels(priced, [0.2], cost=2.0)
+    (row,) = found.rows
+    ((spent,),) = (models.values() for models in spent_by_rater(priced).values())
+    assert row.judging == pytest.approx((spent.input * 1000 + spent.output * 2000) / 1e6)
+    (cells,) = plan_sections(found)[0].table.records()
+    plan = row.plans[0]
+    assert cells["Cost with the judge"] == pytest.approx(2 * plan.with_judge + row.judging)
+    assert cells["Cost without it"] == 2 * plan.without_judge
+    assert plan_labels(priced, [0.2], judged=320).rows[0].judging == pytest.approx(2 * row.judging)
+
+
+def test_confidence_rests_on_the_probability_of_the_likeliest_level(priced):
+    known = certainty_frame(priced)
+    replies = list(replies_frame(priced).iter_rows(named=True))
+    assert known.height == len(replies) == 160
+    assert known["certainty"].is_between(0.2, 1).all()
+    data = read_labelled(priced)
+    column = _certainty(data, 0, 0)
+    assert column.shape == (160,)
+    by = {(row["item"], row["system"]): row["certainty"] for row in known.iter_rows(named=True)}
+    for at in (0, 77, 159):
+        where = data.items[data.item[at]], data.systems[data.system[at]]
+        assert column[at] == by[where]
+    assert escalate(priced, agree=0.9).share.share == 0
+    assert _certainty(read_labelled(ratings(), reference=["human"]), 0, 0) is None
+
+
+def test_what_calibration_does_to_errors_is_simulated(tmp_path):
+    frame = ratings(items=24, labelled=24)
+    third = frame.filter(pl.col("system") == "A").with_columns(system=pl.lit("C"))
+    pl.concat([frame, third]).write_csv(tmp_path / "r.csv")
+    done = voirdire(
+        "calibrate", "r.csv", "--reference", "human", "--judge", "judge", "--simulate", "--json",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    errors = json.loads(done.stdout)["errors"]
+    assert (errors["systems"], errors["items"], errors["humans"]) == (3, 24, 2)
+    raw, after = errors["raw"], errors["calibrated"]
+    # A judge that is only lenient or harsh deserves to be quoted once its level is right.
+    assert after["deserving"] > raw["deserving"]
+    assert after["wrong"] <= 0.1 * after["undeserving"]
+    assert simulate_errors(2, 24, 2) is None

@@ -160,6 +160,14 @@ def calibrate(
         Literal["level_and_spread", "isotonic"],
         typer.Option("--method", help="Shift and stretch the scores, or fit any rising function."),
     ] = "level_and_spread",
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Also simulate what calibration does to the verdict's errors, with panels of this "
+            "size whose truth is known. It takes up to a minute.",
+        ),
+    ] = False,
     out: OutFolder = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,
@@ -168,7 +176,7 @@ def calibrate(
     from voirdire.examining import correcting
 
     made = correcting.calibrate_ratings(
-        source, reference=reference or (), judges=judge or (), method=method
+        source, reference=reference or (), judges=judge or (), method=method, simulate=simulate
     )
     sections = correcting.calibration_sections(made.found)
     show_sections("Calibration", "calibration", sections, made.found, out, formats, as_json=as_json)

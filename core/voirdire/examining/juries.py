@@ -66,12 +66,12 @@ def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
     cube : Cube
         Of these ratings.
     """
-    used = _used(inputs)
+    spent = used(inputs)
     found = []
     for jury in inputs.study.juries:
-        prices = tuple(used.get(name, Price(name)) for name in jury.members)
+        prices = tuple(spent.get(name, Price(name)) for name in jury.members)
         each = member_scores(jury, inputs.panel, cube)
-        known = prices if used else ()
+        known = prices if spent else ()
         found += [
             _result(jury, at, each[:, at], inputs, cube, known) for at in range(each.shape[1])
         ]
@@ -117,7 +117,7 @@ def _result(
     )
 
 
-def _used(inputs: Inputs) -> dict[str, Price]:
+def used(inputs: Inputs) -> dict[str, Price]:
     """What each rater of a session used; empty where the source is none."""
     if inputs.session is None:
         return {}

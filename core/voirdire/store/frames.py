@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,6 +243,45 @@ def iterate_parsed(
                 if key not in known:
                     known[key] = read_replies(asker, replies)
                 yield ParsedTask(asker.id.name, item, first, second, run, known[key])
+
+
+CERTAINTY: dict[str, Any] = {
+    "rater": pl.String, "item": pl.String, "system": pl.String, "attribute": pl.String,
+    "certainty": pl.Float64,
+}  # fmt: skip
+
+
+def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
+    """The probability of the likeliest option in each judge's reply on an attribute.
+
+    Only replies with log-probabilities of options, one reply an attribute; a row a run.
+
+    Returns
+    -------
+    DataFrame
+        ``rater, item, system, attribute, certainty``, the last from 0 to 1.
+    """
+    panel, rows = panel_of(folder, plugins), []
+    with closing(read_session(folder)) as connection:
+        for asker in panel.of("judge"):
+            expect(connection, asker.task, panel.study.comparisons)
+            for item, first, _, _, kept, *_ in answered(connection, asker.id, asker.runs):
+                if not kept or not all(reply.option_logprobs for reply in kept):
+                    continue
+                names = list(read_replies(asker, kept).scores)
+                if len(names) != len(kept):
+                    continue
+                rows += [
+                    (
+                        asker.id.name,
+                        item,
+                        first,
+                        name,
+                        math.exp(max(reply.option_logprobs.values())),
+                    )
+                    for name, reply in zip(names, kept, strict=True)
+                ]
+    return pl.DataFrame(rows, schema=CERTAINTY, orient="row")
 
 
 class TracedTask(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.correcting.simulating import simulate_errors
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import gather_cases
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.correcting.simulating import CalibrationErrors
     from voirdire.examining.source import Source
     from voirdire.examining.verdict import Verdict
     from voirdire.examining.verdict.case import Case
@@ -60,11 +62,12 @@ class CalibratedJudge:
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """What `voirdire calibrate` found."""
+    """What `voirdire calibrate` found; `errors` where these were simulated."""
 
     judges: tuple[CalibratedJudge, ...]
     method: str
     findings: tuple[Finding, ...]
+    errors: CalibrationErrors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ def calibrate_ratings(
     reference: Sequence[str] = (),
     judges: Sequence[str] = (),
     method: Method = "level_and_spread",
+    simulate: bool = False,
 ) -> CalibratedRatings:
     """Bring judges to the humans' scale, cross-fitted by item or cluster, and examine them again.
 
@@ -93,6 +97,8 @@ def calibrate_ratings(
         Leave out all judges but these.
     method : {"level_and_spread", "isotonic"}
         As in `voirdire.stats.calibrate`.
+    simulate : bool
+        Whether to simulate what calibration does to the verdict's errors, in panels of this size.
 
     Raises
     ------
@@ -134,7 +140,11 @@ def calibrate_ratings(
         )  # fmt: skip
         frames.append(_frame(after, items, inputs.ratings))
     ratings = pl.concat(frames, how="diagonal_relaxed")
-    made = Calibrations(tuple(found), method, inputs.findings)
+    errors = None
+    if simulate:
+        size = len(cube.systems), len(cube.items), len(panel.reference)
+        errors = simulate_errors(*size, method)
+    made = Calibrations(tuple(found), method, inputs.findings, errors)
     return CalibratedRatings(made, ratings, _beside(study, found))
 
 

@@ -72,8 +72,9 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     """The largest share of a judge's verdicts that agree with humans often enough.
 
     A confidence is fitted on one half of the labels: a logistic regression of agreement on the
-    level of the score and on how many of the other judges, and of this judge's own runs, say the
-    same. The other half tests nested shares of it (`voirdire.stats.automated_share`).
+    level of the score, on how many of the other judges, and of this judge's own runs, say the
+    same, and in a session on the probability of the likeliest level, where the model gave it. The
+    other half tests nested shares of it (`voirdire.stats.automated_share`).
 
     Parameters
     ----------
@@ -185,6 +186,9 @@ def _features(
         share = np.where(known, same, 0).sum(0) / np.maximum(known.sum(0), 1)
         columns += [np.where(known.any(0), share, 0.5), *np.where(known, same, 0.5)]
     columns.append(_steadiness(data, attribute, judge))
+    certain = _certainty(data, attribute, judge)
+    if certain is not None:
+        columns.append(certain)
     levels = np.unique(own[~np.isnan(own)])
     if len(levels) <= 11:
         columns += [(own == level).astype(float) for level in levels]
@@ -204,12 +208,41 @@ def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
     spread = ratings.group_by(
         pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")
     ).agg(pl.col("score").std(ddof=0).fill_null(0.0).alias("spread"))
-    rows = pl.DataFrame(
-        {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
-    )
-    found = rows.join(spread, on=["item", "system"], how="left", maintain_order="left")
+    found = _responses(data).join(spread, on=["item", "system"], how="left", maintain_order="left")
     low, high = data.scale
     return np.asarray(1 - 2 * found["spread"].fill_null(0.0).to_numpy() / (high - low))
+
+
+def _certainty(data: Labelled, attribute: int, judge: int) -> Floats | None:
+    """(N,) probability of the likeliest level, the mean of the runs; its own mean where it is not
+    known, None where it never is.
+    """
+    session = data.inputs.session
+    if session is None or data.wins:
+        return None
+    from voirdire.store import is_session  # noqa: PLC0415 - loads the store
+    from voirdire.store.frames import certainty_frame  # noqa: PLC0415
+
+    if not is_session(session):
+        return None
+    known = (
+        certainty_frame(session)
+        .filter(rater=data.judges[judge], attribute=data.attributes[attribute])
+        .group_by("item", pl.col("system").fill_null(""))
+        .agg(pl.col("certainty").mean())
+    )
+    if known.is_empty():
+        return None
+    found = _responses(data).join(known, on=["item", "system"], how="left", maintain_order="left")[
+        "certainty"
+    ]
+    return np.asarray(found.fill_null(found.mean()).to_numpy())
+
+
+def _responses(data: Labelled) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
+    )
 
 
 def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:

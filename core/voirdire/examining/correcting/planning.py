@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.juries import used
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
@@ -30,12 +31,17 @@ _FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class PlannedLabels:
-    """One attribute, judge and group (empty: all), and what each half width costs."""
+    """One attribute, judge and group (empty: all), and what each half width costs.
+
+    `judging` is what the judge's scores of all responses of the plan cost, by the prices and the
+    tokens of the session; None where these are not known.
+    """
 
     attribute: str
     judge: str
     group: str
     plans: tuple[LabelsNeeded, ...]
+    judging: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         source, reference=reference, judges=judges, by=by or "system", cluster=cluster
     )
     groups = dict.fromkeys(data.group.tolist()) if by else {"": None}
-    rows = []
+    rows, prices = [], _prices(data)
     for a, attribute in enumerate(data.attributes):
         for j, judge in enumerate(data.judges):
             for group in groups:
@@ -163,7 +169,9 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
                     data.human[a][own], data.judge[j, a][own], list(half_widths), judged=judged,
                     clusters=None if clusters is None else clusters[own], level=level, power=power,
                 )  # fmt: skip
-                rows.append(PlannedLabels(attribute, judge, str(group), found))
+                each = prices.get(judge)
+                total = None if each is None else each * found[0].judged
+                rows.append(PlannedLabels(attribute, judge, str(group), found, total))
     unit = "labels"
     if data.cluster is not None:
         unit = "clusters"
@@ -172,6 +180,18 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     return LabelPlan(
         tuple(rows), tuple(_means(data)), tuple(_panels(data)), power, cost, unit, data.findings
     )
+
+
+def _prices(data: Labelled) -> dict[str, float]:
+    """What one response costs to judge, in all runs, where a session knows tokens and prices."""
+    found = {}
+    for name, price in used(data.inputs).items():
+        if name not in data.judges or price.money is None:
+            continue
+        scored = ~np.isnan(data.judge[data.judges.index(name)]).all(0)
+        if scored.any():
+            found[name] = price.money / int(scored.sum())
+    return found
 
 
 def _means(data: Labelled) -> Iterator[MeanOfSeveral]:

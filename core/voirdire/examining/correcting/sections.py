@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from voirdire.examining.correcting.corrected import CorrectedScore, Correction
     from voirdire.examining.correcting.escalating import Escalation
     from voirdire.examining.correcting.planning import LabelPlan
+    from voirdire.examining.correcting.simulating import CalibrationErrors
     from voirdire.stats import Corrected, Estimate
     from voirdire.tabular import Column
 
@@ -249,28 +250,6 @@ def _detail(found: Estimate, name: str) -> float:
 
 def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
     """Budget against half width, and how many humans or runs a mean needs."""
-    asked = "Difference" if found.power is not None else "Half width"
-    columns: list[Column] = [
-        text("Attribute"), text("Judge"), number(asked, 2), number("With the judge", 0),
-        number("at most (80 %)", 0), number("Without it", 0), number("Saved", 0),
-    ]  # fmt: skip
-    grouped = any(row.group for row in found.rows)
-    if grouped:
-        columns.insert(2, text("Group"))
-    if found.cost is not None:
-        columns.append(number("Cost with the judge", 2))
-    rows = []
-    for row in found.rows:
-        for plan in row.plans:
-            cells: list[object] = [
-                row.attribute, row.judge, plan.half_width, plan.with_judge, plan.upper,
-                plan.without_judge, plan.without_judge - plan.with_judge,
-            ]  # fmt: skip
-            if grouped:
-                cells.insert(2, row.group)
-            if found.cost is not None:
-                cells.append(plan.with_judge * found.cost)
-            rows.append(tuple(cells))
     what = (
         f"detect a difference of that size with probability {found.power:g}"
         if found.power is not None
@@ -280,12 +259,40 @@ def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
         f"How many {found.unit} it takes to {what}. The pilot is small itself: four plans in five "
         "need no more than the number under “at most”. A dash says that no number is enough."
     )
-    parts = [Section("Labels needed", said, (Table(tuple(columns), tuple(rows)),), leading=True)]
+    parts = [Section("Labels needed", said, (_plans(found),), leading=True)]
     if found.means:
         parts.append(_means_section(found))
     if found.panels:
         parts.append(_panels_section(found))
     return tuple(parts)
+
+
+def _plans(found: LabelPlan) -> Table:
+    """A row a plan; costs where prices are known."""
+    asked = "Difference" if found.power is not None else "Half width"
+    grouped = any(row.group for row in found.rows)
+    judging = any(row.judging is not None for row in found.rows)
+    columns: list[Column] = [
+        text("Attribute"), text("Judge"), *([text("Group")] if grouped else []),
+        number(asked, 2), number("With the judge", 0), number("at most (80 %)", 0),
+        number("Without it", 0), number("Saved", 0),
+        *([number("Cost of judging", 2)] if judging else []),
+    ]  # fmt: skip
+    if found.cost is not None:
+        columns += [number("Cost with the judge", 2), number("Cost without it", 2)]
+    rows = []
+    for row in found.rows:
+        for plan in row.plans:
+            cells: list[object] = [
+                row.attribute, row.judge, *([row.group] if grouped else []), plan.half_width,
+                plan.with_judge, plan.upper, plan.without_judge,
+                plan.without_judge - plan.with_judge, *([row.judging] if judging else []),
+            ]  # fmt: skip
+            if found.cost is not None:
+                with_judge = plan.with_judge * found.cost + (row.judging or 0.0)
+                cells += [with_judge, plan.without_judge * found.cost]
+            rows.append(tuple(cells))
+    return Table(tuple(columns), tuple(rows))
 
 
 def _means_section(found: LabelPlan) -> Section:
@@ -344,6 +351,7 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
     """Level and spread before and after, and whether means may be quoted."""
     mended = [one for one in found.judges if one.before.state != "yes" == one.after.state]
     names = ", ".join(f"{one.judge} on {one.attribute}" for one in mended) or "none"
+    simulated = () if found.errors is None else (_errors(found.errors),)
     return (
         Section(
             "Calibration",
@@ -367,7 +375,30 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
             ),
             leading=True,
         ),
+        *simulated,
     )  # fmt: skip
+
+
+def _errors(found: CalibrationErrors) -> Section:
+    rows = tuple(
+        (
+            name, one.undeserving, one.wrong, one.wrong / max(one.undeserving, 1),
+            one.deserving, one.right, one.right / max(one.deserving, 1),
+        )
+        for name, one in (("Raw", found.raw), ("Calibrated", found.calibrated))
+    )  # fmt: skip
+    columns = (
+        text("Judges"), count("Means must not be quoted"), count("of these yes"),
+        share("Wrong yes"), count("Means may be quoted"), count("of those yes"),
+        share("Right yes"),
+    )  # fmt: skip
+    return Section(
+        "What calibration does to the verdict's errors",
+        f"In {found.panels} simulated panels of {found.systems} systems, {found.items} items and "
+        f"{found.humans} humans, with twenty kinds of judges whose truth is known: how often the "
+        "verdict says that means may be quoted where they must not be, and where they may.",
+        (Table(columns, rows),),
+    )
 
 
 def escalation_sections(found: Escalation) -> tuple[Section, ...]:

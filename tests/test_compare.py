@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -185,3 +186,12 @@ def test_two_sessions_with_both_replies_and_what_else_differs(tmp_path):
     assert all(one.reply_before == "" for one in compare(before, after).items)
     again = compare(before, session_of(tmp_path, "again"))
     assert not again.items
+    done = voirdire("compare", "before", "after", "--with-text", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((tmp_path / "out" / "compared.json").read_text())["items"][0]
+    page = unescape((tmp_path / "out" / "compared.html").read_text())
+    for reply in (kept["reply_before"], kept["reply_after"]):
+        assert reply.startswith('{"Empathy"')
+        assert reply in page
+    assert "Reply in A" in done.stdout
+    assert '{"Empathy"' in done.stdout

@@ -179,6 +179,7 @@ def test_requirements_name_verdicts_components_and_rates():
         found, ["verdict.gate=yes", "sensitivity.low>=0.9", "SPEC.low@judge>=0.8", "kappa.low>=.6"]
     )
     assert met[0] == "requirement met: verdict.gate=yes (1 of 1)"
+    assert check_requirements(found, ["sensitivity_low>=0.9"])[0].endswith(met[1].partition("(")[2])
     assert met[1].startswith("requirement met: sensitivity.low>=0.9 (lowest 0.9")
     with pytest.raises(
         RequirementUnmetError,

@@ -83,6 +83,19 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[
     return check_gates(found, [value for named in values.values() for value in named])
 
 
+def _bound_of(name: str) -> tuple[str, str]:
+    """A component or rate and which of its numbers: ``READ.low`` or ``READ_low``; else nothing.
+
+    >>> _bound_of("specificity_low"), _bound_of("icc_c1_low")
+    (('specificity', 'low'), ('', ''))
+    """
+    for sign in (".", "_"):
+        part, _, end = name.rpartition(sign)
+        if part in _PARTS and end in _ENDS:
+            return part, end
+    return "", ""
+
+
 def _check(gate: Gate) -> None:
     """Refuse a name that no examination has, and what cannot be asked of it."""
     if gate.name.startswith("verdict."):
@@ -105,8 +118,7 @@ def _check(gate: Gate) -> None:
                 "word such as robust, its numbers take >= <= > or <"
             )
         return
-    part, _, end = gate.name.rpartition(".")
-    if gate.name not in (*_NUMBERS, *_BOUNDS) and not (part in _PARTS and end in _ENDS):
+    if gate.name not in (*_NUMBERS, *_BOUNDS) and not _bound_of(gate.name)[0]:
         shown = [*_NUMBERS, *_BOUNDS, *(f"{name}.low" for name in _PARTS), *_VERDICTS, *_PROBED]
         raise InputError(
             f"requirement {gate.text!r}: there is no number {gate.name!r} "
@@ -163,7 +175,7 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
 
         yield from (one for one in probing_values(examination.probes) if one.name == name)
         return
-    part, _, end = name.rpartition(".")
+    part, end = _bound_of(name)
     if part:
         for evidence in examination.evidence:
             yield _value(examination, name, evidence, _end(evidence, part, end))

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 from looking_work import Site, material, write_ratings
 from selenium.webdriver.common.by import By
@@ -40,6 +41,17 @@ def axe():
     return path.read_text(encoding="utf-8")
 
 
+def fine_ratings(path):
+    """A scale of a hundred points, which is drawn as a scatter plot."""
+    rows = [
+        (f"i{k}", rater, float((k * 37 + shift) % 101))
+        for k in range(60)
+        for rater, shift in (("human", 0), ("judge", k % 9))
+    ]
+    pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row").write_csv(path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
     """Addresses of every kind of page, over ratings with texts."""
@@ -49,11 +61,18 @@ def places(tmp_path_factory):
     found = examine(source, reference=["human"], resamples=0)
     write_outputs(found, folder / "report", ["html"], figures=False, with_text=True)
     write_static(made, "ratings", folder / "out.html", most=20)
-    site = Site(made)
+    site, fine = Site(made), Site(material(fine_ratings(folder / "fine.csv")))
     paths = ["/matrix", "/list", "/response?row=2", "/list?judge=nobody"]
     files = [(folder / name).as_uri() for name in ("out.html", "report/report.html")]
-    yield [site.server.link, *(site.server.address + path for path in paths), *files]
+    yield [
+        site.server.link,
+        fine.server.link,
+        fine.server.address + "/matrix",
+        *(site.server.address + path for path in paths),
+        *files,
+    ]
     site.close()
+    fine.close()
 
 
 def serious(browser, axe):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 import threading
 import time
 from html import unescape
@@ -197,6 +199,32 @@ def test_two_people_at_once_lose_nothing(own):
     assert read_hand_labels(hand_labels_path(source)).height == 40
 
 
+def test_two_processes_at_once_lose_nothing(own):
+    """Two servers of one source, as two people start them on one machine."""
+    _, source = own
+    ran = [
+        subprocess.Popen([sys.executable, "-c", KEEP, str(hand_labels_path(source)), who])
+        for who in ("ann", "ben")
+    ]
+    assert [one.wait(timeout=120) for one in ran] == [0, 0]
+    kept = read_hand_labels(hand_labels_path(source))
+    assert kept.height == 60
+    assert kept.group_by("labelled_by").len()["len"].to_list() == [30, 30]
+    assert kept.select("labelled_by", "item").is_unique().all()
+
+
+#: Keeps thirty labels of one person, as the page does.
+KEEP = """
+import sys
+from pathlib import Path
+from voirdire.tables.hand_labels import HandLabel, keep_hand_label
+for k in range(30):
+    keep_hand_label(
+        Path(sys.argv[1]), HandLabel(f"i{k}", "old", "score", sys.argv[2], 3.0, sys.argv[2], "")
+    )
+"""
+
+
 def test_strangers_are_refused(site, made):
     assert site.ask("/", Cookie=None)[0] == 401
     assert site.ask("/", Cookie="voirdire-look=guess")[0] == 401
@@ -267,6 +295,19 @@ def test_a_fine_scale_is_cut_into_ranges(tmp_path):
     found = made.matrix(View())
     assert len(found.names) == 10
     assert found.counts.sum() == 60
+    site = Site(made)
+    page = site.ask("/matrix")[2]
+    points = re.findall(
+        r'<a href="([^"]+)" tabindex="-1" aria-label="(\S+) : humans (\d+), judge (\d+)">'
+        r'<circle cx="([\d.]+)" cy="([\d.]+)"', page,
+    )  # fmt: skip
+    assert len(points) == 60
+    low, width = made.scale.low, made.scale.width
+    for address, item, human, score, x, y in points[::20]:
+        assert f"Item {item}" in site.ask(unescape(address))[2]
+        assert float(x) == pytest.approx((int(human) - low) / width * 400, abs=0.06)
+        assert float(y) == pytest.approx(400 - (int(score) - low) / width * 400, abs=0.06)
+    site.close()
 
 
 def test_beside_another_source_only_what_changed_is_listed(tmp_path):

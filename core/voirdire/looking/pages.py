@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Rows on a page of the list, and characters of a text that are shown.
 ROWS, LONGEST = 50, 50_000
+#: Points of a scatter plot, and its width and height.
+MOST_POINTS, SIDE = 1_000, 400
 _NAME = 300
 _HEADS: tuple[tuple[Sort, str], ...] = (
     ("item", "Item"), ("system", "System"), ("human", "Humans"), ("score", "Judge"),
@@ -159,6 +161,32 @@ def matrix(material: Material, view: View) -> dict[str, Any]:
         "every": f"{material.rows(pair.place, view.against).height:,}",
         "humans": name_of(_humans(pair, view)), "rounded": len(pair.reference) > 1,
         "verdict": _said(view, material),
+        "scatter": _scatter(material, view, base) if material.fine else None,
+    }  # fmt: skip
+
+
+def _scatter(material: Material, view: View, base: View) -> dict[str, Any]:
+    """Humans across, the judge upwards; each point is a link to its response."""
+    scale = material.scale
+    rows = material.rows(material.pair(view).place, view.against).drop_nulls(["human", "score"])
+    drawn = rows.gather_every(max(math.ceil(rows.height / MOST_POINTS), 1))
+
+    def at(value: float) -> float:
+        return round((value - scale.low) / scale.width * SIDE, 1)
+
+    return {
+        "side": SIDE,
+        "all": rows.height == drawn.height,
+        "drawn": f"{drawn.height:,}",
+        "points": [
+            {"x": at(row["human"]), "y": SIDE - at(row["score"]),
+             "address": base.address("/response", row=row["row"]),
+             "label": f"{name_of(row['item'])} {name_of(row['system'])}: humans "
+                      f"{plain(row['human'])}, judge {plain(row['score'])}"}
+            for row in drawn.to_dicts()
+        ],
+        "ticks": [(at(value), f"{value:g}") for value in
+                  (scale.low, (scale.low + scale.high) / 2, scale.high)],
     }  # fmt: skip
 
 

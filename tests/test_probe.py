@@ -35,7 +35,7 @@ from voirdire.probes import RequestProbe, ResponseProbe
 from voirdire.running import dry_run, run
 from voirdire.schema import Item, Message, Request, Response
 from voirdire.store import preferences_frame
-from voirdire.study import study_to_toml
+from voirdire.study import Rater, load_study, study_to_toml
 from voirdire.testing import check_probe
 from voirdire_judges import probes as built_in
 
@@ -278,6 +278,19 @@ def test_swapping_a_pair_must_flip_the_preference(tmp_path, first, reading):
     assert of["swap"].effect == pytest.approx(first)
     assert of["paraphrase"].reading == "robust"
     assert of["swap"].flips == (1.0 if first else 0.0)
+
+
+def test_a_judge_of_several_steps_is_named_where_its_requests_are_not_probed(tmp_path):
+    path = probed_study(tmp_path, items=5)
+    study = load_study(path)
+    steps = Rater(name="looker", use="agent", model="planted:a", options={"tools": ["calculate"]})
+    path.write_text(study_to_toml(study.model_copy(update={"panel": (*study.panel, steps)})))
+    chosen = chosen_probes(["length", "paraphrase"], PLUGINS)
+    found = make_suite(path, chosen, tmp_path / "out", plugins=PLUGINS)
+    assert (found.judges, found.stepwise) == (("judge", "looker"), ("looker",))
+    assert [one.name for one in found.studies["requests"].panel] == ["judge ~ paraphrase"]
+    note = measure_probes(found, {}).findings[0]
+    assert (note.kind, note.places) == ("requests_not_probed", ("looker",))
 
 
 def test_swap_needs_a_judge_that_compares(tmp_path):

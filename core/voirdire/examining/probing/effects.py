@@ -25,7 +25,7 @@ from voirdire.examining.probing.suite import (
 )
 from voirdire.examining.verdict.gathering import runs_of
 from voirdire.files import whole
-from voirdire.probes import Expectation, RequestProbe, ResponseProbe
+from voirdire.probes import Expectation, PairProbe, RequestProbe, ResponseProbe
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, bias
 from voirdire.stats.response_panel import mean_present
@@ -352,6 +352,13 @@ def _findings(suite: Suite, effects: Sequence[ProbeEffect]) -> Iterator[Finding]
         yield Finding(
             "probe_not_applied", "note", "", sum(suite.skipped.values()), tuple(suite.skipped),
             f"Responses to which a probe does not apply: {said}.", "They are left out of it.",
+        )  # fmt: skip
+    asked = [one.name for one in suite.probes if isinstance(one, RequestProbe | PairProbe)]
+    if suite.stepwise and asked:
+        yield Finding(
+            "requests_not_probed", "note", "", len(suite.stepwise), suite.stepwise,
+            f"What {', '.join(suite.stepwise)} asks is not changed: it asks in several steps.",
+            f"Nothing is said of {', '.join(asked)} for it.",
         )  # fmt: skip
     scored = {one.judge for one in effects if one.n}
     silent = [judge for judge in (*suite.judges, *suite.comparers) if judge not in scored]

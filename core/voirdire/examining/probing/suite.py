@@ -48,6 +48,8 @@ class Suite:
         Those that are probed: `judges` rate single responses, `comparers` compare two.
     skipped : mapping
         Probe -> responses to which it does not apply, where there are any.
+    stepwise : tuple of str
+        Those that ask in several steps, so that no probe can change what they ask.
     """
 
     studies: Mapping[str, Study]
@@ -57,6 +59,7 @@ class Suite:
     comparers: tuple[str, ...]
     n_responses: int
     skipped: Mapping[str, int] = field(default_factory=dict)
+    stepwise: tuple[str, ...] = ()
 
 
 def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> tuple[Probe, ...]:
@@ -151,6 +154,7 @@ def make_suite(
     return Suite(
         studies, asked, tuple(dict.fromkeys(one.system for one in kept)),
         tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept), skipped,
+        tuple(one.name for one in (*judges, *comparers) if not one.single),
     )  # fmt: skip
 
 

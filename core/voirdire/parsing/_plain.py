@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 #: Finish reasons after which such an object stands for itself: its last brace closes it.
 ENDS = frozenset({"stop", "length"})
+_WHOLE = {int}
 _MAX_SHAPES = 1_000
 # A scale of more levels is not enumerated; its replies take the careful path.
 _MANY_LEVELS = 10_000
@@ -40,9 +41,10 @@ class PlainReader:
         if found is None or shape is None:
             return None
         values = [found[key] for key in shape.keys]
-        if all([type(v) is int and v in self._levels for v in values]):  # noqa: C419 - faster
-            return Plain([self._levels[value] for value in values], found, shape)
-        return None
+        if {*map(type, values)} != _WHOLE:  # as a set: no Python loop for each reply
+            return None
+        scores = list(map(self._levels.get, values))
+        return None if None in scores else Plain(scores, found, shape)
 
 
 class Shape(NamedTuple):
@@ -56,7 +58,7 @@ class Shape(NamedTuple):
 class Plain(NamedTuple):
     """One score an attribute, in their order, out of an object of that shape."""
 
-    scores: list[float]
+    scores: list[float | None]
     found: dict[str, Any]
     shape: Shape
 

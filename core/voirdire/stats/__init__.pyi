@@ -53,6 +53,7 @@ from voirdire.stats.held_out import BesideHuman as BesideHuman
 from voirdire.stats.held_out import rates_beside_human as rates_beside_human
 from voirdire.stats.intraclass import icc as icc
 from voirdire.stats.intraclass import icc_batch as icc_batch
+from voirdire.stats.intraclass import icc_over_seeds as icc_over_seeds
 from voirdire.stats.judge_weights import combined_judge as combined_judge
 from voirdire.stats.juries import ExplainedGain as ExplainedGain
 from voirdire.stats.juries import JuryWorth as JuryWorth

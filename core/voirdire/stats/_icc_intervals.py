@@ -58,7 +58,7 @@ def _read(
     details: list[dict[str, Any]],
 ) -> None:
     _add_mass(draws, details)
-    kept = draws if plan.compat is None else draws.within(0.0, 1.0)
+    kept = _kept(draws, plan)
     for method in methods:
         bounds = _bounds(kept, method, points, jackknife, plan.level)
         if plan.compat is not None:
@@ -66,6 +66,16 @@ def _read(
             for row, moved in zip(details, shift, strict=True):
                 row[f"shift_{method}"] = tuple(map(float, moved))
         found[method] = _intervals(method, bounds, draws, kept, n, plan.level)
+
+
+def percentile_bounds(draws: Distribution, plan: Plan) -> Floats:
+    """(R, 2) bounds of the percentile method alone."""
+    return _kept(draws, plan).quantiles(percentile_levels(plan.level, len(draws.values)))
+
+
+def _kept(draws: Distribution, plan: Plan) -> Distribution:
+    """The published study drops values outside [0, 1]."""
+    return draws if plan.compat is None else draws.within(0.0, 1.0)
 
 
 def _bounds(

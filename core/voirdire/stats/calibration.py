@@ -162,9 +162,10 @@ def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
 
 def _taught(judge: Floats, human: Floats, system: NDArray[np.intp]) -> tuple[float, float, float]:
     """Mean of the humans' system means, stretch, and mean of the judge's system means."""
-    codes = np.unique(system, return_inverse=True)[1]
-    n = np.bincount(codes)
-    j, h = (np.bincount(codes, weights=part) / n for part in (judge, human))
+    n = np.bincount(system)
+    there = n > 0  # a fold may teach nothing about a system
+    n = n[there]
+    j, h = (np.bincount(system, weights=part)[there] / n for part in (judge, human))
     stretch = 1.0
     apart = len(n) >= _SYSTEMS and j.std() > 0 and h.std() > 0
     if apart and np.corrcoef(h, j)[0, 1] > _CORRELATION:

@@ -20,7 +20,7 @@ from voirdire.examining.ratings.classes import (
 from voirdire.examining.ratings.exclusion import Before, system_pairs, under_other_rules
 from voirdire.examining.ratings.pairing import FORMS, PAIRS, pairings, pairs_frame
 from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
-from voirdire.stats import icc_batch, icc_systems_batch
+from voirdire.stats import icc_batch, icc_over_seeds, icc_systems_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,22 +207,21 @@ def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
 def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     """Whether the published class depends on the seed; never at response level or without one."""
     members = [i for i, p in enumerate(found) if p.level == "system"]
-    widths: dict[int, list[float]] = {i: [] for i in members}
-    tried = SEEDS_TRIED if analysis.published_class and analysis.resamples else 0
-    for seed in range(tried):
-        batch = icc_batch(
-            [found[i].matrix for i in members],
-            ("C,1",),
-            ci="percentile",
-            level=analysis.level,
-            n_resamples=analysis.resamples,
-            seed=analysis.seed + seed,
-            compat=analysis.compat or None,
-        )
-        for i, (estimate,) in zip(members, batch, strict=True):
-            if not math.isnan(width := estimate.intervals[0].width):
-                widths[i].append(width)
-    return [is_borderline(widths.get(i, [])) for i in range(len(found))]
+    borderline = [is_borderline(())] * len(found)
+    if not (members and analysis.published_class and analysis.resamples):
+        return borderline
+    bounds = icc_over_seeds(
+        [found[i].matrix for i in members],
+        "C,1",
+        n_seeds=SEEDS_TRIED,
+        level=analysis.level,
+        n_resamples=analysis.resamples,
+        seed=analysis.seed,
+        compat=analysis.compat or None,
+    )
+    for i, widths in zip(members, bounds[:, :, 1] - bounds[:, :, 0], strict=True):
+        borderline[i] = is_borderline(widths[~np.isnan(widths)].tolist())
+    return borderline
 
 
 def _result(

@@ -372,7 +372,7 @@ def weighted_mean(values: Floats, weight: Floats | None) -> Floats:
 def summed(columns: Floats, codes: NDArray[np.intp], n: int) -> Floats:
     """Columns (rows, F) summed by codes 0 .. n - 1: (n, F)."""
     out = np.empty((n, columns.shape[1]))
-    for place, column in enumerate(columns.T):
+    for place, column in enumerate(np.ascontiguousarray(columns.T)):
         out[:, place] = np.bincount(codes, weights=column, minlength=n)
     return out
 

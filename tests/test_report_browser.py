@@ -127,7 +127,8 @@ def test_the_contents_lead_to_their_sections(browser, site):
     browser.get(f"{site[0]}/plain/report.html")
     links = browser.find_elements(By.CSS_SELECTOR, "nav.toc a")
     assert [link.text for link in links] == [
-        "The data", "Scope", "Judges", "judge-north", "judge-south", "Evidence", "Methods",
+        "The data", "Scope", "Judges", "judge-north", "judge-south", "Evidence",
+        "Disagreements", "Methods",
     ]  # fmt: skip
     for link in links[1:]:
         browser.execute_script("arguments[0].click()", link)

@@ -350,7 +350,7 @@ def test_help_lists_the_products_own_verbs_first_and_papers_in_a_group_of_their_
 
     names = list(get_command(build_app()).list_commands(None))
     assert names[:4] == ["demo", "init", "audit", "examine"]
-    assert names[-2:] == ["paper", "plugins"]
+    assert names[-3:] == ["paper", "new", "plugins"]
     assert {"classify", "index", "humans"} <= set(names)
     assert not {"angst", "cbt-bench", "distortions"} & set(names)
     said = CliRunner().invoke(build_app(), ["paper", "--help"]).output

@@ -13,7 +13,7 @@ import pytest
 import voirdire
 from voirdire import InputError, PluginError
 from voirdire._manager import GROUP, load
-from voirdire.examining import examine, source
+from voirdire.examining import examine, inputs, source
 from voirdire.examining.labels import labels_beside_chance
 from voirdire.study import build_study
 from voirdire.tables import from_frame
@@ -38,7 +38,8 @@ def gardens(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
     found = load([EntryPoint("haiku", "plugin_haiku", GROUP)])
-    monkeypatch.setattr(source, "plugins", lambda: found)
+    for module in (source, inputs):
+        monkeypatch.setattr(module, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gardens").mkdir()
     return tmp_path / "gardens"

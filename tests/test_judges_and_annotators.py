@@ -80,6 +80,7 @@ def test_judges_have_results_and_annotators_have_sections(tmp_path, rubric):
         "Largest label count per item",
         "Fleiss' kappa of each label over runs",
         "Final labels",
+        "Items with a label where 3 to all runs must agree",
     ]
     (kappas,) = [section for section in found.sections if section.leading]
     assert [row[1] for row in kappas.table.rows] == [*LABELS, "Average"]

@@ -283,6 +283,7 @@ def test_every_ability_of_a_plugin_object_is_documented():
     kinds = {"ChatModel", "Judge", "Annotator", "Generator", "Classifier", "Embedder"}
     kinds |= {"ExampleSelector", "ModelFactory", "JudgeFactory", "ClassifierFactory", "Protocol"}
     kinds |= {"Executor"}  # a kind of its own, described in docs/scale.md
+    kinds |= {"Batches"}  # what `TakesBatches` gives
     abilities = [
         name
         for name, value in vars(protocols).items()

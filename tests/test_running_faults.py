@@ -414,7 +414,7 @@ unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such s
 def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path, number):
     with WireServer(latency=0.05) as server:
         limits = {"concurrency": 4, "start_concurrency": 4}
-        wire_study(tmp_path, wire_judge("gpt", server.openai), items=300, run=limits)
+        wire_study(tmp_path, wire_judge("gpt", server.openai), items=1500, run=limits)
         process = started(tmp_path)
         after(server, 40, process)
         began = time.monotonic()

@@ -103,8 +103,8 @@ def test_percentile_interval_counts_undefined_resamples():
     ("arguments", "message"),
     [
         ({"a": [1, 2], "b": [1]}, "one length"),
-        ({"a": [1, 7], "b": [1, 2], "levels": [1, 2]}, "rating 7.0 of item 1 by rater 0"),
-        ({"a": ["x"], "b": ["y"], "levels": ["x"]}, "'y' of item 0 by rater 1"),
+        ({"a": [1, 7], "b": [1, 2], "levels": [1, 2]}, "item 1, rater 0: rating 7.0 is unknown"),
+        ({"a": ["x"], "b": ["y"], "levels": ["x"]}, "item 0, rater 1: rating 'y' is unknown"),
         ({"a": [1, 2], "b": [1, 2], "weights": "cubic"}, "'cubic'"),
         ({"a": [1, 2], "b": [1, 2], "weights": [[1, 0], [0, 1]]}, "zero on the diagonal"),
         ({"a": [1, 2], "b": [1, 2], "weights": [[0, 1, 1]] * 3}, r"\(2, 2\)"),

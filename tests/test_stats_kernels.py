@@ -23,6 +23,7 @@ from voirdire.stats import _alpha_kernels as alpha_kernels
 from voirdire.stats import _fleiss_kernels as label_kernels
 from voirdire.stats import _kernels_icc as icc_kernels
 from voirdire.stats import _kernels_systems as systems_kernels
+from voirdire.stats import _pattern_kernels as pattern_kernels
 from voirdire.stats._patterns import _by_keys, _by_rows
 
 NAN = math.nan
@@ -47,7 +48,17 @@ TWINS = {
     "add_pairs": intraclass.pair_sums,
     "squares_under": intraclass.under,
 }
-MODULES = (ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels)
+#: Their twins are the same numbers made in memory, in test_streaming.
+TWINS |= dict.fromkeys(
+    (
+        "whole_steps", "pattern_keys", "scatter", "hashes", "poisson_weights",
+        "resampled_patterns", "squares", "cluster_moments", "add_moments", "add_fine",
+        "item_effects", "crossed_moments",
+    )
+)  # fmt: skip
+MODULES = (
+    ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels, pattern_kernels,
+)  # fmt: skip
 
 
 def test_every_kernel_has_a_twin():

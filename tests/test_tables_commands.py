@@ -155,7 +155,7 @@ def test_qualtrics_beside_a_judge_is_a_question_and_then_a_verdict(tmp_path):
     record = json.loads(voirdire("examine", "survey.csv", "judge.csv", *named, cwd=tmp_path).stdout)
     (result,) = record["results"]
     assert (result["judge"], result["n_pairs"]) == ("judge", 12)
-    (left,) = [f for f in record["findings"] if f["kind"] == "withdrawn_rows"]
+    (left,) = [f for f in record["findings"] if f["kind"] == "rows_withdrawn"]
     assert left["message"].startswith("2 rows of the survey are previews, tests, spam or not")
     assert set(record["verdicts"][0]["reference"]) == {"R_0", "R_1", "R_2"}
 

@@ -205,7 +205,7 @@ def test_a_study_finds_the_raters_that_its_file_alone_has(tmp_path, person, judg
 def test_numbers_name_raters_only_as_ids_or_beside_a_score(tmp_path):
     for text in ("item,annotator_id,Calm\n1,7,3\n1,8,4\n", "item,judge,score\n1,7,3\n1,8,4\n"):
         assert from_study(tmp_path, text).raters["rater"].to_list() == ["7", "8"]
-    assert from_study(tmp_path, "item,judge\n1,3\n").raters["rater"].to_list() == ["tiny"]
+    assert from_study(tmp_path, "item,judge\n1,3\n").raters["rater"].to_list() == ["judge"]
 
 
 def test_columns_of_numbers_that_nobody_read_are_said(tmp_path):

@@ -317,11 +317,11 @@ def _flagged(annotations: pl.DataFrame) -> list[str]:
 def _evidence(annotations: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """One row a span of someone who said yes: item and evidence."""
     if "evidence" not in annotations.columns:
-        return pl.DataFrame(schema={"item": pl.String, "evidence": pl.String})
+        return pl.DataFrame(schema={"item": annotations.schema["item"], "evidence": pl.String})
     yes = annotations.filter(pl.any_horizontal(pl.col(labels) == 1))
-    spans = yes.select(
-        pl.col("item").cast(pl.String), pl.col("evidence").cast(pl.String).str.split("|")
-    ).explode("evidence", empty_as_null=True, keep_nulls=True)
+    spans = yes.select("item", pl.col("evidence").cast(pl.String).str.split("|")).explode(
+        "evidence", empty_as_null=True, keep_nulls=True
+    )
     tidy = spans.with_columns(pl.col("evidence").str.strip_chars())
     return tidy.filter(pl.col("evidence").is_not_null() & (pl.col("evidence") != ""))
 
@@ -331,7 +331,7 @@ def _foreign(spans: pl.DataFrame, texts: pl.DataFrame | None) -> int:
     if texts is None:
         return 0
     plain = {str(item): _plain(text) for item, text in texts.select("item", "text").iter_rows()}
-    return sum(_plain(span) not in plain.get(item, "") for item, span in spans.iter_rows())
+    return sum(_plain(span) not in plain.get(str(item), "") for item, span in spans.iter_rows())
 
 
 def _plain(text: str | None) -> str:

@@ -200,7 +200,7 @@ def _finished(raw: RawTable) -> RawTable:
         return raw
     places = [f"line {line}" for line in raw.numbers().filter(out)]
     note = finding(
-        "withdrawn_rows", "serious", raw.name, places,
+        "rows_withdrawn", "serious", raw.name, places,
         f"{len(places)} rows of the survey are previews, tests, spam or not finished.",
         "They are left out.", count=len(places),
     )  # fmt: skip

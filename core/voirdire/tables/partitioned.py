@@ -127,7 +127,7 @@ def write_layout(
     Raises
     ------
     TableError
-        A rating stands twice: one rater, response, attribute and run.
+        A rating occurs twice: one rater, response, attribute and run.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def in_memory(
     Raises
     ------
     TableError
-        A rating stands twice.
+        A rating occurs twice.
     """
     kinds = {**RATINGS, **FACTS, "attribute": pl.String(), "status": pl.String()}
     order = [name for name in _ORDER if name in frame.columns]

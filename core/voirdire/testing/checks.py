@@ -37,7 +37,7 @@ class Checks:
         try:
             yield
         except lawful:
-            pass
+            return
         except BROKEN_PLUGIN as error:
             self.hold(condition=False, what=f"{what}: {type(error).__name__}: {error}", hint=hint)
 

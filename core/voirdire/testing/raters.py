@@ -179,14 +179,16 @@ def _with_text(task: _Task, text: str) -> _Task:
 
 def _check_requests(checks: Checks, rater: Any, task: Any, hostile: Sequence[Any]) -> None:
     before = copy.deepcopy(task)
+    hint = "It says what to ask, and asks nothing."
     try:
-        rater.requests(task)
+        asked = checked_requests(rater.requests(task))
     except InputError as error:
         raise InputError(f"{checks.whose} needs a task of its own kind: {error}") from error
-    except BROKEN_PLUGIN:
-        pass  # said below
-    with checks.safely("requests raises on a mild task", "It says what to ask, and asks nothing."):
-        asked = checked_requests(rater.requests(task))
+    except BROKEN_PLUGIN as error:
+        said = f"requests raises on a mild task: {type(error).__name__}: {error}"
+        checks.hold(condition=False, what=said, hint=hint)
+        return
+    with checks.safely("requests raises on a mild task", hint):
         checks.hold(asked, "requests asks nothing of a mild task", "Return a list of one Request.")
         checks.hold(checked_requests(rater.requests(task)) == asked, "requests changes", _PURE)
         checks.hold(task == before, "requests changes the task", _PURE)

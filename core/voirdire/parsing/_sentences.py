@@ -10,7 +10,7 @@ from voirdire.parsing.numbers import Number, read_number
 if TYPE_CHECKING:
     from voirdire.schema import Scale
 
-_DIGITS = r"(?>\d{1,4}(?:[.,]\d{1,3})?+)"
+_DIGITS = r"(?>\d{1,4}(?:[.,]\d{1,3})?)"
 # "I would give this response a 4": not "I would rate it higher than the 3".
 _GIVES = re.compile(
     r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:(?:would|will|do|have|now|also|then|thus|therefore|overall)\s+){0,2}"

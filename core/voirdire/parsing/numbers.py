@@ -38,7 +38,7 @@ _SIGNS = str.maketrans(
 )
 _WRAP = " \t\r\n\f\v\xa0*_`\"'“”‘’$#"
 # Digits with whatever points and commas join them, in one piece: "3,5" is never read as 3 or 5.
-_DIGITS = r"(?>\d{1,40}(?:[.,]\d{1,40})*+|\.\d{1,40})"
+_DIGITS = r"(?>\d{1,40}(?:[.,]\d{1,40})*|\.\d{1,40})"
 _NUMBER = rf"[+-]?{_DIGITS}(?:e[+-]?\d{{1,3}}(?!\w))?"
 _PERCENT = r"(?:%|per\s?cent\b|pct\b)"
 # "Final score: 4": the words that a model repeats before its number.

@@ -531,3 +531,17 @@ def test_words_that_people_and_judges_never_share_are_asked_about(tmp_path, head
     kinds = [(i, w, {"warm": "human", "toxic": "model"}[word], s) for i, w, word, s in rows]
     _, tables = read_file(long(tmp_path, kinds, f"item,rater,{header},score"))
     assert tables.ratings.height == len(rows)
+
+
+def test_a_word_for_no_score_may_have_a_reason_behind_it(tmp_path):
+    """In a public set eight of 22,968 answers yes or no are "n/a: problem is resolved"."""
+    path = tmp_path / "answers.csv"
+    said = ["yes", "no", "N/A: solved before", "refused (too long)", "skipped - not in English"]
+    rows = "".join(f'{item},ann,"{word}"\n' for item, word in enumerate(said))
+    path.write_text("item,rater,score\n" + rows, encoding="utf-8")
+    ratings = read_file(path)[1].ratings
+    assert ratings["score"].to_list() == [1, 0, None, None, None]
+    assert ratings["status"].cast(pl.String).to_list()[2:] == ["blank", "refused", "blank"]
+    path.write_text(f"item,rater,score\n{rows}9,ann,error-prone\n", encoding="utf-8")
+    with pytest.raises(TableError, match="where a number is needed"):
+        read_file(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -34,6 +35,9 @@ FATES = {
         "blank",
     ),
 }  # fmt: skip
+# A word for no score, and why: "n/a: solved before", "refused (too long)". A hyphen needs blanks
+# around it, so that "error-prone" is a word of its own.
+_EXPLAINED = re.compile(r"(.+?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
 #: The scales on which a number with a sign for per cent stands.
 _SHARES = ((0, 100), (0, 1))
 #: Nearer than this to an end, in widths of the scale, round-off is looked at.
@@ -114,7 +118,7 @@ def _read(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Texts that are no plain numbers, read together: numbers, and what became of the rest."""
     digits = set(plain.drop_nulls().unique())
-    for known in (words, [word for word in words if word not in FATES]):
+    for known in (words, [word for word in words if _fate(word) is None]):
         pair = next((pair for pair in PAIRS if known and set(known) <= set(pair)), None)
         if pair is not None and digits <= {0.0, 1.0}:
             return {w: float(w == pair[0]) for w in known}, _said(words, known)
@@ -136,7 +140,19 @@ def _read(
 
 def _said(words: list[str], read: Iterable[str]) -> dict[str, str]:
     taken = set(read)
-    return {word: FATES[word] for word in words if word in FATES and word not in taken}
+    fates = {word: _fate(word) for word in words if word not in taken}
+    return {word: fate for word, fate in fates.items() if fate is not None}
+
+
+def _fate(word: str) -> str | None:
+    """What a cell says became of its score, with a reason behind it or none; None: nothing.
+
+    >>> _fate("refused"), _fate("n/a: solved before"), _fate("good")
+    ('refused', 'blank', None)
+    """
+    explained = _EXPLAINED.match(word)
+    head = explained[1] if explained else word
+    return FATES.get(head) or ("blank" if explained and head in MISSING_WORDS else None)
 
 
 def _value(numeral: Numeral, *, comma: bool) -> float | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import operator
 import os
+from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -96,10 +97,8 @@ def open_executor(workers: str | int | None, *, insecure: bool = False) -> Itera
         executor.close()
 
 
-class Here:
-    """In this process, one part after another."""
-
-    workers = 1
+class _Adds(ABC):
+    """An executor that has results part by part: their sum is made in one way for all."""
 
     def map_reduce(
         self,
@@ -108,10 +107,28 @@ class Here:
         add: Callable[[Sum, Sum], Sum] = operator.add,
     ) -> Sum:
         """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
-        return _added(map(partial, parts), add)
+        results = self._results(partial, parts)
+        for total in results:
+            for result in results:
+                total = add(total, result)  # noqa: PLW2901 - the sum so far
+            return total
+        raise InputError("there is no part to compute")
 
-    def close(self) -> None:
-        """Nothing is open."""
+    @abstractmethod
+    def _results(self, partial: Callable[[Part], Sum], parts: Iterable[Part]) -> Iterator[Sum]:
+        """The results in the order of the parts."""
+
+    def close(self) -> None:  # noqa: B027 - an executor that holds nothing open has nothing to do
+        """Nothing is open between sums."""
+
+
+class Here(_Adds):
+    """In this process, one part after another."""
+
+    workers = 1
+
+    def _results(self, partial: Callable[[Part], Sum], parts: Iterable[Part]) -> Iterator[Sum]:
+        return map(partial, parts)
 
 
 def here(address: str, *, insecure: bool = False) -> Here:  # noqa: ARG001 - as all factories
@@ -120,35 +137,21 @@ def here(address: str, *, insecure: bool = False) -> Here:  # noqa: ARG001 - as 
 
 
 @dataclass
-class Threads:
+class Threads(_Adds):
     """In several threads of this process, for work that lets go of the interpreter."""
 
     workers: int
 
-    def map_reduce(
-        self,
-        partial: Callable[[Part], Sum],
-        parts: Iterable[Part],
-        add: Callable[[Sum, Sum], Sum] = operator.add,
-    ) -> Sum:
-        """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
-        with ThreadPoolExecutor(self.workers) as pool:
-            return _added(self._results(pool, partial, parts), add)
-
-    def _results(
-        self, pool: ThreadPoolExecutor, partial: Callable[[Part], Sum], parts: Iterable[Part]
-    ) -> Iterator[Sum]:
+    def _results(self, partial: Callable[[Part], Sum], parts: Iterable[Part]) -> Iterator[Sum]:
         rest, futures = iter(parts), deque[Future[Sum]]()
-        while True:
-            # One part ahead: results and parts of threads share this process's memory.
-            for part in islice(rest, self.workers + 1 - len(futures)):
-                futures.append(pool.submit(partial, part))
-            if not futures:
-                return
-            yield futures.popleft().result()
-
-    def close(self) -> None:
-        """Nothing is open between sums."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            while True:
+                # One part ahead: results and parts of threads share this process's memory.
+                for part in islice(rest, self.workers + 1 - len(futures)):
+                    futures.append(pool.submit(partial, part))
+                if not futures:
+                    return
+                yield futures.popleft().result()
 
 
 def threads(address: str, *, insecure: bool = False) -> Threads:  # noqa: ARG001 - as all factories
@@ -157,22 +160,13 @@ def threads(address: str, *, insecure: bool = False) -> Threads:  # noqa: ARG001
 
 
 @dataclass
-class Processes:
+class Processes(_Adds):
     """In several processes of this machine, each started afresh. A part that kills one is named."""
 
     workers: int
 
     def __post_init__(self) -> None:
         self._pool = self._started()
-
-    def map_reduce(
-        self,
-        partial: Callable[[Part], Sum],
-        parts: Iterable[Part],
-        add: Callable[[Sum, Sum], Sum] = operator.add,
-    ) -> Sum:
-        """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
-        return _added(self._results(partial, parts), add)
 
     def _results(self, partial: Callable[[Part], Sum], parts: Iterable[Part]) -> Iterator[Sum]:
         """Results in the order of the parts; those of a pool that broke are asked for again."""
@@ -249,7 +243,7 @@ def _end_with_parent() -> None:
 
 
 @dataclass
-class Dask:
+class Dask(_Adds):
     """On a dask cluster: `client` is a `distributed.Client`, `owned` what ends with it."""
 
     client: Any
@@ -260,15 +254,6 @@ class Dask:
         """Threads of all workers now."""
         threads: dict[str, int] = self.client.nthreads()
         return max(sum(threads.values()), 1)
-
-    def map_reduce(
-        self,
-        partial: Callable[[Part], Sum],
-        parts: Iterable[Part],
-        add: Callable[[Sum, Sum], Sum] = operator.add,
-    ) -> Sum:
-        """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
-        return _added(self._results(partial, parts), add)
 
     def _results(self, partial: Callable[[Part], Sum], parts: Iterable[Part]) -> Iterator[Sum]:
         rest, waiting = iter(parts), deque[tuple[Part, Any]]()
@@ -355,22 +340,6 @@ def _loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _added(results: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """Results added up in their order.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
-    rest = iter(results)
-    for total in rest:
-        for result in rest:
-            total = add(total, result)  # noqa: PLW2901 - the sum so far
-        return total
-    raise InputError("there is no part to compute")
 
 
 def _shown(part: object) -> str:

@@ -90,9 +90,7 @@ class AgentJudge:
         last, answers, taken = self._last(replies)
         if not last.tool_calls or last.request is None:
             return []
-        if (
-            taken >= self.steps
-        ):  # one reply too many, which is never asked for: the runner cuts here
+        if taken >= self.steps:  # one reply too many is never asked for: the runner cuts here
             return [last.request]
         asked = self._asked(last)
         if len(answers) < len(asked):

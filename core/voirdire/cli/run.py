@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from voirdire.cli._options import InsecureOption, WorkersOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
@@ -96,20 +97,8 @@ def run(
             "It may be paid twice.",
         ),
     ] = False,
-    workers: Annotated[
-        str | None,
-        typer.Option(
-            "--workers",
-            help="Share the study out: a number of processes, or a cluster, dask://HOST:PORT.",
-            show_default=False,
-        ),
-    ] = None,
-    insecure: Annotated[
-        bool,
-        typer.Option(
-            "--insecure", help="With --workers, use a cluster on another machine without TLS."
-        ),
-    ] = False,
+    workers: WorkersOption = None,
+    insecure: InsecureOption = False,
 ) -> None:
     """Run a study: generate responses, judge and annotate them. Then examine the session."""
     from voirdire import running

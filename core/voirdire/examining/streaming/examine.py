@@ -229,11 +229,28 @@ def _examined(
             verdicts = judged()
             if not any(board.wanted for board in boards.values()):
                 break
-            again = {
-                name: replace(one, linear=None, replicates=0, requests=dict(boards[name].wanted))
-                for name, one in asked.items()
-            }
-            answers = executor.map_reduce(partial(second_sums, again), kept).answers
+            answers = executor.map_reduce(partial(second_sums, _again(asked, boards)), kept).answers
+    inputs = replace(inputs, findings=(*inputs.findings, *_odd(tables, found, panel, study)))
+    return Streamed(inputs, _ratings(tables, plans, asked, second, panel, study), verdicts)
+
+
+def _again(asked: Mapping[str, Asked], boards: Mapping[str, Board]) -> dict[str, Asked]:
+    """What a further pass is asked for: the sums that the boards still lack, and nothing else."""
+    return {
+        name: replace(one, linear=None, replicates=0, requests=dict(boards[name].wanted))
+        for name, one in asked.items()
+    }
+
+
+def _ratings(
+    tables: Mapping[str, Counted],
+    plans: Mapping[str, _Plan],
+    asked: Mapping[str, Asked],
+    second: SecondSums,
+    panel: Panel,
+    study: Study,
+) -> RatingsPart:
+    """Coefficients of every pair and over all raters, from the sums of both passes."""
     results: list[PairResult] = []
     ceiling: list[PairResult] = []
     measures: list[Measure] = []
@@ -246,14 +263,12 @@ def _examined(
         results += map(made, plan.pairs)
         ceiling += map(made, plan.ceiling)
         measures += [measure_of(one, table, spread, study.analysis.level) for one in plan.measures]
-    ratings = RatingsPart(
+    return RatingsPart(
         results=_in_order(results, panel),
         ceiling=_in_order(ceiling, panel),
         system_means=means_of_systems(list(tables.values())),
         measures=tuple(measures),
     )
-    inputs = replace(inputs, findings=(*inputs.findings, *_odd(tables, found, panel, study)))
-    return Streamed(inputs, ratings, verdicts)
 
 
 def _judged(

@@ -420,7 +420,7 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path, number):
         began = time.monotonic()
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30
         assert process.returncode == 130, err
         assert "Go on with: voirdire run study.toml --out a --resume" in out
         assert (tmp_path / "a" / "ratings.parquet").exists()

@@ -40,7 +40,7 @@ def test_questions_through_the_whole_path(tmp_path):
             return "a, b"
         return "abc"[number % 3] if number % 5 else "Answer: d"
 
-    columns = QuestionColumns(type="kind")
+    columns = {"type": "kind"}
     study = write_question_study(
         tmp_path / "study", path, ["compatible:sim"], columns=columns, more=QUICK
     )

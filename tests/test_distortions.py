@@ -23,11 +23,11 @@ from voirdire.examining.labels import (
     runs_of_replies,
     stratified_split,
 )
+from voirdire.files import file_stems
 from voirdire.running import run
 from voirdire.schema import Item
 from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.distortions.benchmark import BENCHMARK
-from voirdire_plugins.distortions.command import file_names
 from voirdire_plugins.distortions.datasets import (
     REASONS,
     build_dataset,
@@ -225,7 +225,8 @@ def test_one_model_of_two_providers_is_two_configurations():
         "simulated:gpt-0.5": {"ranked": "r0"}, "compatible:gpt-0.5": {"multi": "r1"},
         "b-0.5": {"ranked": "r2"},
     }  # fmt: skip
-    assert file_names(["a:B", "a_b", "a/b"]) == ["a_B", "a_b-2", "a_b-3"]
+    stems = file_stems(["a:B", "a_b", "a/b"], "model", "_")
+    assert list(stems.values()) == ["a_B", "a_b-2", "a_b-3"]
 
 
 def test_the_benchmark_asks_for_a_session(tmp_path):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 DRAFT = ".draft"
 #: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
 _FORMULA = r"^'*[=+\-@\t\r]"
+#: What Windows opens as a device, whatever follows the first dot.
+_DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)
+#: Characters of a file's name: with its ending and in any encoding it stays under 255 bytes.
+_LONGEST = 60
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
@@ -172,3 +176,32 @@ def near(path: Path) -> str:
     beside = {file.name.casefold(): file.name for file in path.parent.glob("*") if file.is_file()}
     found = get_close_matches(path.name.casefold(), beside, 1, 0.8)
     return f" (did you mean {beside[found[0]]!r}?)" if found else ""
+
+
+def file_stems(names: Sequence[str], what: str, gap: str = "-") -> dict[str, str]:
+    """Name -> the stem of its files, as every system can hold it; no two alike in any case.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Each once.
+    what : str
+        The stem of a name of which nothing can be kept; it also stands before the name of a device.
+    gap : str
+        What stands for signs that a file's name cannot have everywhere.
+
+    Examples
+    --------
+    >>> file_stems(["org/model-0.5", "org_model-0.5", "con"], "model", "_")
+    {'org/model-0.5': 'org_model-0.5', 'org_model-0.5': 'org_model-0.5-2', 'con': 'model-con'}
+    """
+    stems: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        stem = re.sub(r"[^\w.-]+", gap, name)[:_LONGEST].strip(f".{gap}") or what
+        if _DEVICE.fullmatch(stem.partition(".")[0]):
+            stem = f"{what}-{stem}"
+        tried = (stem, *(f"{stem}-{number}" for number in range(2, len(names) + 2)))
+        stems[name] = next(one for one in tried if one.casefold() not in taken)
+        taken.add(stems[name].casefold())
+    return stems

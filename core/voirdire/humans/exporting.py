@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, MissingExtraError, StudyError, TableError
+from voirdire.files import file_stems
 from voirdire.humans.plan import (
     KEY,
     PLAN,
@@ -44,9 +44,6 @@ STUDY, SHEETS = "study.toml", "sheets"
 FORMATS = ("xlsx", "csv")
 #: Shorter names of systems occur in ordinary words.
 _NAME = 4
-#: Characters of a file's name: with its ending and in any encoding it stays under 255 bytes.
-_LONGEST = 60
-_DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +173,8 @@ def export(
     plan, origins = make_plan(source, out, key=key, queue=queue)
     folder = Path(out) / SHEETS
     folder.mkdir(exist_ok=True)
-    stems = file_names(plan)
-    sheets = {folder / f"{stems[r]}.{suffix}": r for r in stems for suffix in formats}
+    stems = file_stems(list(plan.raters), "rater")
+    sheets = {folder / f"{stem}.{suffix}": r for r, stem in stems.items() for suffix in formats}
     for path in sheets:
         _check_empty(plan, path)
     cut = 0
@@ -203,21 +200,6 @@ def _check_empty(plan: Plan, path: Path) -> None:
             f"{path}: {len(filled)} judgements are answered in it; move it away, or read it by "
             "voirdire humans import"
         )
-
-
-def file_names(plan: Plan) -> dict[str, str]:
-    """Rater -> the stem of its sheets, which every system can hold as a file's name."""
-    stems: dict[str, str] = {}
-    taken: set[str] = set()
-    for rater in plan.raters:
-        stem = re.sub(r"[^\w.-]+", "-", rater)[:_LONGEST].strip(".-") or "rater"
-        # Windows opens a device under such a name, whatever follows the first dot.
-        if _DEVICE.fullmatch(stem.partition(".")[0]):
-            stem = f"rater-{stem}"
-        names = (stem, *(f"{stem}-{number}" for number in range(2, len(plan.raters) + 2)))
-        stems[rater] = next(name for name in names if name.casefold() not in taken)
-        taken.add(stems[rater].casefold())
-    return stems
 
 
 def tell_tales(plan: Plan, key: Key) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import voirdire
+from voirdire_plugins.resources import resource
 
 
 @voirdire.hookimpl
@@ -26,6 +27,6 @@ def voirdire_register_benchmarks(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """Add `voirdire paper angst`."""
-    from voirdire_plugins.angst.command import register  # noqa: PLC0415 - brings typer
+    from voirdire.cli.declared import add_commands  # noqa: PLC0415 - brings typer
 
-    register(app)
+    add_commands(app.papers, resource("angst", "commands"))

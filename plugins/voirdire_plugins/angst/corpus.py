@@ -153,7 +153,7 @@ def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:
 
 
 def write_corpus(
-    posts: Path, out: Path, columns: Mapping[str, str], patterns: Path | None, **how: Any
+    posts: Path, out: Path, columns: Mapping[str, str], patterns: Path | None = None, **how: Any
 ) -> list[Section]:
     """Build a corpus and write its sample and the rest; a row a step."""
     declared = DISCLOSURE if patterns is None else _lines(patterns)

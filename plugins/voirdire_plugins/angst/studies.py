@@ -128,12 +128,13 @@ def write_study(
     shots: Mapping[str, Any] | None = None,
     trained: Path | None = None,
     columns: Mapping[str, str] | None = None,
+    scales: Sequence[str] = (),
     **panel: Any,
 ) -> str:
     """Write study.toml and gold.csv; with silver posts also silver.csv and finetune.toml.
 
-    `trained` are the ratings of a grid of classifiers (`voirdire classify evaluate`). `panel` are
-    further parts of `angst_study`.
+    `trained` are the ratings of a grid of classifiers (`voirdire classify evaluate`), `scales` are
+    ``NAME`` or ``NAME=THRESHOLD``. `panel` are further parts of `angst_study`.
     """
     author = {ours: theirs for ours, theirs in (columns or {}).items() if ours == "author"}
     posts = read_posts(gold, columns)
@@ -149,7 +150,7 @@ def write_study(
     if trained is not None:
         tables[_TRAINED] = _predictions(trained)
         panel["trained"] = tables[_TRAINED]["rater"].unique(maintain_order=True).to_list()
-    study = angst_study(models, extra=extra, **panel)
+    study = angst_study(models, extra=extra, scales=scales_of(scales), **panel)
     path = write_files(out, study, tables)
     if silver is not None:
         grid = files("voirdire_plugins.angst") / "finetune.toml"

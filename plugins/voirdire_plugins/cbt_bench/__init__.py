@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import voirdire
+from voirdire_plugins.resources import resource
 
 _HERE = "voirdire_plugins.cbt_bench"
 
@@ -39,6 +40,6 @@ def voirdire_register_judges(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """`voirdire paper cbt_bench`: studies to run."""
-    from voirdire_plugins.cbt_bench.command import register  # noqa: PLC0415 - typer is there
+    from voirdire.cli.declared import add_commands  # noqa: PLC0415 - brings typer
 
-    register(app)
+    add_commands(app.papers, resource("cbt_bench", "commands"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.study import annotator_panel, keyed_study, named_models, write_study
-from voirdire.tables import held_out, read_answers, read_questions
+from voirdire.tables import QuestionColumns, held_out, read_answers, read_questions
 from voirdire_plugins.cbt_bench.benchmark import KEY, REFERENCE
 from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
@@ -19,7 +19,6 @@ from voirdire_plugins.cbt_bench.labels import task_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.tables import QuestionColumns
 
 _ITEMS, _RESPONSES = "items.jsonl", "responses.csv"
 
@@ -88,7 +87,7 @@ def write_question_study(  # noqa: PLR0913 - each is an option of the command
     questions: str | Path,
     models: Sequence[str],
     *,
-    columns: QuestionColumns | None = None,
+    columns: Mapping[str, Any] | None = None,
     examples: str | Path | None = None,
     k: int = 5,
     people: str | Path | None = None,
@@ -97,12 +96,14 @@ def write_question_study(  # noqa: PLR0913 - each is an option of the command
 ) -> Path:
     """Write the study of level I over any file of multiple-choice questions.
 
-    `examples` is a file of held-out questions with the same columns, of which the first `k` are
-    shown with their answers before each question. The other parameters are those of
-    `write_label_study` and `read_questions`, and so are errors.
+    `columns` are fields of `voirdire.tables.QuestionColumns`. `examples` is a file of held-out
+    questions with the same columns, of which the first `k` are shown with their answers before each
+    question. The other parameters are those of `write_label_study` and `read_questions`, and so are
+    errors.
     """
-    found = read_questions(questions, columns)
-    shots = () if examples is None else held_out(examples, found, k, columns)
+    where = QuestionColumns(**(columns or {}))
+    found = read_questions(questions, where)
+    shots = () if examples is None else held_out(examples, found, k, where)
     most = max(len(question.choices) for question in (*found, *shots))
     several = any(question.several for question in found)
     options: dict[str, Any] = {"letters": most, "several": several}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import voirdire
+from voirdire_plugins.resources import resource
 
 _HERE = "voirdire_plugins.distortions"
 
@@ -24,6 +25,6 @@ def voirdire_register_benchmarks(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """`voirdire paper distortions`: data sets from a session."""
-    from voirdire_plugins.distortions.command import register  # noqa: PLC0415 - typer is there
+    from voirdire.cli.declared import add_commands  # noqa: PLC0415 - brings typer
 
-    register(app)
+    add_commands(app.papers, resource("distortions", "commands"))

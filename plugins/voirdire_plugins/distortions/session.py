@@ -15,7 +15,9 @@ from voirdire.examining.labels import (
     runs_of_ratings,
     stratified_split,
 )
+from voirdire.files import file_stems, write_text
 from voirdire.store import session_study
+from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.distortions.datasets import (
     DataSet,
     build_dataset,
@@ -24,6 +26,7 @@ from voirdire_plugins.distortions.datasets import (
 )
 from voirdire_plugins.distortions.golden import session_items
 from voirdire_plugins.distortions.labels import LABELS, UNSURE
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,3 +102,22 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
     if not made:
         raise InputError(f"no data set: {'; '.join(missing_prompts(known.found))}")
     return made, parts
+
+
+def write_datasets(session: Path, out: Path, *, seed: int = 0) -> str:
+    """Write a session's data sets, one file a configuration, and grid.toml; what was written."""
+    data, _ = read_datasets(read_annotations(session), seed=seed)
+    out.mkdir(parents=True, exist_ok=True)
+    stems = file_stems([one.configuration for one in data], "configuration", "_")
+    lines = []
+    for one in data:
+        path = out / f"{stems[one.configuration]}.parquet"
+        one.frame.write_parquet(path)
+        sizes = ", ".join(f"{part} {size}" for part, size in one.sizes().items())
+        lines.append(f"{path}: {sizes}; left out {sum(one.removed.values())}")
+    grid = resource("distortions", "grid")
+    tables = [{"name": name, "path": f"{stem}.parquet"} for name, stem in stems.items()]
+    whole = {**grid, "classify": {**grid["classify"], "data": tables}}
+    path = out / "grid.toml"
+    write_text(path, study_to_toml(build_study(whole, whole["name"], str(out))))
+    return "\n".join([*lines, f"Train on them with: voirdire classify fit {path} --out models"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import voirdire
+from voirdire_plugins.resources import resource
 
 
 @voirdire.hookimpl
@@ -16,6 +17,6 @@ def voirdire_register_benchmarks(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """Add `voirdire paper mentalalign`."""
-    from voirdire_plugins.mentalalign.command import register  # noqa: PLC0415 - brings typer
+    from voirdire.cli.declared import add_commands  # noqa: PLC0415 - brings typer
 
-    register(app)
+    add_commands(app.papers, resource("mentalalign", "commands"))

@@ -1,0 +1,164 @@
+"""Commands whose words are data: a table says what a function may be asked, and typer asks it.
+
+A plugin that writes the study of a paper needs one function for each command, and a TOML file with
+the names, kinds and help texts of its parameters. The function is imported when it is called, so
+`--help` of voirdire loads no plugin's library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from voirdire.cli import options as shared
+from voirdire.errors import PluginError, not_one_of
+from voirdire.tabular import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KINDS: dict[str, Any] = {
+    "text": str, "path": Path, "integer": int, "number": float, "flag": bool, "settings": str,
+}  # fmt: skip
+#: Parameters that commands of every paper share.
+_SHARED: dict[str, tuple[Any, Any]] = {
+    "models": (shared.ModelArgument, Parameter.empty),
+    "model_options": (shared.ModelOptions, None),
+    "out": (shared.StudyFolder, Parameter.empty),
+    "as_json": (shared.JsonOption, False),
+}
+_UNSAID: tuple[Any, ...] = (None, "", [])
+_COMMAND = frozenset({"calls", "help", "examples", "benchmark", "says", "parameters"})
+_PARAMETER = frozenset(
+    {"kind", "help", "flags", "argument", "required", "repeat", "default", "shown", "choices",
+     "min", "max", "part"}
+)  # fmt: skip
+
+
+def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
+    """Add the commands of a table: one of the group's own name, or a group of several.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        Such as ``app.papers``, which `voirdire_register_commands` is given.
+    declared : mapping
+        ``name`` and ``help`` of the group, and ``commands``: name -> ``calls``
+        (``"module:function"``), ``help``, ``examples``, ``parameters``; ``benchmark`` (whose study
+        the function writes) and ``says`` (parameter -> what is said where it was given). A group
+        without ``help`` adds its commands to `app` itself.
+
+        A parameter has a ``help`` and may have a ``kind`` (text, path, integer, number, flag,
+        settings: NAME=VALUE), ``flags``, ``argument``, ``required``, ``repeat``, ``default``,
+        ``shown`` (the default in words), ``choices``, ``min``, ``max`` and ``part``: the mapping in
+        which the function takes it. ``models``, ``model_options``, ``out`` and ``as_json`` need
+        nothing: they are the same for all.
+
+    Raises
+    ------
+    PluginError
+        A key or kind that is unknown, or a command of that name is there already.
+
+    Notes
+    -----
+    The function gets each parameter that was said by its name; it returns the path of a study, a
+    sentence, sections (one or several), or several sections and an exit code.
+    """
+    where = f"commands of {declared['name']}"
+    made = {name: _function(name, one, where) for name, one in declared["commands"].items()}
+    group = app
+    if "help" in declared:
+        group = typer.Typer(name=declared["name"], help=declared["help"], no_args_is_help=True)
+    for name, function in made.items():
+        examples = "\n\n".join(f"  {line}" for line in declared["commands"][name]["examples"])
+        group.command(name, epilog=f"\nExamples:\n\n{examples}\n")(function)
+    if group is not app:
+        app.add_typer(group)
+
+
+def _function(name: str, declared: Mapping[str, Any], where: str) -> Any:
+    """A function with the declared signature, which typer reads, that calls the real one."""
+    _known(declared, _COMMAND, f"{where}, {name}")
+    given = declared.get("parameters", {})
+    asked = [_parameter(key, one, f"{where}, {name}") for key, one in given.items()]
+
+    def called(**values: Any) -> None:
+        module, _, attribute = str(declared["calls"]).partition(":")
+        function = getattr(importlib.import_module(module), attribute)
+        shown = values.get("as_json", False)
+        _answer(function(**_gathered(values, given)), declared, values, as_json=shown)
+
+    called.__name__ = name
+    called.__doc__ = declared["help"]
+    called.__signature__ = Signature(asked)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in asked}
+    return called
+
+
+def _parameter(name: str, declared: Mapping[str, Any], where: str) -> Parameter:
+    """One parameter as typer reads it."""
+    if name in _SHARED and not declared:
+        known, said = _SHARED[name]
+        return Parameter(name, Parameter.KEYWORD_ONLY, annotation=known, default=said)
+    _known(declared, _PARAMETER, f"{where}, parameter {name!r}")
+    kind = declared.get("kind", "text")
+    if kind not in _KINDS:
+        raise PluginError(str(not_one_of("kind", kind, _KINDS, f"{where}, parameter {name!r}")))
+    hint: Any = Literal[tuple(declared["choices"])] if "choices" in declared else _KINDS[kind]
+    hint = list[hint] if declared.get("repeat") else hint
+    default = declared.get("default", False if kind == "flag" else None)
+    default = Path(default) if kind == "path" and default is not None else default
+    if declared.get("required", declared.get("argument")):
+        default = Parameter.empty
+    elif default is None:
+        hint = hint | None
+    told = {key: declared[key] for key in ("help", "min", "max") if key in declared}
+    told["show_default"] = declared.get("shown", "default" in declared and default != "")
+    flags = declared.get("flags", ["--" + name.replace("_", "-")])
+    asked = typer.Argument(**told) if declared.get("argument") else typer.Option(*flags, **told)
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, annotation=Annotated[hint, asked], default=default
+    )
+
+
+def _gathered(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What the function is given. What nobody said is left to the function's own default."""
+    found: dict[str, Any] = {}
+    for name, given in values.items():
+        one = declared[name]
+        if name == "as_json" or given in _UNSAID:
+            continue
+        settings = name == "model_options" or one.get("kind") == "settings"
+        place = found.setdefault(one["part"], {}) if "part" in one else found
+        place[name] = shared.model_options(given) if settings else given
+    return found
+
+
+def _answer(
+    result: Any, declared: Mapping[str, Any], values: Mapping[str, Any], *, as_json: bool
+) -> None:
+    """Print what the function returned, and end with its exit code where it has one."""
+    code = 0
+    if isinstance(result, Path):
+        shared.print_next(result, declared["benchmark"])
+    elif isinstance(result, str):
+        typer.echo(result)
+    else:
+        sections, code = result if isinstance(result, tuple) else (result, 0)
+        sections = [sections] if isinstance(sections, Section) else sections
+        shared.show_tables(sections, as_json=as_json)
+    for name, sentence in declared.get("says", {}).items():
+        if values[name]:
+            typer.echo(sentence)
+    if code:
+        raise typer.Exit(code)
+
+
+def _known(declared: Mapping[str, Any], allowed: frozenset[str], where: str) -> None:
+    for key in declared:
+        if key not in allowed:
+            raise PluginError(str(not_one_of("key", key, sorted(allowed), where)))

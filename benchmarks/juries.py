@@ -3,8 +3,9 @@
     python benchmarks/juries.py      # writes results/juries.md
 
 The sets are those of the alt-test (Calderon et al., 2025), found in VOIRDIRE_SHARED or ../shared;
-without them only the overheads are measured. Labels that are words stand for numbers as `WORDS`
-says; other labels count as missing.
+without them only the overheads are measured. Words stand for numbers as `WORDS` says, other words
+are missing. Of the nine sets those count whose labels have an order and that leave items beside
+the hundred that weights are fitted on: mtbench has 120 items, and wax has relations for labels.
 """
 
 from __future__ import annotations
@@ -22,15 +23,21 @@ import polars as pl
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "juries.md"
-SETS = ("10k_prompts", "cebab_stars", "framing", "lesion", "lgbteen", "mtbench", "summeval")
+SETS = (
+    "10k_prompts", "cebab_aspects", "cebab_stars", "framing", "lgbteen", "summeval",  # six judges
+    "lesion",  # four judges
+)  # fmt: skip
 WORDS = {
-    "yes": 1.0, "no": 0.0, "Yes": 2.0, "Partially": 1.0, "No": 0.0, "model_a": 1.0, "tie": 0.0,
-    "model_b": -1.0,
+    "yes": 1.0, "no": 0.0, "Yes": 2.0, "Partially": 1.0, "No": 0.0, "Positive": 1.0,
+    "unknown": 0.0, "Negative": -1.0,
 }  # fmt: skip
-#: Labels that weights are fitted on, and random orders of the items.
-LABELS, ORDERS = 100, 20
+#: Labels that weights are fitted on, random orders of the items, and halvings for the vote.
+LABELS, ORDERS = 100, 100
 #: What issue 17 states: votes, and what a fitted jury and the best single judge explain.
 STATED = {"framing": (2.05, 0.45, 0.36), "cebab_stars": (None, 0.84, 0.80)}
+#: The same of all sets: fewest and most votes of six judges; the vote is worse in six of six sets,
+#: the fitted jury better in seven of seven.
+STATED_VOTES = (1.5, 3.1)
 
 
 def shared() -> Path | None:
@@ -49,44 +56,76 @@ def value(label: object) -> float:
         return WORDS.get(str(label), float("nan"))
 
 
-def loaded(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """(N,) mean human scores and (k, N) judges' scores of the items that all judges rated."""
+def loaded(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N,) mean human scores, (N,) the humans' commonest (NaN where tied), (k, N) judges' scores."""
+    from voirdire.stats import combine
+
     humans = json.loads((folder / "human_annotations.json").read_text())
     judged = json.loads((folder / "llm_annotations.json").read_text())
     items = sorted(set.intersection(*map(set, judged.values())))
-    said = [[value(h[i]) for h in humans.values() if i in h] for i in items]
-    human = np.array(
-        [np.nanmean(v) if np.isfinite(v).any() else np.nan for v in map(np.array, said)]
-    )
-    return human, np.array([[value(own[i]) for i in items] for own in judged.values()])
+    said = np.array([[value(h.get(i)) for i in items] for h in humans.values()])
+    scores = np.array([[value(own[i]) for i in items] for own in judged.values()])
+    return combine(said, "mean"), combine(said, "vote"), scores
 
 
-def measured(name: str, folder: Path) -> dict[str, float]:
-    """Votes of the members, and the shares of the humans' variance explained."""
-    from voirdire.stats import combine, jury_worth
+def by_lot(scores: np.ndarray, label: np.ndarray) -> float:
+    """Agreement of a vote that draws among its tied labels, each as likely as the others."""
+    levels = np.unique(scores[~np.isnan(scores)])
+    counts = np.stack([(scores == level).sum(0) for level in levels])
+    top = counts == counts.max(0)
+    right = (top * (levels[:, None] == label)).sum(0) / top.sum(0)
+    return float(right[~np.isnan(label)].mean())
 
-    human, scores = loaded(folder)
-    # A tied vote has no score: how often judges err together is measured on all items.
-    votes = jury_worth(scores, combine(scores, "mean"), human, folds=2).votes
-    vote = jury_worth(scores, combine(scores, "vote"), human, folds=2)
-    fitted, single = [], []
+
+def voted(scores: np.ndarray, label: np.ndarray) -> dict[str, float]:
+    """How often the vote of all, and a judge chosen on one half, agree on the other half."""
+    from voirdire.stats import combine
+
+    vote = combine(scores, "vote")
+    right = np.where(np.isnan(label), np.nan, scores == label)
+    agreed, single = [], []
+    for seed in range(ORDERS):
+        order = np.random.default_rng(seed).permutation(len(label))
+        for half, other in ((order[::2], order[1::2]), (order[1::2], order[::2])):
+            best = int(np.nanmean(right[:, half], axis=1).argmax())
+            single.append(np.nanmean(right[best, other]))
+            agreed.append(np.nanmean(np.where(np.isnan(label), np.nan, vote == label)[other]))
+    return {
+        "tied": float(np.isnan(vote).mean()), "vote": float(np.mean(agreed)),
+        "lot": by_lot(scores, label), "single": float(np.mean(single)),
+    }  # fmt: skip
+
+
+def fitted(scores: np.ndarray, human: np.ndarray) -> dict[str, float]:
+    """Variance that a jury explains whose weights, and a judge whose choice, rest on 100 labels.
+
+    Both are measured on the other items, and both know the same labels.
+    """
+    from voirdire.stats import combine, explained_gain
+
+    own, single = [], []
     for seed in range(ORDERS):
         order = np.random.default_rng(seed).permutation(len(human))
         labels = np.full(len(human), np.nan)
         labels[order[:LABELS]] = human[order[:LABELS]]
         rest = order[LABELS:]
-        if np.isfinite(human[rest]).sum() < 20:  # a small set: what is left says nothing
-            return {"judges": len(scores), "n": len(human), "votes": votes,
-                    "vote": vote.jury, "single": vote.single}  # fmt: skip
         jury = combine(scores, "fitted", reference=labels)
-        found = jury_worth(scores[:, rest], jury[rest], human[rest], folds=2)
-        fitted.append(found.jury)
-        single.append(found.single)
-    return {
-        "judges": len(scores), "n": len(human), "votes": votes, "vote": vote.jury,
-        "single": vote.single, "fitted": fitted[0], "fitted_single": single[0],
-        "fitted_mean": float(np.mean(fitted)), "single_mean": float(np.mean(single)),
-    }  # fmt: skip
+        worth = [explained_gain(judge, judge, labels).first for judge in scores]
+        best = scores[int(np.nanargmax(worth))]
+        found = explained_gain(jury[rest], best[rest], human[rest])
+        own.append(found.first)
+        single.append(found.second)
+    return {"fitted": float(np.mean(own)), "fitted_single": float(np.mean(single))}
+
+
+def measured(folder: Path) -> dict[str, float]:
+    """All figures of one set."""
+    from voirdire.stats import combine, jury_worth
+
+    human, label, scores = loaded(folder)
+    votes = jury_worth(scores, combine(scores, "mean"), label, folds=2).votes
+    about = {"judges": len(scores), "n": len(human), "votes": votes}
+    return {**about, **voted(scores, label), **fitted(scores, human)}
 
 
 def jury_item(items: int = 20_000, members: int = 6) -> tuple[float, float]:
@@ -171,37 +210,58 @@ def agent_step(tasks: int = 1_000) -> tuple[float, float]:
 
 
 def table() -> list[str]:
-    """The sets, one a row."""
+    """The sets, one a row; a figure that is stated and does not come out ends the script."""
     folder = shared()
     if folder is None:
         return ["The sets are not here: neither VOIRDIRE_SHARED nor ../shared holds them."]
-    heads = ("set", "items", "judges", "votes", "vote of all", "single", "fitted on 100", "single")
-    heads += ("mean of 20 orders: fitted", "single")
+    found = {name: measured(folder / name) for name in SETS}
+    check(found)
+    heads = ("set", "items", "judges", "votes", "tied", "vote agrees", "by lot", "single agrees")
+    heads += ("fitted on 100 explains", "single chosen on 100 explains")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name in SETS:
-        found = measured(name, folder / name)
-        cells = [f"{found[k]:.2f}" if k in found else "" for k in (
-            "votes", "vote", "single", "fitted", "fitted_single", "fitted_mean", "single_mean",
-        )]  # fmt: skip
-        lines.append(f"| {name} | {found['n']} | {found['judges']} | " + " | ".join(cells) + " |")
-        for stated, got in zip(STATED.get(name, ()), (
-            found["votes"], found.get("fitted"), found.get("fitted_single"),
-        ), strict=False):  # fmt: skip
-            if stated is not None and abs(stated - got) > 0.03:
-                raise SystemExit(f"{name}: {got:.3f}, and {stated} is stated")
+    for name, one in found.items():
+        cells = [f"{one[k]:.2f}" for k in ("votes", "tied", "vote", "lot", "single")]
+        cells += [f"{one[k]:.3f}" for k in ("fitted", "fitted_single")]
+        lines.append(f"| {name} | {one['n']} | {one['judges']} | " + " | ".join(cells) + " |")
     return lines
+
+
+def check(found: dict[str, dict[str, float]]) -> None:
+    """Raise where a figure of issue 17 does not come out."""
+    for name, stated in STATED.items():
+        one = found[name]
+        for want, got in zip(
+            stated, (one["votes"], one["fitted"], one["fitted_single"]), strict=True
+        ):
+            if want is not None and abs(want - got) > 0.03:
+                raise SystemExit(f"{name}: {got:.3f}, and {want} is stated")
+    six = {name: one for name, one in found.items() if one["judges"] == 6}
+    votes = [one["votes"] for one in six.values()]
+    if any(abs(a - b) > 0.05 for a, b in zip((min(votes), max(votes)), STATED_VOTES, strict=True)):
+        raise SystemExit(f"six judges are worth {min(votes):.2f} to {max(votes):.2f} votes")
+    wrong = [name for name, one in six.items() if max(one["vote"], one["lot"]) >= one["single"]]
+    wrong += [name for name, one in found.items() if one["fitted"] <= one["fitted_single"]]
+    if wrong:
+        raise SystemExit(f"the vote is not worse, or the fitted jury not better: {wrong}")
 
 
 def main() -> None:
     """Measure all and write the page."""
     item, step = jury_item(), agent_step()
     said = (
-        "Shares of the humans' variance explained (squared correlation). *Single* is the best "
-        "judge, chosen on one half of the items and measured on the other; a vote is measured "
-        "where it is not tied. Figures that issue 17 states are met within 0.03, or the script "
-        "fails."
+        "*Votes* are the independent judges that all are worth, an error being another label than "
+        "the humans' commonest. *Agrees* is the share of items on which that label is given; a "
+        "tied vote is no answer and stays in the denominator, and *by lot* draws among its tied "
+        "labels instead. *Single agrees* is the best judge, chosen on one half of the items and "
+        "measured on the other, over 100 halvings.",
+        "*Explains* is the share of the humans' variance (squared correlation with their mean), on "
+        "the items beside 100 labels, the mean of 100 draws. The judge that the fitted jury is held "
+        "against is chosen on the same 100 labels: both know the same.",
+        "The script fails unless all that issue 17 states comes out: six judges are worth 1.5 to "
+        "3.1 votes, the vote of six is worse than the single judge in six of six sets, the fitted "
+        "jury better in seven of seven, and the figures of framing and cebab_stars within 0.03.",
     )
-    lines = ["# Juries and agents", "", said, "", *table(), "", "## Overheads", ""]
+    lines = ["# Juries and agents", "", "\n\n".join(said), "", *table(), "", "## Overheads", ""]
     lines += ["| what | processor, ms | clock, ms |", "|---|---|---|"]
     for what, taken in (
         ("a jury item (six members, fitted, measured)", item),

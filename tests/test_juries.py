@@ -348,3 +348,24 @@ def test_public_sets_through_the_product(shared, name, votes, fitted):
         assert alone.worth.votes == pytest.approx(votes, abs=0.03)
     pair = examine(held, reference=["human"], resamples=0).result("fitted", "score")
     assert pair.pearson_r**2 == pytest.approx(fitted, abs=0.03)
+
+
+def test_a_vote_is_judged_by_agreement_so_that_ties_do_not_flatter_it():
+    """Two good judges and two that say the reverse on every second item: half of the votes tie."""
+    chance = np.random.default_rng(4)
+    truth = chance.integers(0, 2, 200).astype(float)
+    turned = np.where(np.arange(200) % 2 == 0, 1 - truth, truth)
+    good = [np.where(chance.random(200) < 0.95, truth, 1 - truth) for _ in range(2)]
+    parts = {"human": truth, "a": good[0], "b": good[1], "c": turned, "d": turned}
+    frame = pl.concat(
+        pl.DataFrame({"item": np.arange(200).astype(str), "rater": name, "score": scores})
+        for name, scores in parts.items()
+    )
+    found = examine_jury(frame, ["a", "b", "c", "d"], "vote", reference=["human"]).results[0]
+    assert found.missing > 80
+    assert found.worth.over_single.interval().high > 0  # where the vote is not tied: not worse
+    assert found.over_best is found.worth.over_single_agreement
+    assert not found.is_worth_it
+    said = worth_sentence(found)
+    assert said.startswith("Do not use this jury: jury on score is worse than its best member")
+    assert f"on {found.worth.agreement:.0%} of the responses" in said

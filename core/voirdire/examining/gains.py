@@ -82,9 +82,19 @@ class JuryResult:
         return next((one for one in self.prices if one.rater == self.best), Price(self.best))
 
     @property
+    def over_best(self) -> Estimate:
+        """The gain over the best member that decides: of explained variance, of a vote agreement.
+
+        A tied vote is no answer. Left out, as a correlation has to, it would take the hard
+        responses with it.
+        """
+        by_label = self.combine == "vote" and self.worth.over_single_agreement.reason is None
+        return self.worth.over_single_agreement if by_label else self.worth.over_single
+
+    @property
     def is_worth_it(self) -> bool:
-        """Whether the jury explains more than its best member, beyond chance."""
-        return bounds(self.worth.over_single)[0] > 0
+        """Whether the jury beats its best member, beyond chance."""
+        return bounds(self.over_best)[0] > 0
 
 
 def together(name: str, prices: Sequence[Price]) -> Price:

@@ -14,7 +14,7 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.stats import jury_worth
 from voirdire.study import Rater
-from voirdire.tabular import Section, Table, count, interval, number, number_text, text
+from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,9 @@ _SECTION = "What each jury is worth"
 _HOW = (
     "Explained is the share of the humans' variance (squared correlation). The best member is "
     "chosen on other items than those it is measured on. Votes says how many independent judges "
-    "the members are worth, given how often they err together. Intervals hold for one attribute; "
+    "the members are worth, given how often they err together. Agrees is the share of responses on "
+    "which a rater says what the humans say; a tied vote is no answer and counts as none. "
+    "Intervals hold for one attribute; "
     "with many attributes some lie off zero by chance."
 )
 _COST = "A jury costs what its members cost together. A cell is empty where no price is known."
@@ -232,10 +234,19 @@ def worth_sentence(found: JuryResult) -> str:
         return f"{about} is no jury: fewer than two members scored anything."
     if worth.reason is not None:
         return f"{about}: too few responses have a human rating to say what this jury is worth."
-    low, high = bounds(worth.over_single)
-    numbers = (
-        f"it explains {worth.jury:.2f} of the humans' variance, its best member {found.best} alone "
-        f"{worth.single:.2f} (difference {number_text(low, 2, signed=True)} to "
+    low, high = bounds(found.over_best)
+    if found.over_best is worth.over_single:
+        numbers = (
+            f"it explains {worth.jury:.2f} of the humans' variance, its best member {found.best} "
+            f"alone {worth.single:.2f}"
+        )
+    else:
+        numbers = (
+            f"it says what the humans say on {worth.agreement:.0%} of the responses, its best "
+            f"member {found.best} alone on {worth.single_agreement:.0%}"
+        )
+    numbers += (
+        f" (difference {number_text(low, 2, signed=True)} to "
         f"{number_text(high, 2, signed=True)}){_times(found)}"
     )
     if found.is_worth_it:
@@ -264,12 +275,14 @@ def _worths(results: Sequence[JuryResult]) -> Table:
         number("Error correlation", 2), number("Votes", 2), number("Explained", 2),
         text("Best member"), number("Best member explains", 2), number("Plain mean explains", 2),
         interval("Gain over best member", 2), interval("Gain over plain mean", 2),
+        share("Agrees"), share("Best member agrees"),
     )  # fmt: skip
     rows = tuple(
         (
             found.jury, found.attribute, found.combine.replace("_", " "), worth.n,
             worth.error_correlation, worth.votes, worth.jury, found.best or None, worth.single,
-            worth.mean, bounds(worth.over_single), bounds(worth.over_mean),
+            worth.mean, bounds(worth.over_single), bounds(worth.over_mean), worth.agreement,
+            worth.single_agreement,
         )
         for found in results
         for worth in [found.worth]

@@ -41,7 +41,8 @@ class JuryWorth(Result):
         Mean correlation of two members' errors: of being wrong (0 or 1) where scores are labels,
         of the difference from the humans else.
     votes : float
-        Independent members that the jury is worth, ``k / (1 + (k - 1) error_correlation)``.
+        Independent members that the jury is worth, ``k / (1 + (k - 1) error_correlation)``; NaN
+        where the correlation is not known, or errors cancel out.
     jury, single, mean : float
         Share of the humans' variance explained (squared correlation) by the jury, by the best
         member chosen on the other folds, and by the plain mean.
@@ -50,6 +51,8 @@ class JuryWorth(Result):
         where several are equally good, the interval of `over_single` is too short.
     agreement, single_agreement : float
         Share of items on which jury and best member say what the humans say; NaN for fine scales.
+        No answer (a tied vote, an abstention) stays in the denominator; items whose humans lie
+        halfway between two levels are left out.
     over_single_agreement : Estimate
         Their difference.
     chosen : tuple of int
@@ -213,14 +216,14 @@ def jury_worth(
     if clusters is not None:
         names = row_names(clusters, len(human), "clusters")
     alive = np.flatnonzero((~np.isnan(scores)).any(1))
-    usable = ~np.isnan(human) & ~np.isnan(own) & (~np.isnan(scores)).any(0)
-    if len(alive) < 2 or usable.sum() < 2 * folds:
+    usable = ~np.isnan(human) & (~np.isnan(scores)).any(0)
+    if len(alive) < 2 or (usable & ~np.isnan(own)).sum() < 2 * folds:
         reason = "too_few_raters" if len(alive) < 2 else "too_few_items"
         empty = Estimate("gain", math.nan, reason=reason)
         nan = math.nan
         return JuryWorth(
             len(alive), nan, nan, nan, nan, nan, empty, empty, nan, nan, empty, (),
-            int(usable.sum()), 0, reason,
+            int((usable & ~np.isnan(own)).sum()), 0, reason,
         )  # fmt: skip
     return _worth(scores, alive, own, human, usable, names, folds, level)
 
@@ -330,20 +333,24 @@ def _worth(
     fold = unit % folds
     chosen = tuple(_best(each, alive, y, fold != k) for k in range(folds))
     single = np.array([each[chosen[f], i] for i, f in enumerate(fold)])
-    kept = ~np.isnan(single)
-    y, x, mean, single = (v[kept] for v in (y, x, mean, single))
-    fold, unit = fold[kept], unit[kept]
-    columns = _columns((y, x, single, mean), fold)
-    explained = _explained(columns.sum(0))
-    correlation = _error_correlation(each[alive], human[usable])
+    correlation = _error_correlation(each[alive], y)
     k = len(alive)
-    votes = k / (1 + (k - 1) * correlation) if math.isfinite(correlation) else math.nan
+    # Two members whose errors cancel out exactly divide by 0: no number of votes is like that.
+    shared = 1 + (k - 1) * correlation
+    votes = k / shared if shared > _STILL else math.nan
+    # A tied vote is left out of a correlation, but is no answer where answers are counted:
+    # items that split the members are the hard ones, and leaving them out would flatter the jury.
     right = [_right(x, y, each), _right(single, y, each)]
-    agreement, of_single = (math.nan if one is None else float(np.mean(one)) for one in right)
+    agreement, of_single = (math.nan if one is None else float(np.nanmean(one)) for one in right)
+    kept = ~np.isnan(single) & ~np.isnan(x)
+    columns = _columns(tuple(v[kept] for v in (y, x, single, mean)), fold[kept])
+    explained = _explained(columns.sum(0))
+    own_unit = np.unique(unit[kept], return_inverse=True)[1]
     return JuryWorth(
         k, correlation, votes, float(explained[0]), float(explained[1]), float(explained[2]),
-        _gain(columns, unit, 0, 1, level), _gain(columns, unit, 0, 2, level), agreement, of_single,
-        _agreement_gain(right, unit, level), chosen, int(kept.sum()), len(np.unique(unit)),
+        _gain(columns, own_unit, 0, 1, level), _gain(columns, own_unit, 0, 2, level), agreement,
+        of_single, _agreement_gain(right, unit, level), chosen, int(kept.sum()),
+        len(np.unique(own_unit)),
     )  # fmt: skip
 
 
@@ -372,17 +379,20 @@ def _gain(columns: Floats, unit: NDArray[np.intp], a: int, b: int, level: float)
     return _estimate(float(whole[a] - whole[b]), float(found.se), found.df, level, len(columns))
 
 
-def _agreement_gain(
-    right: list[NDArray[np.bool_] | None], unit: NDArray[np.intp], level: float
-) -> Estimate:
+def _agreement_gain(right: list[Floats | None], unit: NDArray[np.intp], level: float) -> Estimate:
     first, second = right
     if first is None or second is None:
         return Estimate("gain", math.nan, reason="not_applicable")
-    apart = first.astype(float) - second.astype(float)
+    apart = first - second
+    known = ~np.isnan(apart)
+    if known.sum() < _FEWEST:
+        return Estimate("gain", math.nan, reason="too_few_items")
     found = cluster_jackknife(
-        np.stack([apart, np.ones(len(apart))], 1), unit, lambda sums: sums[..., 0] / sums[..., 1]
+        np.stack([apart, np.ones(len(apart))], 1)[known],
+        np.unique(unit[known], return_inverse=True)[1],
+        lambda sums: sums[..., 0] / sums[..., 1],
     )
-    return _estimate(float(apart.mean()), float(found.se), found.df, level, len(apart))
+    return _estimate(float(apart[known].mean()), float(found.se), found.df, level, int(known.sum()))
 
 
 def _estimate(value: float, se: float, df: float, level: float, n: int) -> Estimate:
@@ -417,7 +427,7 @@ def _error_correlation(each: Floats, human: Floats) -> float:
     if labels:
         levels = np.unique(each[~np.isnan(each)])
         wrong = np.stack([_nearest(own, levels) != _nearest(human, levels) for own in each])
-        between = np.isclose(np.abs(human - np.round(human)), 0.5)  # halfway: nobody is wrong
+        between = _halfway(human, levels)  # nobody is wrong
         errors = np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
     else:
         errors = each - human
@@ -431,13 +441,24 @@ def _error_correlation(each: Floats, human: Floats) -> float:
     return float(np.mean(found)) if found else math.nan
 
 
-def _right(values: Floats, human: Floats, each: Floats) -> NDArray[np.bool_] | None:
-    """Whether a score lies nearest to what the humans say, of all levels; None on fine scales."""
+def _right(values: Floats, human: Floats, each: Floats) -> Floats | None:
+    """Whether a score lies nearest to what the humans say (1 or 0, no score 0); None on fine scales.
+
+    NaN where the humans lie halfway between two levels.
+    """
     levels = np.unique(each[~np.isnan(each)])
     if len(levels) > _LEVELS:
         return None
+    right = (_nearest(values, levels) == _nearest(human, levels)) & ~np.isnan(values)
+    return np.where(_halfway(human, levels), np.nan, right.astype(np.float64))
 
-    return np.asarray((_nearest(values, levels) == _nearest(human, levels)) & ~np.isnan(values))
+
+def _halfway(human: Floats, levels: Floats) -> NDArray[np.bool_]:
+    """Where the two nearest levels are equally near."""
+    if len(levels) < 2:
+        return np.zeros(len(human), np.bool_)
+    near = np.sort(np.abs(human[:, None] - levels[None]), axis=1)
+    return np.asarray(np.isclose(near[:, 0], near[:, 1]))
 
 
 def _nearest(values: Floats, levels: Floats) -> NDArray[np.intp]:

@@ -39,6 +39,20 @@ STATED = {"framing": (2.05, 0.45, 0.36), "cebab_stars": (None, 0.84, 0.80)}
 #: the fitted jury better in seven of seven.
 STATED_VOTES = (1.5, 3.1)
 
+SAID = """*Votes* are the independent judges that all are worth, an error being another label than
+the humans' commonest. *Agrees* is the share of items on which that label is given; a tied vote is
+no answer and stays in the denominator, and *by lot* draws among its tied labels instead. *Single
+agrees* is the best judge, chosen on one half of the items and measured on the other, over 100
+halvings.
+
+*Explains* is the share of the humans' variance (squared correlation with their mean), on the items
+beside 100 labels, the mean of 100 draws. The judge that the fitted jury is held against is chosen
+on the same 100 labels: both know the same.
+
+The script fails unless all that issue 17 states comes out: six judges are worth 1.5 to 3.1 votes,
+the vote of six is worse than the single judge in six of six sets, the fitted jury better in seven
+of seven, and the figures of framing and cebab_stars within 0.03."""
+
 
 def shared() -> Path | None:
     """The folder of the sets; None where there is none."""
@@ -57,7 +71,7 @@ def value(label: object) -> float:
 
 
 def loaded(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N,) mean human scores, (N,) the humans' commonest (NaN where tied), (k, N) judges' scores."""
+    """(N,) humans' means, (N,) their commonest label (NaN where tied), (k, N) judges' scores."""
     from voirdire.stats import combine
 
     humans = json.loads((folder / "human_annotations.json").read_text())
@@ -248,20 +262,7 @@ def check(found: dict[str, dict[str, float]]) -> None:
 def main() -> None:
     """Measure all and write the page."""
     item, step = jury_item(), agent_step()
-    said = (
-        "*Votes* are the independent judges that all are worth, an error being another label than "
-        "the humans' commonest. *Agrees* is the share of items on which that label is given; a "
-        "tied vote is no answer and stays in the denominator, and *by lot* draws among its tied "
-        "labels instead. *Single agrees* is the best judge, chosen on one half of the items and "
-        "measured on the other, over 100 halvings.",
-        "*Explains* is the share of the humans' variance (squared correlation with their mean), on "
-        "the items beside 100 labels, the mean of 100 draws. The judge that the fitted jury is held "
-        "against is chosen on the same 100 labels: both know the same.",
-        "The script fails unless all that issue 17 states comes out: six judges are worth 1.5 to "
-        "3.1 votes, the vote of six is worse than the single judge in six of six sets, the fitted "
-        "jury better in seven of seven, and the figures of framing and cebab_stars within 0.03.",
-    )
-    lines = ["# Juries and agents", "", "\n\n".join(said), "", *table(), "", "## Overheads", ""]
+    lines = ["# Juries and agents", "", SAID, "", *table(), "", "## Overheads", ""]
     lines += ["| what | processor, ms | clock, ms |", "|---|---|---|"]
     for what, taken in (
         ("a jury item (six members, fitted, measured)", item),

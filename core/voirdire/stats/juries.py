@@ -442,9 +442,9 @@ def _error_correlation(each: Floats, human: Floats) -> float:
 
 
 def _right(values: Floats, human: Floats, each: Floats) -> Floats | None:
-    """Whether a score lies nearest to what the humans say (1 or 0, no score 0); None on fine scales.
+    """Whether a score lies nearest to what the humans say, 1 or 0; None on fine scales.
 
-    NaN where the humans lie halfway between two levels.
+    No score is 0. NaN where the humans lie halfway between two levels.
     """
     levels = np.unique(each[~np.isnan(each)])
     if len(levels) > _LEVELS:

@@ -12,8 +12,8 @@ from voirdire.cli._app import build_app
 from voirdire.cli.options import model_options, show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
+from voirdire_judges.questionnaires import scales_of
 from voirdire_plugins.angst.benchmark import BENCHMARK
-from voirdire_plugins.angst.studies import scales_of
 
 
 def call(*arguments):

@@ -9,9 +9,10 @@ import pytest
 
 from voirdire import InputError
 from voirdire.examining.consensus import consensus
+from voirdire.parsing import labels_named
 from voirdire.schema import Item, Reply
-from voirdire_plugins.angst.labels import labels_named, with_class
-from voirdire_plugins.angst.silver import COLUMNS, silver_corpus
+from voirdire_plugins.angst.labels import with_class
+from voirdire_plugins.angst.silver import COLUMNS, PATTERNS, silver_corpus
 from voirdire_plugins.angst.silver import make as make_silver
 
 
@@ -95,7 +96,7 @@ def test_classes_and_names():
     ],
 )
 def test_disorders_that_are_named_and_not_denied(name, depression, anxiety):
-    assert labels_named(name) == {"depression": depression, "anxiety": anxiety}
+    assert labels_named(name, PATTERNS) == {"depression": depression, "anxiety": anxiety}
 
 
 def answers(**said):

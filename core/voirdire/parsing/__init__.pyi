@@ -9,6 +9,8 @@ from voirdire.parsing.columns import parse_scores_column as parse_scores_column
 from voirdire.parsing.fields import parse_fields as parse_fields
 from voirdire.parsing.labels import parse_labels as parse_labels
 from voirdire.parsing.labels import parse_labels_column as parse_labels_column
+from voirdire.parsing.named import labels_named as labels_named
+from voirdire.parsing.named import parse_named as parse_named
 from voirdire.parsing.options import read_options as read_options
 from voirdire.parsing.preferences import LEVELS as LEVELS
 from voirdire.parsing.preferences import Orders as Orders

@@ -5,7 +5,12 @@ No result of it licenses clinical use: a text is no interview.
 
 from __future__ import annotations
 
-from voirdire_judges.questionnaires._judge import QuestionnaireJudge, make
+from voirdire_judges.questionnaires._judge import (
+    QuestionnaireJudge,
+    asked_by_scales,
+    make,
+    scales_of,
+)
 from voirdire_judges.questionnaires._load import (
     Band,
     Question,
@@ -22,10 +27,12 @@ __all__ = [
     "Questionnaire",
     "QuestionnaireJudge",
     "Scored",
+    "asked_by_scales",
     "built_in_questionnaires",
     "load_questionnaire",
     "make",
     "scale_sections",
+    "scales_of",
     "score_answers",
     "sweep_sections",
 ]

@@ -18,7 +18,7 @@ from voirdire_judges.questionnaires._load import STANDARD, Questionnaire, load_q
 from voirdire_judges.questionnaires._scoring import score_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Status
     from voirdire.study import Study
@@ -216,3 +216,58 @@ def make(
             f"its total lies in {total.low:g} to {total.high:g}"
         )
     return QuestionnaireJudge(known, threshold, sampling)
+
+
+def scales_of(given: Sequence[str]) -> dict[str, float | None]:
+    """Questionnaires and their thresholds from ``NAME`` or ``NAME=THRESHOLD``.
+
+    Raises
+    ------
+    InputError
+        A threshold that is no number.
+
+    Examples
+    --------
+    >>> scales_of(["phq9", "madrs=20"])
+    {'phq9': None, 'madrs': 20.0}
+    """
+    found: dict[str, float | None] = {}
+    for said in given:
+        name, equals, threshold = said.partition("=")
+        try:
+            found[name] = float(threshold) if equals else None
+        except ValueError:
+            raise InputError(f"--scale {said!r}: the threshold must be a number") from None
+    return found
+
+
+def asked_by_scales(
+    rater: Mapping[str, Any], scales: Mapping[str, float | None], variant: str = STANDARD
+) -> list[dict[str, Any]]:
+    """The entries of a panel in which one rater fills in each questionnaire.
+
+    Parameters
+    ----------
+    rater : mapping
+        ``name``, ``kind``, ``model`` and what else the entries share.
+    scales : mapping
+        Questionnaire -> threshold, or None for a total without a label.
+
+    Raises
+    ------
+    InputError
+        As `make`; a TOML file is only looked for when the study runs, beside it.
+
+    Examples
+    --------
+    >>> [one["name"] for one in asked_by_scales({"name": "a"}, {"phq9": 10, "bai": None})]
+    ['a PHQ-9', 'a BAI']
+    """
+    entries = []
+    for scale, threshold in scales.items():
+        options: dict[str, Any] = {"scale": scale, "variant": variant}
+        options |= {} if threshold is None else {"threshold": threshold}
+        title = scale if scale.endswith(".toml") else make(**options).questionnaire.name
+        name = f"{rater['name']} {title}"
+        entries.append({**rater, "use": "questionnaire", "name": name, "options": options})
+    return entries

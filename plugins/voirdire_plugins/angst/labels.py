@@ -1,14 +1,12 @@
-"""The two labels, the four classes that follow, and names of disorders in free text."""
+"""The two labels, and the four classes that follow."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.tables import read_labelled
-from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,16 +14,6 @@ if TYPE_CHECKING:
 
 LABELS = ("depression", "anxiety")
 CLASSES = ("control", "depression", "anxiety", "comorbid")
-
-#: What names a label in free text.
-PATTERNS: dict[str, list[str]] = resource("angst", "patterns")["names"]
-# A denial reaches over at most three words ("no sign of anxiety"); "not only" and "not otherwise
-# specified" deny nothing.
-_DENIED = re.compile(
-    r"\b(?:no|not(?!\s+(?:only|just|merely|otherwise|elsewhere))|without|rather than|instead of"
-    r"|absence of)\s+(?:\w+\s+){0,3}$",
-    re.IGNORECASE,
-)
 
 
 def read_posts(source: str | Path, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
@@ -42,34 +30,6 @@ def with_class(frame: pl.DataFrame) -> pl.DataFrame:
     >>> with_class(rows)["class"].to_list()
     ['control', 'depression', 'anxiety', 'comorbid', None]
     """
-    depressed, anxious = pl.col("depression") == 1, pl.col("anxiety") == 1
-    known = pl.col("depression").is_not_null() & pl.col("anxiety").is_not_null()
-    found = (
-        pl.when(depressed & anxious).then(pl.lit("comorbid"))
-        .when(depressed).then(pl.lit("depression"))
-        .when(anxious).then(pl.lit("anxiety"))
-        .otherwise(pl.lit("control"))
-    )  # fmt: skip
-    return frame.with_columns(pl.when(known).then(found).alias("class"))
-
-
-def labels_named(text: str) -> dict[str, bool]:
-    """Which labels a name of disorders mentions without denying it.
-
-    >>> labels_named("Major Depressive Disorder; possibly GAD")
-    {'depression': True, 'anxiety': True}
-    >>> labels_named("Bipolar depression, no anxiety")
-    {'depression': False, 'anxiety': False}
-    >>> labels_named("Manic-depressive illness not otherwise specified with anxiety")
-    {'depression': False, 'anxiety': True}
-    >>> labels_named("Not only depression but anxiety")
-    {'depression': True, 'anxiety': True}
-    """
-    return {
-        label: any(
-            not _DENIED.search(text[: found.start()])
-            for pattern in patterns
-            for found in re.finditer(pattern, text, re.IGNORECASE)
-        )
-        for label, patterns in PATTERNS.items()
-    }
+    place = (pl.col("depression") == 1).cast(int) + 2 * (pl.col("anxiety") == 1).cast(int)
+    names = dict(enumerate(CLASSES))
+    return frame.with_columns(place.replace_strict(names, return_dtype=pl.String).alias("class"))

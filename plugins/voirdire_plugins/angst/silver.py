@@ -1,4 +1,4 @@
-"""Silver labels: the open question of Table 17, its three lines read, posts kept and discarded."""
+"""Silver labels: the open question of Table 17, and the posts that are kept and discarded."""
 
 from __future__ import annotations
 
@@ -11,107 +11,43 @@ import polars as pl
 from voirdire import InputError, running
 from voirdire.examining.consensus import consensus, gold_section
 from voirdire.files import whole
-from voirdire.parsing import parse_fields, said_yes
-from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
+from voirdire.schema import Sampling
 from voirdire.store import ratings_frame
 from voirdire.study import annotator_panel, write_study
 from voirdire.tables import read_labelled
 from voirdire.tabular import Section, Table, count, text
-from voirdire_judges.yes_no import fenced
-from voirdire_plugins.angst.labels import LABELS, labels_named, read_posts, with_class
+from voirdire_judges.annotators.named import NamedAnnotator
+from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.schema import FinishReason, Status
-
 #: The columns that a silver-labelling session rates: is there any disorder, and which.
 DISORDER = "disorder"
 COLUMNS = (DISORDER, *LABELS)
 _ASKED = resource("angst", "prompts")["silver"]
-_PROMPT: str = _ASKED["text"]
-_LINES: tuple[str, ...] = tuple(_ASKED["lines"])
-#: What stands where no name is given.
-_NAMELESS = frozenset(_ASKED["nameless"])
-_WITHHELD: dict[FinishReason, Status] = {
-    "error": "failed", "refusal": "refused", "content_filter": "filtered", "empty": "blank",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class SilverAnnotator:
-    """Asks openly and maps the disorders named to labels. Pure."""
-
-    sampling: Sampling = Sampling()
-
-    def requests(self, task: Item) -> list[Request]:
-        """One request; none for a post without text."""
-        if not task.text.strip():
-            return []
-        message = Message("user", _PROMPT.replace("{post}", fenced(task.text)))
-        return [
-            self.sampling.request(
-                (message,),
-            )
-        ]
-
-    def parse(self, replies: Sequence[Reply]) -> Parsed:
-        """``disorder``, ``depression``, ``anxiety``: 1, 0 or None; never raises.
-
-        *No* makes all three 0. *Yes* without a name leaves the labels missing; *No* beside a name
-        is a contradiction, and all three are missing.
-        """
-        if not replies:
-            return _nothing("blank")
-        reply = replies[-1]
-        if reply.finish_reason in _WITHHELD:
-            return _nothing(_WITHHELD[reply.finish_reason])
-        said = parse_fields(reply.text, _LINES)
-        answer, name = said_yes(said[_LINES[0]]), _name(said[_LINES[1]])
-        if answer is None:
-            cut: Status = "truncated" if reply.finish_reason == "length" else "unparsable"
-            return _nothing(cut if reply.text.strip() else "blank")
-        if not answer and any(labels_named(name).values()):
-            return _nothing("unparsable", "contradiction")
-        return _read(answer, name, said[_LINES[2]])
-
-
-def _name(text: str | None) -> str:
-    first = (text or "").strip().strip("*_`").strip()
-    return "" if first.casefold().rstrip(".") in _NAMELESS else first
-
-
-def _read(answer: bool, name: str, rationale: str | None) -> Parsed:
-    extra = {"named": name, "rationale": rationale or ""}
-    if answer and not name:
-        scores: dict[str, float | None] = {DISORDER: 1.0, **dict.fromkeys(LABELS)}
-        statuses: dict[str, Status] = {DISORDER: "ok", **dict.fromkeys(LABELS, "blank")}
-        reasons = dict.fromkeys(LABELS, "absent")
-        return Parsed(scores, "blank", statuses, extra=extra, reasons=reasons)
-    found = {label: float(answer and said) for label, said in labels_named(name).items()}
-    return Parsed({DISORDER: float(answer), **found}, "ok", extra=extra)
-
-
-def _nothing(status: Status, reason: str = "") -> Parsed:
-    reasons = dict.fromkeys(COLUMNS, reason) if reason else {}
-    return Parsed(dict.fromkeys(COLUMNS), status, dict.fromkeys(COLUMNS, status), reasons=reasons)
+#: What names a label in free text.
+PATTERNS: dict[str, list[str]] = resource("angst", "patterns")["names"]
 
 
 def make(
     *,
     sampling: Sampling = Sampling(temperature=0.0),
-) -> SilverAnnotator:
+) -> NamedAnnotator:
     r"""The annotator that makes silver labels (`use = "angst-silver"`).
 
     Examples
     --------
     >>> text = "Mental Health Disorder: Yes\nName of Mental Health Disorder: Panic disorder\n"
+    >>> from voirdire.schema import Reply
     >>> make().parse([Reply(text + "DSM5 Rationale: sudden fear")]).scores
     {'disorder': 1.0, 'depression': 0.0, 'anxiety': 1.0}
     """
-    return SilverAnnotator(sampling)
+    nameless = frozenset(_ASKED["nameless"])
+    lines = tuple(_ASKED["lines"])
+    return NamedAnnotator(_ASKED["text"], lines, PATTERNS, DISORDER, nameless, sampling)
 
 
 @dataclass(frozen=True, slots=True)

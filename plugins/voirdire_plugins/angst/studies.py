@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire import InputError
 from voirdire.files import write_text
 from voirdire.study import Study, build_study, named_models
 from voirdire.study import write_study as write_files
 from voirdire.tables import read_raw
-from voirdire_judges.questionnaires import make as questionnaire
+from voirdire_judges.questionnaires import asked_by_scales, scales_of
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
 from voirdire_plugins.angst.labels import LABELS, read_posts
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 #: The rater of the gold labels, and that of a grid of classifiers' test labels.
 GOLD, TRUTH = "gold", "truth"
-SCALES = {"phq9": "PHQ-9", "madrs": "MADRS", "hamilton": "HAM-A", "bai": "BAI"}
-SCOPE = (
-    "Posts in English and two labels given by readers of the posts. A label of a post is no "
-    "diagnosis of its author, and no result licenses clinical use."
-)
+_TEXTS = resource("angst", "texts")
 _OWN = ("id", "text", *LABELS, "class")
 _TRAINED = "trained.csv"
 
@@ -88,13 +84,7 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
             if examples:
                 shots = {"task": task, "examples": _examples(examples, task)}
                 panel.append({**own, "name": f"{name} few-shot {task}", "options": shots})
-        for scale, threshold in (scales or {}).items():
-            options: dict[str, Any] = {"scale": scale, "variant": variant}
-            options |= {} if threshold is None else {"threshold": threshold}
-            if not scale.endswith(".toml"):  # a file is looked for beside the study, when it runs
-                questionnaire(**options)
-            label = f"{name} {SCALES.get(scale, scale)}"
-            panel.append({**ask, "use": "questionnaire", "name": label, "options": options})
+        panel += asked_by_scales({**ask, "name": name}, scales or {}, variant)
     sources: list[dict[str, Any]] = [
         {"path": gold, "layout": "scores", "rater": GOLD, "item": "id", "context": "text",
          "columns": {label: label for label in LABELS}},
@@ -102,8 +92,8 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     sources += [{"path": _TRAINED, "layout": "long"}] if trained else []
     raw = {
         "name": "angst",
-        "title": "Depression and anxiety in posts (Hengle et al. 2024)",
-        "scope": SCOPE,
+        "title": _TEXTS["title"],
+        "scope": _TEXTS["scope"],
         "data": {"reference": [GOLD], "sources": sources},
         "rubric": {"name": "angst", "scale": [0, 1], "attributes": list(LABELS)},
         "items": {"path": gold, "id": "id", "text": "text", "extra": list(extra)},
@@ -169,15 +159,3 @@ def _predictions(path: Path) -> pl.DataFrame:
     columns = ("item", "rater", "run", "attribute", "score")
     frame = read_raw(path).frame.select(columns)
     return frame.filter(~pl.col("rater").cast(pl.String).str.starts_with(TRUTH))
-
-
-def scales_of(given: Sequence[str]) -> dict[str, float | None]:
-    """Questionnaires and their thresholds from ``NAME`` or ``NAME=THRESHOLD``."""
-    found: dict[str, float | None] = {}
-    for said in given:
-        name, equals, threshold = said.partition("=")
-        try:
-            found[name] = float(threshold) if equals else None
-        except ValueError:
-            raise InputError(f"--scale {said!r}: the threshold must be a number") from None
-    return found

@@ -133,3 +133,16 @@ def test_every_public_name_says_what_it_is(package):
         if inspect.isfunction(one) or inspect.isclass(one)
     }
     assert [name for name, text in said.items() if not text or text.startswith(f"{name}(")] == []
+
+
+STATISTICS = sorted(
+    n for n in voirdire.stats.__all__ if inspect.isfunction(getattr(voirdire.stats, n))
+)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_every_statistic_says_its_shapes_errors_example_and_source(name):
+    text = inspect.getdoc(getattr(voirdire.stats, name)) or ""
+    sections = set(re.findall(r"^(\w+)\n-+$", text, re.MULTILINE))
+    assert {"Parameters", "Returns", "Raises", "Examples"} <= sections
+    assert sections & {"References", "Notes"} or re.search(r"\b(19|20)\d\d\b", text)

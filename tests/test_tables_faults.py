@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 import zipfile
 
 import polars as pl
@@ -11,9 +12,12 @@ import pytest
 import xlsxwriter
 
 from voirdire import StudyError, TableError, examine
+from voirdire.cli._columns import answer
 from voirdire.errors import QuestionError
 from voirdire.study import Source, build_study, load_study
 from voirdire.tables import read_file, read_tables
+from voirdire.tables._words import fold
+from voirdire.tables.partitioned import tidy_batches
 
 # Forty invented items, human and judge mostly alike; the ICC below is that of these numbers.
 _DRAW = random.Random(7)
@@ -545,3 +549,107 @@ def test_a_word_for_no_score_may_have_a_reason_behind_it(tmp_path):
     path.write_text(f"item,rater,score\n{rows}9,ann,error-prone\n", encoding="utf-8")
     with pytest.raises(TableError, match="where a number is needed"):
         read_file(path)
+
+
+UNKNOWN = {
+    "long": "item,rater,score\n"
+    + "".join(f"q{i},{r},{'yes' if i % 3 else 'no'}\n" for i in range(12) for r in ("ann", "gpt"))
+    + "q12,ann,Maybe\nq12,gpt,yes\nq13,ann,yes\nq13,gpt,maybe \n",
+    "columns": "item,human,gpt_judge\n"
+    + "".join(f"q{i},{'pass' if i % 3 else 'fail'},pass\n" for i in range(12))
+    + "q12,maybe,fail\nq13,pass,Maybe\n",
+    "attributes": "item,rater,Calm,Warm\n"
+    + "".join(f"q{i},{r},{i % 2},{i % 3 % 2}\n" for i in range(12) for r in ("ann", "gpt"))
+    + "q12,ann,maybe,1\nq12,gpt,1,0\nq13,ann,1,1\nq13,gpt,0,maybe\n",
+    "numbers": "item,human,gpt_judge\n"
+    + "".join(f"q{i},{1 + i % 5},{1 + i * i % 5}\n" for i in range(12))
+    + "q12,maybe,3\nq13,4,maybe\n",
+    "order": "item,human,gpt_judge\n"
+    + "".join(f"q{i},{('low', 'medium', 'high')[i % 3]},low\n" for i in range(12))
+    + "q12,maybe,high\nq13,low,maybe\n",
+}
+
+
+@pytest.mark.parametrize("layout", UNKNOWN)
+def test_a_word_that_nobody_knows_is_asked_about(tmp_path, layout):
+    """The question names that word alone, how often and where; its answer goes back as it stands."""
+    source = write(tmp_path / "r.csv", UNKNOWN[layout])
+    with pytest.raises(QuestionError) as caught:
+        read_file(source)
+    question = caught.value
+    assert question.key == "words"
+    assert "'maybe'" in str(question).casefold()
+    assert "'yes' where" not in str(question)
+    rows = [n for n, line in enumerate(UNKNOWN[layout].splitlines(), 1) if "aybe" in line]
+    assert f"(2 cells: lines {rows[0]}, {rows[1]})" in str(question)
+    line = question.line.removeprefix("words = ")
+    words = answer("words", question.choices[0])["words"]
+    assert {fold(word): value for word, value in words.items()}["maybe"] == "missing"
+    assert tomllib.loads(f"words = {line}")["words"] == words
+    _, tables = read_file(source, keys={"words": words})
+    assert tables.ratings["score"].null_count() == 2
+    assert set(tables.ratings["status"]) == {"ok", "unparsable"}
+    number = {**words, **dict.fromkeys([w for w in words if fold(w) == "maybe"], 1.0)}
+    _, tables = read_file(source, keys={"words": number})
+    assert tables.ratings["score"].null_count() == 0
+    _, tables = read_file(source, keys={"assume": True})
+    assert tables.ratings["score"].null_count() == 2
+    (note,) = [f for f in tables.findings if f.kind == "words_missing"]
+    assert (note.severity, note.count) == ("serious", 2)
+    assert "aybe' (2)" in note.message
+    study = {"name": "s", "data": {"sources": [{"path": "r.csv", "words": words}]}}
+    study["rubric"] = {"scale": [0, 5]}
+    tables = read_tables(build_study(study, folder=str(tmp_path)))
+    assert tables.ratings["score"].null_count() == 2
+
+
+def test_many_unknown_words_are_answered_together(tmp_path):
+    rows = "".join(f"q{i},{1 + i % 5},{f'remark {i}' if i % 3 == 0 else 4}\n" for i in range(60))
+    source = write(tmp_path / "r.csv", "item,human,gpt_judge\n" + rows)
+    with pytest.raises(QuestionError, match=r"and 15 other texts.* Say --words '\*=missing'"):
+        read_file(source)
+    _, tables = read_file(source, keys={"words": {"*": "missing", "remark 3": 2}})
+    assert tables.ratings["score"].null_count() == 19
+    (note,) = [f for f in tables.findings if f.kind == "words_missing"]
+    assert (note.severity, note.count) == ("note", 19)
+
+
+def test_an_answer_to_a_question_adds_to_what_was_answered_before(tmp_path):
+    """What the question prints as an option holds the words that were declared already."""
+    source = write(tmp_path / "r.csv", UNKNOWN["numbers"] + 'q14,"no, never",2\n')
+    with pytest.raises(QuestionError) as caught:
+        read_file(source, keys={"words": {"maybe": 3}})
+    assert caught.value.choices[0] == 'maybe=3,"no, never"=missing'
+    words = answer("words", caught.value.choices[0])["words"]
+    assert words == {"maybe": 3, "no, never": "missing"}
+    assert read_file(source, keys={"words": words})[1].ratings["score"].null_count() == 1
+
+
+def test_words_of_a_number_are_declared_alike(tmp_path):
+    """A code for no score may be declared where all cells are numbers."""
+    source = wide(tmp_path, "", human=[9 if at < 3 else h for at, h in enumerate(HUMAN)])
+    study, tables = read_file(source, keys={"words": {"9": "missing"}})
+    assert study.rubric.scale == (1, 5)
+    assert tables.ratings["score"].null_count() == 3
+    assert "out_of_scale" not in tables.ratings["status"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_stream_asks_about_the_same_words(tmp_path, suffix):
+    """A word is known by all of its column, in whatever part of the file the others stand."""
+    source = write(tmp_path / "r.csv", UNKNOWN["long"])
+    if suffix == "parquet":
+        pl.read_csv(source).write_parquet(tmp_path / "r.parquet")
+    files = [tmp_path / f"r.{suffix}"]
+    with pytest.raises(QuestionError, match=r"row 25 .* 'Maybe'.* \(2 cells: rows 25, 28\)"):
+        list(tidy_batches(files, {}, []))
+    notes = []
+    (batch,) = tidy_batches(files, {"words": {"maybe": "missing"}}, notes)
+    whole = read_file(source, keys={"words": {"maybe": "missing"}})[1].ratings
+    same = ["item", "rater", "score", "status"]
+    order = pl.col("status").cast(pl.String)
+    assert batch.select(same).with_columns(order).equals(whole.select(same).with_columns(order))
+    (batch,) = tidy_batches(files, {"assume": True}, notes)
+    assert [(note.kind, note.severity, note.count) for note in notes] == [
+        ("words_missing", "serious", 2)
+    ]

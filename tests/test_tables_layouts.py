@@ -210,7 +210,7 @@ def test_rows_without_an_id_are_counted(tmp_path):
     [
         ("item,Calm\n1,3\n2,good\n", {},
          r"a\.csv: column 'Calm', line 3 \(item '2'\) holds 'good' where a number is needed"),
-        ("item, Calm\n1,inf\n2,x\n", {}, r"column ' Calm', line 2 \(item '1'\) holds 'inf' .* \(also column ' Calm', line 3 \(item '2'\) holds 'x'\)$"),
+        ("item, Calm\n1,inf\n2,x\n", {}, r"column ' Calm', line 2 \(item '1'\) holds 'inf' .* \(also column ' Calm', line 3 \(item '2'\) holds 'x'\)\. Which number"),
         ("item,score\n1,four\n", {}, r"a\.csv: column 'score', line 2 \(item '1'\) holds 'four'"),
         ("item,Calm\n1,3\n", {"item": "ConvID"},
          r"a\.csv: there is no column 'ConvID' \(columns: 'item', 'Calm'\)"),
@@ -362,7 +362,7 @@ def test_errors_name_five_places_and_count_the_rest(tmp_path):
     assert str(caught.value).startswith(
         "a.csv: column 'Calm', line 11 (item '9') holds 'y' where a number"
     )
-    assert str(caught.value).endswith("line 5 (item '3') holds 'x3' and 5 more such cells)")
+    assert "line 5 (item '3') holds 'x3', and 5 other texts)" in str(caught.value)
     path.write_text("item,Calm\n" + "".join(f"{i},3\n{i},4\n" for i in range(7)))
     with pytest.raises(TableError) as caught:
         read_tables(study)

@@ -116,6 +116,9 @@ def test_words_of_no_usual_order_are_asked_about_and_given_by_an_option(tmp_path
     assert result.n_pairs == 24
 
 
+WORDS = ("pass", "fail")
+
+
 def at_a_terminal(*args, cwd, say):
     """What the command writes where a person sits at the terminal and types `say`; its exit code."""
     master, slave = pty.openpty()
@@ -146,6 +149,23 @@ def test_a_terminal_is_asked_and_told_the_option_for_next_time(tmp_path):
     assert "reading_assumed" not in said
 
 
+def test_a_word_that_nobody_knows_is_asked_about_at_a_terminal(tmp_path):
+    rows = [f"q{i},{WORDS[i % 2]},{WORDS[i % 3 % 2]}" for i in range(20)]
+    text = "\n".join(["item,human,judge", *rows, "q20,maybe,pass"])
+    (tmp_path / "r.csv").write_text(text, encoding="utf-8")
+    code, said = at_a_terminal("audit", "r.csv", cwd=tmp_path, say="maybe=missing")
+    assert code == 0, said
+    assert "column 'human', line 22 (item 'q20') holds 'maybe' where a number is needed" in said
+    assert "Next time: --words 'maybe=missing'" in said
+    run = [sys.executable, "-m", "voirdire", "import", "r.csv", "--out", "r.jsonl"]
+    told = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 240}
+    done = subprocess.run(run, **told, check=False)
+    assert (done.returncode, "--words 'maybe=missing'" in done.stderr) == (1, True)
+    subprocess.run([*run, "--words", "maybe=0.5"], **told, check=True)
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert [row["score"] for row in rows if row["item"] == "q20"] == [0.5, 1]
+
+
 def test_assume_takes_the_first_choice_and_says_so(tmp_path):
     wide(tmp_path, "human", "rater_a", "gpt-4o")
     done = subprocess.run(
@@ -155,9 +175,6 @@ def test_assume_takes_the_first_choice_and_says_so(tmp_path):
     assert done.returncode == 0, done.stderr
     (note,) = [each for each in json.loads(done.stdout) if each["kind"] == "reading_assumed"]
     assert (note["severity"], note["places"]) == ("serious", ["rater_a"])
-
-
-WORDS = ("pass", "fail")
 
 
 def test_a_judge_on_all_and_labels_of_people_on_a_part(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -125,15 +126,28 @@ def answer(key: str, said: str) -> dict[str, Any]:
     return {key: (said,) if key in ("only", "ignore") else said}
 
 
-def _numbers(text: str) -> dict[str, float]:
-    found = {}
-    for pair in text.split(","):
-        word, _, number = pair.rpartition("=")
+def _numbers(text: str) -> dict[str, float | str]:
+    found: dict[str, float | str] = {}
+    # As a line of CSV: a word that holds a comma stands in quotes.
+    for pair in next(csv.reader([text], skipinitialspace=True), []):
+        word, _, number = (part.strip() for part in pair.rpartition("="))
         try:
-            found[word.strip()] = float(number)
+            found[word] = number if number == "missing" else float(number)
         except ValueError:
-            raise InputError(f"--words {pair.strip()!r}: write WORD=NUMBER, by commas") from None
+            raise InputError(
+                f"--words {pair.strip()!r}: write WORD=NUMBER or WORD=missing, by commas"
+            ) from None
     return found
+
+
+def merged(keys: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """Keys of a source with an answer; words are added to those that are known.
+
+    >>> merged({"words": {"poor": 1.0}}, {"words": {"dunno": "missing"}, "item": "id"})
+    {'words': {'poor': 1.0, 'dunno': 'missing'}, 'item': 'id'}
+    """
+    words = {**keys.get("words", {}), **said.get("words", {})}
+    return keys | said | ({"words": words} if words else {})
 
 
 def answered(
@@ -157,7 +171,7 @@ def answered(
                 raise
             said = _ask(question)
             named = said.pop("reference", named)
-            keys = keys | said
+            keys = merged(keys, said)
 
 
 def _ask(question: QuestionError) -> dict[str, Any]:

@@ -79,7 +79,8 @@ WordsOption = Annotated[
     str | None,
     typer.Option(
         "--words",
-        help='The number that each word stands for: "poor=1,fair=2,good=3".',
+        help='The number that each word stands for, or missing: "poor=1,fair=2,unsure=missing". '
+        "* stands for every other word that is no score.",
         show_default=False,
     ),
 ]

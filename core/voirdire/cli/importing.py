@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import column_keys
-from voirdire.cli._options import (
-    AttributeOption,
-    ClusterOption,
-    ItemOption,
-    RaterOption,
-    RunOption,
-    ScoreOption,
-    SystemOption,
-)
+from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli._options import ReferenceOption
 from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -45,6 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=EPILOG)(import_files)
 
 
+@takes_columns(OF_ONE_TABLE)
 def import_files(
     files: Annotated[
         list[Path] | None,
@@ -72,13 +65,8 @@ def import_files(
             "than memory.",
         ),
     ] = False,
-    item: ItemOption = None,
-    system: SystemOption = None,
-    rater: RaterOption = None,
-    score: ScoreOption = None,
-    attribute: AttributeOption = None,
-    cluster: ClusterOption = None,
-    run: RunOption = None,
+    columns: Any = None,
+    reference: ReferenceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn files of other tools into one table with one row per rating.
@@ -96,18 +84,14 @@ def import_files(
         )
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
-    named = column_keys(
-        item=item, system=system, rater=rater, score=score, attribute=attribute, cluster=cluster,
-        run=run,
-    )  # fmt: skip
     if partition:
-        _partition(files, out, named)
+        answered(lambda keys, named: _partition(files, out, keys, named), columns, reference)
         return
-    if named:
-        raise InputError(f"--{min(named)} names a column of a file that --partition deals out")
     import polars as pl
 
-    read = [_rows(file) for file in files]
+    read = answered(
+        lambda keys, named: [_rows(file, keys, named) for file in files], columns, reference
+    )
     table = pl.concat([rows for rows, _ in read], how="diagonal")
     _write(table, out)
     _say([finding for _, findings in read for finding in findings])
@@ -115,7 +99,9 @@ def import_files(
     typer.echo(f"Wrote {out}: {table.height:,} {what}.")
 
 
-def _partition(files: Sequence[Path], out: Path, named: Mapping[str, str]) -> None:
+def _partition(
+    files: Sequence[Path], out: Path, named: Mapping[str, Any], reference: Sequence[str]
+) -> None:
     """The files as a folder of parts, moved into place when it is whole."""
     import shutil
 
@@ -126,13 +112,14 @@ def _partition(files: Sequence[Path], out: Path, named: Mapping[str, str]) -> No
     if out.exists() and not (out.is_dir() and any(out.glob("attribute=*"))):
         raise InputError(f"{out} is no folder of parts, and is not overwritten")
     long = [file for file in files if is_long(file, named)]
-    whole = [_rows(file) for file in files if file not in long]
+    whole = [_rows(file, named, reference) for file in files if file not in long]
     for table, _ in whole:
         if "score" not in table.columns:
             raise TableError(
                 "comparisons of two responses are not dealt out: leave --partition out"
             )
-    batches = itertools.chain(tidy_batches(long, named), (table for table, _ in whole))
+    notes: list[Finding] = []
+    batches = itertools.chain(tidy_batches(long, named, notes), (table for table, _ in whole))
     rows = sum(map(rows_about, long)) + sum(table.height for table, _ in whole)
     draft = out.with_name(out.name + DRAFT)
     shutil.rmtree(draft, ignore_errors=True)
@@ -143,13 +130,15 @@ def _partition(files: Sequence[Path], out: Path, named: Mapping[str, str]) -> No
         draft.rename(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    _say([finding for _, findings in whole for finding in findings])
+    _say([*notes, *(finding for _, findings in whole for finding in findings)])
     ratings = sum(part.rows for part in parts)
     typer.echo(f"Wrote {out}: {ratings:,} ratings in {len(parts):,} parts.")
     typer.echo(f"Next: voirdire examine {out} --reference NAME")
 
 
-def _rows(file: Path) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+def _rows(
+    file: Path, keys: Mapping[str, Any], reference: Sequence[str]
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     """The ratings of a file with the texts of their items, or its comparisons."""
     import polars as pl
 
@@ -159,7 +148,7 @@ def _rows(file: Path) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     if found is not None and found.preferences is not None:
         return found.preferences, found.findings
     if found is None:
-        _, tables = read_file(file)
+        _, tables = read_file(file, keys=keys, reference=reference)
         ratings, items, findings = tables.ratings, tables.items, tables.findings
     else:
         ratings, items, findings = found.ratings, found.items, found.findings

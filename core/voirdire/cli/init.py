@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answer, answered, takes_columns
+from voirdire.cli._columns import OF_ONE_TABLE, answer, answered, merged, takes_columns
 from voirdire.cli._options import (
     ReferenceOption,
 )
@@ -100,7 +100,7 @@ def _drafted(
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
             said = answer(question.key, question.choices[0])
             reference = said.pop("reference", reference)
-            keys = keys | said
+            keys = merged(keys, said)
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

@@ -40,7 +40,8 @@ class Source(Part):
     `layout` is `replies` (raw judge replies in cells, one column a system), `scores` (one column a
     score) or `long` (one row a rating). `columns` maps a column to a system (`replies`) or to an
     attribute (`scores`); `prefix` finds the reply columns by how they begin. `words` gives the
-    number that a word of a score column stands for. `ignore` names columns that play no part, and
+    number that a word of a score column stands for, or ``"missing"``; ``"*"`` is every other word
+    that is no score. `ignore` names columns that play no part, and
     `assume` accepts the likelier reading where a column has two (a serious finding says which).
 
     `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
@@ -66,7 +67,7 @@ class Source(Part):
     run: str | None = None
     prefix: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
-    words: dict[str, float] = Field(default_factory=dict)
+    words: dict[str, float | Literal["missing"]] = Field(default_factory=dict)
     ignore: Names = ()
     assume: bool = False
     cluster: str | None = None

@@ -27,11 +27,11 @@ from voirdire.tables._questions import (
     one_of_its_sheets,
     one_row_a_rating,
     without_ignored,
-    words_as_numbers,
 )
 from voirdire.tables._records import records
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
+from voirdire.tables._words import words_as_numbers
 from voirdire.tables.readers import Reading, read_foreign
 
 if TYPE_CHECKING:
@@ -219,7 +219,9 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
         ratings, replies, remarks = _replies(how, found.frame, names, scale)
         notes = (*notes, *remarks)
     else:
-        ratings, replies = shape_scores(raw, how, found.frame, scale), REPLIES.to_frame()
+        ratings, remarks = shape_scores(raw, how, found.frame, scale, source)
+        replies = REPLIES.to_frame()
+        notes = (*notes, *remarks)
     wide = how.raters_are_columns and how.kind != "replies"
     return Part(ratings, replies, found.contexts, notes, found.problems, wide)
 

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from voirdire.schema import Scale
 
 _SAMPLE = 10_000
-#: Pairs of words that say the better and the worse of two levels: reading them loses nothing.
+#: Words that say the better and the worse of two levels: reading them loses nothing.
 PAIRS = (
-    ("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"), ("good", "bad"),
-    ("correct", "incorrect"), ("right", "wrong"), ("y", "n"), ("acceptable", "unacceptable"),
+    (("yes", "y", "true", "t"), ("no", "n", "false", "f")),
+    (("pass", "passed"), ("fail", "failed")), (("good",), ("bad",)),
+    (("correct",), ("incorrect",)), (("right",), ("wrong",)),
+    (("acceptable",), ("unacceptable",)),
 )  # fmt: skip
 #: What stands where no score came, and the status that it gives.
 FATES = {
@@ -118,10 +120,9 @@ def _read(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Texts that are no plain numbers, read together: numbers, and what became of the rest."""
     digits = set(plain.drop_nulls().unique())
-    for known in (words, [word for word in words if _fate(word) is None]):
-        pair = next((pair for pair in PAIRS if known and set(known) <= set(pair)), None)
-        if pair is not None and digits <= {0.0, 1.0}:
-            return {w: float(w == pair[0]) for w in known}, _said(words, known)
+    pair = _pair(words) if digits <= {0.0, 1.0} else {}
+    if pair:
+        return pair, _said(words, pair)
     numerals = {word: found for word in words if (found := read_numeral(word)) is not None}
     read = {w: v for w, n in numerals.items() if (v := _value(n, comma=decimal_comma)) is not None}
     shares = {word for word in read if numerals[word].percent}
@@ -136,6 +137,22 @@ def _read(
     if len(tops) > 1 or (wanted is not None and tops - {wanted}):
         read = {w: value for w, value in read.items() if numerals[w].top in (None, wanted)}
     return read, _said(words, read)
+
+
+def _pair(words: list[str]) -> dict[str, float]:
+    """Words of the two levels that a column is about, as 1 and 0; none where it is about others.
+
+    Words that are neither stay out where both levels are named: *maybe* beside yes and no is
+    asked about, and does not make yes a word that nobody knows.
+    """
+    plain = [word for word in words if _fate(word) is None]
+    for better, worse in PAIRS:
+        # "failed" is a level beside "passed", and else what became of a reply.
+        inside = [word for word in words if word in (*better, *worse)]
+        alone = bool(inside) and (set(plain) <= set(inside) or len(inside) == len(words))
+        if alone or (set(inside) & set(better) and set(inside) & set(worse)):
+            return {word: float(word in better) for word in inside}
+    return {}
 
 
 def _said(words: list[str], read: Iterable[str]) -> dict[str, str]:

@@ -10,54 +10,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
-from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import SYNONYMS, find, is_person, is_usual, measures, plain_word
-from voirdire.tables._numbers import FATES, is_numeric
+from voirdire.tables._names import SYNONYMS, find, measures, plain_word
+from voirdire.tables._numbers import is_numeric
 from voirdire.tables._people import kind_of
 from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
-#: The usual orders of words of agreement, quality, frequency and degree, the lowest first.
-ORDERS = (
-    ("strongly disagree", "disagree", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "somewhat disagree", "neutral", "somewhat agree", "agree",
-     "strongly agree"),
-    ("very poor", "poor", "fair", "good", "very good"),
-    ("very poor", "poor", "fair", "good", "excellent"),
-    ("poor", "fair", "good", "excellent"),
-    ("poor", "fair", "good", "very good", "excellent"),
-    ("very bad", "bad", "neutral", "good", "very good"),
-    ("bad", "ok", "good"),
-    ("bad", "mediocre", "good"),
-    ("strongly disagree", "somewhat disagree", "neutral", "somewhat agree", "strongly agree"),
-    ("strongly disagree", "disagree", "slightly disagree", "neutral", "slightly agree", "agree",
-     "strongly agree"),
-    ("completely disagree", "disagree", "neutral", "agree", "completely agree"),
-    ("disagree", "neutral", "agree"),
-    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
-    ("not helpful", "somewhat helpful", "helpful", "very helpful"),
-    ("never", "seldom", "sometimes", "often", "always"),
-    ("none", "partial", "full"),
-    ("incorrect", "partially correct", "correct"),
-    ("sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"),
-    ("stimme gar nicht zu", "stimme nicht zu", "neutral", "stimme zu", "stimme voll zu"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("not at all", "slightly", "moderately", "very", "extremely"),
-    ("not at all", "a little", "somewhat", "very much"),
-    ("none", "mild", "moderate", "severe"),
-    ("very low", "low", "medium", "high", "very high"),
-    ("low", "medium", "high"),
-    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
-)  # fmt: skip
 #: Headers that mostly name an attribute, and sometimes something else (a topic, a rater's name).
 _MAYBE_ATTRIBUTES = (
     "name", "key", "category", "rubric", "measure", "scorename", "evaluatorname", "feedbackkey",
@@ -91,7 +56,7 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
             f"read; which? For several save each as a file, and give all of them",
             "sheet", (first, *others), f"sheet = {json.dumps(first)}",
         )  # fmt: skip
-    note = _assumed(raw, others, f"Sheet {first!r} was read; {listed(others)} were not.")
+    note = assumed(raw, others, f"Sheet {first!r} was read; {listed(others)} were not.")
     return replace(raw, findings=(*raw.findings, note))
 
 
@@ -134,7 +99,7 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
             f"each question an item that they rated?",
             "layout", ("raters-by-items", "scores"), 'layout = "raters-by-items"',
         )  # fmt: skip
-    note = _assumed(raw, [], "Each row was taken for a rater, and each question for an item.")
+    note = assumed(raw, [], "Each row was taken for a rater, and each question for an item.")
     found = replace(raw, findings=(*raw.findings, note))
     return found, source.model_copy(update={"layout": "raters-by-items"})
 
@@ -208,98 +173,6 @@ def _finished(raw: RawTable) -> RawTable:
     return replace(raw, frame=raw.frame.filter(~out), lines=lines, findings=(*raw.findings, note))
 
 
-def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
-    """The table with words of a declared or usual order in its score columns as numbers.
-
-    Parameters
-    ----------
-    scored : sequence of str
-        The columns that may hold scores.
-
-    Raises
-    ------
-    QuestionError
-        Words of a usual order, and nobody said which number each of them is.
-    """
-    texts = {c: _folded(raw.frame[c]) for c in scored if raw.frame[c].dtype == pl.String}
-    declared = {word.strip().lower(): number for word, number in source.words.items()}
-    columns = {c: t for c, t in texts.items() if _speaks(t, set(declared))}
-    words, notes = declared, raw.findings
-    if not declared and (order := _order(texts)):
-        columns = {c: t for c, t in texts.items() if _speaks(t, set(order))}
-        words = {word: float(at) for at, word in enumerate(order, 1)}
-        said = ", ".join(f"{word} = {number:g}" for word, number in words.items())
-        if not source.assume:
-            pairs = ",".join(f"{word}={number:g}" for word, number in words.items())
-            keys = ", ".join(f"{json.dumps(w)} = {number:g}" for w, number in words.items())
-            raise QuestionError(
-                f"{raw.name}: {listed(list(columns))} holds words ({listed(order)}); which number "
-                f"is each of them?",
-                "words", (pairs,), f"words = {{{keys}}}",
-            )  # fmt: skip
-        notes = (*notes, _assumed(raw, list(columns), f"Words were read as numbers: {said}."))
-    if not columns:
-        _ask_what_words_mean(raw, source, texts)
-        return raw
-    numbers = {word: f"{number:g}" for word, number in words.items()}
-    frame = raw.frame.with_columns(
-        text.replace(numbers).alias(column) for column, text in columns.items()
-    )
-    return replace(raw, frame=frame, findings=notes)
-
-
-def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.Series]) -> None:
-    """Raise where people rated in words of no usual order, and nobody else's numbers stand there.
-
-    Raises
-    ------
-    QuestionError
-        The option with the words, for numbers to be filled in.
-    """
-    columns = raw.frame.columns
-    people = {c: text for c, text in texts.items() if is_person(c) and not is_usual(c)}
-    rated = any(is_person(c) and c not in people and is_numeric(raw.frame[c]) for c in columns)
-    if rated or find("score", columns, source.score, raw.name) is not None:
-        return  # beside a column of scores words are names
-    for column, text in people.items():
-        said = text.drop_nulls().filter(~text.drop_nulls().is_in([*MISSING_WORDS, *FATES]))
-        words = said.unique(maintain_order=True).to_list()
-        short = max(map(len, words), default=0) <= _LONGEST_WORD
-        if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
-            continue
-        pairs = ",".join(f"{word}=NUMBER" for word in words)
-        keys = ", ".join(f"{json.dumps(word)} = NUMBER" for word in words)
-        raise QuestionError(
-            f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of them?",
-            "words", (pairs,), f"words = {{{keys}}}", likely=False,
-        )  # fmt: skip
-
-
-#: Longer texts are remarks, and no levels of a scale.
-_LONGEST_WORD = 40
-
-
-def _folded(column: pl.Series) -> pl.Series:
-    return column.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s_]+", " ")
-
-
-def _speaks(text: pl.Series, words: set[str]) -> bool:
-    """Whether all that a column says, but for missing scores, are these words."""
-    found = set(text.drop_nulls().unique()) - set(MISSING_WORDS) - set(FATES)
-    return bool(words) and bool(found & words) and found <= words
-
-
-def _order(texts: dict[str, pl.Series]) -> tuple[str, ...]:
-    """The shortest usual order that all words of one or more columns are of; none for one word."""
-    for order in sorted(ORDERS, key=len):
-        spoken = [text for text in texts.values() if _speaks(text, set(order))]
-        if spoken and pl.concat(spoken).drop_nulls().n_unique() > 1:
-            said = set(pl.concat(spoken).drop_nulls())
-            if not said <= {"good", "bad"} and len(said & set(order)) > 1:
-                return order
-    return ()
-
-
 def attribute_column(
     raw: RawTable,
     source: Source,
@@ -342,7 +215,7 @@ def attribute_column(
             raise _attribute_or_not(raw, column)
         words = folded[column].drop_nulls().unique(maintain_order=True).to_list()
         message = f"{column!r} was read as the attribute: it holds {listed(words)}."
-        return column, (_assumed(raw, [column], message),)
+        return column, (assumed(raw, [column], message),)
     return None, ()
 
 
@@ -432,7 +305,8 @@ def is_counter(cells: pl.Series) -> bool:
 _COUNTS = 6
 
 
-def _assumed(raw: RawTable, columns: list[str], message: str) -> Finding:
+def assumed(raw: RawTable, columns: list[str], message: str) -> Finding:
+    """The finding that the likelier of two readings was taken."""
     return finding(
         "reading_assumed",
         "serious",

@@ -6,30 +6,42 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
-from voirdire.tables._tables import FACTS, PLACES, RATINGS, REPLIES, STATUS, and_more, shortened
+from voirdire.tables._tables import FACTS, RATINGS, REPLIES, STATUS
+from voirdire.tables._words import settle_unread, told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire.schema import Scale
+    from voirdire.schema import Finding, Scale
+    from voirdire.study import Source
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
 
 _BASE = ("item", "system", "rater", "run")
 
 
-def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Ratings of the layouts that hold numbers.
+def shape_scores(
+    raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale, source: Source
+) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
+    """Ratings of the layouts that hold numbers, and a finding on texts that count as missing.
 
     Raises
     ------
-    TableError
-        A text where a score should stand; the message names the column and the row.
+    QuestionError
+        A text where a score should stand, and nobody said what it stands for.
     """
-    frame = _numeric(raw, plan, frame, scale)
+    read = {
+        column: to_scores(frame[f"={column}"], decimal_comma=raw.decimal_comma, scale=scale)
+        for column in plan.values
+    }
+    note = settle_unread(raw, source, frame, read)
+    # A struct of a number and, where a word says it, what became of it.
+    frame = frame.with_columns(
+        pl.DataFrame([scores.alias("score"), told(bad, fates).alias("=fate")]).to_struct(f"={c}")
+        for c, (scores, bad, fates) in read.items()
+    )
     if plan.kind == "long":
         column = next(iter(plan.values))
         long = frame.rename({f"={column}": "score"})
@@ -38,35 +50,7 @@ def shape_scores(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -
     else:
         into = "rater" if plan.kind == "raters" else "attribute"
         long = _unpivot(plan, frame.drop(into), into)
-    return _finish(long, scale)
-
-
-def _numeric(raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """The value columns as structs of a number and, where a word says it, what became of it."""
-    columns, places, count = [], [], 0
-    for column in plan.values:
-        cells = frame[f"={column}"]
-        scores, bad, fates = to_scores(cells, decimal_comma=raw.decimal_comma, scale=scale)
-        if bad.any():
-            count += int(bad.sum())
-            places += _text_cells(raw, column, cells.filter(bad), frame.filter(bad))
-        both = pl.DataFrame([scores.alias("score"), fates.alias("=fate")])
-        columns.append(both.to_struct(f"={column}"))
-    if places:
-        first, *others = places[:PLACES]
-        also = f" (also {', '.join(others)}{and_more(count, 'such cell')})" if others else ""
-        raise TableError(f"{raw.name}: {first} where a number is needed{also}")
-    return frame.with_columns(columns)
-
-
-def _text_cells(raw: RawTable, column: str, cells: pl.Series, at: pl.DataFrame) -> list[str]:
-    """The first places of a column that hold a text, and the text."""
-    header = raw.headers.get(column, column)
-    places = at.select("row", "item").head(PLACES).iter_rows()
-    return [
-        f"column {header!r}, {raw.unit} {row} (item {item!r}) holds {shortened(str(cell))!r}"
-        for (row, item), cell in zip(places, cells.head(PLACES), strict=True)
-    ]
+    return _finish(long, scale), () if note is None else (note,)
 
 
 def _unpivot(

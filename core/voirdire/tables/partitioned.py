@@ -11,6 +11,7 @@ import json
 import shutil
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,12 +21,17 @@ import polars as pl
 
 from voirdire.errors import NotSummableError, TableError, duplicate, listed
 from voirdire.files import file_hash
+from voirdire.study import Source
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find
-from voirdire.tables._tables import FACTS, RATINGS
+from voirdire.tables._numbers import to_scores
+from voirdire.tables._tables import FACTS, RATINGS, STATUS
+from voirdire.tables._words import Unread, grouped, known_words, settled, told, with_declared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from voirdire.schema import Finding
 
 KEY = "voirdire"
 #: Rows of a part, about; memory while a part is read follows from it.
@@ -267,7 +273,9 @@ _NEEDED = ("item", "rater", "score")
 BATCH_ROWS = 500_000
 
 
-def tidy_batches(files: Sequence[Path], named: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+def tidy_batches(
+    files: Sequence[Path], named: Mapping[str, Any], notes: list[Finding]
+) -> Iterator[pl.DataFrame]:
     """Long tables, one row a rating, read a batch at a time as tidy ratings.
 
     Parameters
@@ -275,13 +283,18 @@ def tidy_batches(files: Sequence[Path], named: Mapping[str, str]) -> Iterator[pl
     files : sequence of Path
         Parquet or CSV.
     named : mapping
-        Part of a rating -> its column; others are found by their usual names.
+        Part of a rating -> its column; others are found by their usual names. Of the other keys
+        of a source `words` and `assume` say what texts among the scores stand for.
+    notes : list of Finding
+        Texts that count as missing are added to it.
 
     Raises
     ------
+    QuestionError
+        A score is a text, and nobody said what it stands for.
     TableError
         A file has no column of items, raters or scores (a row holds several ratings, or one rater
-        is meant), a score is no number, or an id is missing; the message names the place.
+        is meant), or an id is missing; the message names the place.
     """
     for file in files:
         lazy = _scan(file)
@@ -299,8 +312,9 @@ def tidy_batches(files: Sequence[Path], named: Mapping[str, str]) -> Iterator[pl
             used = [(p, c) for p, c in used if p != "status" or c != columns["score"]]
         start = 0
         chosen = lazy.select(pl.col(column).alias(part) for part, column in used)
+        texts = _Texts(chosen, file, str(columns["score"]), named, notes)
         for batch in chosen.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
-            yield _tidy(batch, file, start)
+            yield _tidy(batch, file, start, texts)
             start += batch.height
 
 
@@ -335,26 +349,72 @@ def _scan(file: Path) -> pl.LazyFrame:
     return lazy
 
 
-def _tidy(batch: pl.DataFrame, file: Path, start: int) -> pl.DataFrame:
+class _Texts:
+    """The scores of a file, whose texts are read once all of them are known.
+
+    Whether *yes* is 1 or a word that nobody knows depends on what else the column says.
+    """
+
+    def __init__(
+        self,
+        lazy: pl.LazyFrame,
+        file: Path,
+        column: str,
+        named: Mapping[str, Any],
+        notes: list[Finding],
+    ) -> None:
+        known = {key: named[key] for key in ("words", "assume") if key in named}
+        self._source = Source(path=str(file), **known)
+        self._lazy, self._column, self._notes = lazy, column, notes
+
+    def scores(self, cells: pl.Series) -> tuple[pl.Series, pl.Series]:
+        """Scores of a batch, and what became of those that a word speaks of."""
+        if cells.dtype == pl.String:
+            clean = cells.str.strip_chars()
+            values = clean.cast(pl.Float64, strict=False)
+            plain = (values.is_finite() | clean.is_null() | (clean == "")).fill_null(value=False)
+            if not plain.all() or self._source.words:
+                return tuple(clean.replace_strict(*pair) for pair in self._read)  # type: ignore[return-value]
+        elif self._source.words and (said := with_declared(cells, self._source)) is not None:
+            values, _, fates = to_scores(said)
+            return values, fates
+        else:
+            values = cells.cast(pl.Float64).fill_nan(None)
+        return values, pl.Series([None], dtype=STATUS).new_from_index(0, len(values))
+
+    @cached_property
+    def _read(self) -> tuple[tuple[pl.Series, pl.Series], tuple[pl.Series, pl.Series]]:
+        """Every text of the file with its number, and with what became of it."""
+        cell = pl.col("score").str.strip_chars().alias("cell")
+        cells = self._lazy.select(cell).unique().sort("cell").collect(engine="streaming")["cell"]
+        declared = with_declared(cells, self._source) if self._source.words else None
+        values, bad, fates = to_scores(cells if declared is None else declared)
+        if bad.any():
+            strange = self._lazy.with_row_index("row", offset=1).select(
+                pl.lit(self._column).alias("column"), "row", pl.col("item").cast(pl.String), cell
+            )
+            strange = strange.filter(pl.col("cell").is_in(cells.filter(bad).to_list()))
+            counts = self._lazy.select(cell.is_in(cells.filter(values.is_not_null()).to_list()))
+            numbers = int(counts.sum().collect(engine="streaming").item())
+            found = Unread(grouped(strange), known_words(cells, values), numbers)
+            self._notes.append(settled(self._source.path, "row", self._source, found))
+        return (cells, values), (cells, told(bad, fates))
+
+
+def _tidy(batch: pl.DataFrame, file: Path, start: int, texts: _Texts) -> pl.DataFrame:
     frame = batch.with_columns(canonical_ids(batch["item"]))
     for part in ("item", "rater"):
         if frame[part].null_count():
             row = start + int(frame[part].is_null().arg_true()[0]) + 1
             raise TableError(f"{file}, row {row:,}: the {part} is missing")
-    score = frame["score"]
-    if score.dtype == pl.String:
-        clean = score.str.strip_chars()
-        score = clean.replace("", None)
-    numbers = score.cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & score.is_not_null()) | numbers.is_nan().fill_null(value=False)
-    if score.dtype.is_float():
-        numbers, wrong = numbers.fill_nan(None), wrong & False
-    if wrong.any():
-        at = int(wrong.arg_true()[0])
-        raise TableError(f"{file}, row {start + at + 1:,}: the score {score[at]!r} is no number")
+    numbers, fates = texts.scores(frame["score"])
     kinds = {**RATINGS, **FACTS, "attribute": pl.String(), "status": pl.String()}
-    status = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
-    defaults = {"run": pl.lit(1), "attribute": pl.lit("score"), "status": status}
+    blank = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+    defaults = {
+        "run": pl.lit(1),
+        "attribute": pl.lit("score"),
+        "status": pl.coalesce(fates.cast(pl.String), blank),
+    }
     made = frame.with_columns(numbers.alias("score"))
     made = made.with_columns(
         value.alias(name) for name, value in defaults.items() if name not in made.columns

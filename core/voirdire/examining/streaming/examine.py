@@ -24,7 +24,7 @@ from voirdire.examining.streaming.results import (
     result_of,
     spread_of,
 )
-from voirdire.examining.streaming.source import parts_of
+from voirdire.examining.streaming.source import READING, parts_of
 from voirdire.examining.streaming.verdicts import Board, found_out, pattern_cases
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.executors import open_executor
@@ -89,13 +89,16 @@ def examine_stream(
     InputError
         As `voirdire.examine`; scores on no grid.
     """
+    notes: list[Finding] = []
     try:
         with (
-            parts_of(stream, columns) as parts,
+            parts_of(stream, columns, notes) as parts,
             open_executor(workers or "threads", insecure=insecure) as executor,
         ):
             found = executor.map_reduce(first_sums, parts)
-            study, inputs = _inputs(stream, parts, found, reference, changes, gate)
+            reading = {key: columns[key] for key in READING if key in columns}
+            study, inputs = _inputs(stream, parts, found, reference, changes, gate, reading)
+            inputs = replace(inputs, findings=(*notes, *inputs.findings))
             return _examined(study, inputs, parts, found, executor)
     except NotSummableError:
         if stream.asked:
@@ -110,10 +113,11 @@ def _inputs(
     reference: Sequence[str],
     changes: Mapping[str, Mapping[str, Any]],
     gate: Gate | None,
+    reading: Mapping[str, Any],
 ) -> tuple[Study, Inputs]:
     """The study that some of the rows suggest, its panel, and what the sums find odd."""
     sample = _with_every_rater(_sample(found), found)
-    study, rated = from_frame(sample, reference=reference, name=stream.name)
+    study, rated = from_frame(sample, reference=reference, name=stream.name, keys=reading)
     study = adjust(study, changes)
     if gate is not None:
         study = study.model_copy(update={"gate": gate})

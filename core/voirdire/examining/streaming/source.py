@@ -23,12 +23,16 @@ from voirdire.tables.partitioned import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from voirdire.schema import Finding
+
 #: Ratings above which Parquet files are streamed without being asked to.
 MOST_IN_MEMORY = 5_000_000
 #: Ratings of files of any order that are sorted in memory; more are dealt out on disk first.
 SORTED_IN_MEMORY = 4_000_000
 #: Columns that options may name for a stream.
 NAMED = {"item", "system", "rater", "score", "attribute", "run", "cluster", "status", "subgroup"}
+#: Options that say what texts among the scores stand for.
+READING = ("words", "assume")
 SUFFIXES = (".parquet", ".pq")
 
 
@@ -119,10 +123,13 @@ def _none(*, asked: bool) -> Stream | None:
 
 
 @contextmanager
-def parts_of(stream: Stream, columns: Mapping[str, Any]) -> Iterator[tuple[Part, ...]]:
+def parts_of(
+    stream: Stream, columns: Mapping[str, Any], notes: list[Finding]
+) -> Iterator[tuple[Part, ...]]:
     """The parts, each of whole clusters; files of any other order are sorted or dealt out first.
 
-    What is dealt out lies in a temporary folder, as large as the ratings, until the end.
+    What is dealt out lies in a temporary folder, as large as the ratings, until the end. Texts
+    that count as missing are added to `notes`.
 
     Raises
     ------
@@ -131,17 +138,16 @@ def parts_of(stream: Stream, columns: Mapping[str, Any]) -> Iterator[tuple[Part,
     TableError
         A column is not there, or holds what it must not.
     """
-    wrong = set(columns) - NAMED - {"assume"}
+    wrong = set(columns) - NAMED - set(READING)
     if wrong:
         raise InputError(
             f"--{min(wrong)} does nothing for a stream: import the files with it first"
         )
-    named = {key: value for key, value in columns.items() if key in NAMED}
-    known = None if named else _of_layout(stream)
+    known = None if set(columns) - {"assume"} else _of_layout(stream)
     if known is not None:
         yield known
         return
-    batches = tidy_batches(stream.files, named)
+    batches = tidy_batches(stream.files, columns, notes)
     if stream.rows <= SORTED_IN_MEMORY:
         frame = pl.concat(list(batches), how="diagonal_relaxed")
         has = "cluster" in frame.columns and frame["cluster"].null_count() < frame.height

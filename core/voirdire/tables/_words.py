@@ -1,0 +1,421 @@
+"""Words in score columns: those of a usual order, those that somebody declared, and the others."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+import polars as pl
+
+from voirdire.errors import QuestionError, TableError, listed
+from voirdire.parsing.numbers import MISSING_WORDS
+from voirdire.tables._names import find, is_person, is_usual
+from voirdire.tables._numbers import FATES, Scores, is_numeric, to_scores
+from voirdire.tables._questions import assumed
+from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.study import Source
+    from voirdire.tables._files import RawTable
+
+#: The usual orders of words of agreement, quality, frequency and degree, the lowest first.
+ORDERS = (
+    ("strongly disagree", "disagree", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "somewhat disagree", "neutral", "somewhat agree", "agree",
+     "strongly agree"),
+    ("very poor", "poor", "fair", "good", "very good"),
+    ("very poor", "poor", "fair", "good", "excellent"),
+    ("poor", "fair", "good", "excellent"),
+    ("poor", "fair", "good", "very good", "excellent"),
+    ("very bad", "bad", "neutral", "good", "very good"),
+    ("bad", "ok", "good"),
+    ("bad", "mediocre", "good"),
+    ("strongly disagree", "somewhat disagree", "neutral", "somewhat agree", "strongly agree"),
+    ("strongly disagree", "disagree", "slightly disagree", "neutral", "slightly agree", "agree",
+     "strongly agree"),
+    ("completely disagree", "disagree", "neutral", "agree", "completely agree"),
+    ("disagree", "neutral", "agree"),
+    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
+    ("not helpful", "somewhat helpful", "helpful", "very helpful"),
+    ("never", "seldom", "sometimes", "often", "always"),
+    ("none", "partial", "full"),
+    ("incorrect", "partially correct", "correct"),
+    ("sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"),
+    ("stimme gar nicht zu", "stimme nicht zu", "neutral", "stimme zu", "stimme voll zu"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("not at all", "slightly", "moderately", "very", "extremely"),
+    ("not at all", "a little", "somewhat", "very much"),
+    ("none", "mild", "moderate", "severe"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "medium", "high"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+)  # fmt: skip
+#: What a study writes for a word that stands where no score came, and for all other words.
+MISSING: Literal["missing"] = "missing"
+OTHERS = "*"
+#: What replaces such a word in its cell. It is an answer, and no blank, which may mean that nobody
+#: was asked.
+_UNREAD = "unparsable"
+#: Longer texts are remarks, and no levels of a scale.
+_LONGEST_WORD = 40
+#: More unknown words than this are not listed in an option.
+_MOST_WORDS = 8
+
+Words = dict[str, float | Literal["missing"]]
+_Texts = TypeVar("_Texts", pl.Series, pl.Expr)
+
+
+def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
+    """The table with words of a declared or usual order in its score columns as numbers.
+
+    Parameters
+    ----------
+    scored : sequence of str
+        The columns that may hold scores.
+
+    Raises
+    ------
+    QuestionError
+        Words of a usual order, and nobody said which number each of them is.
+    """
+    raw = _with_declared(raw, source, scored)
+    texts = {c: folded(raw.frame[c]) for c in scored if raw.frame[c].dtype == pl.String}
+    order = _order(texts)
+    columns = {c: text for c, text in texts.items() if _inside(text, order)}
+    if not columns:
+        _ask_what_words_mean(raw, source, texts)
+        return raw
+    words: Words = {word: float(at) for at, word in enumerate(order, 1)}
+    if not source.assume:
+        raise _which_numbers(raw, source, columns, words)
+    said = ", ".join(f"{word} = {number:g}" for word, number in words.items())
+    note = assumed(raw, list(columns), f"Words were read as numbers: {said}.")
+    numbers = {word: _cell(number) for word, number in words.items()}
+    frame = raw.frame.with_columns(t.replace(numbers).alias(c) for c, t in columns.items())
+    return replace(raw, frame=frame, findings=(*raw.findings, note))
+
+
+def _which_numbers(
+    raw: RawTable, source: Source, columns: Mapping[str, pl.Series], words: Words
+) -> QuestionError:
+    """What the words of an order stand for, and what else stands among them."""
+    blocks = []
+    for column, text in columns.items():
+        strange = to_scores(text).bad & ~text.is_in(list(words))
+        rows = pl.DataFrame({"row": raw.numbers(), "cell": raw.frame[column]}).filter(strange)
+        blocks.append(rows.select(pl.lit(column).alias("column"), "row", item=None, cell="cell"))
+    others = grouped(pl.concat(blocks).lazy())
+    places = [
+        f" Also {_stands(row, raw.unit)}." for row in others.head(PLACES).iter_rows(named=True)
+    ]
+    asked: Words = {**source.words, **words, **dict.fromkeys(_named(others), MISSING)}
+    return QuestionError(
+        f"{raw.name}: {listed(list(columns))} holds words ({listed(list(words))}); which number "
+        f"is each of them?{''.join(places)}",
+        "words", (as_option(asked),), as_line(asked),
+    )  # fmt: skip
+
+
+def _with_declared(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
+    """The table with the words that its source declares as what they stand for."""
+    changed = [
+        made
+        for column in raw.frame.columns
+        if source.words and (column in scored or is_numeric(raw.frame[column]))
+        if (made := with_declared(raw.frame[column], source, comma=raw.decimal_comma)) is not None
+    ]
+    return replace(raw, frame=raw.frame.with_columns(changed)) if changed else raw
+
+
+def with_declared(column: pl.Series, source: Source, *, comma: bool = False) -> pl.Series | None:
+    """A column with the declared words, or numbers, as what they stand for; None without any.
+
+    What else it says is read first: beside a declared *maybe*, yes and no alone are still 1 and 0.
+    """
+    cells = {fold(word): _cell(value) for word, value in source.words.items() if word != OTHERS}
+    said = _declared(column, cells)
+    known = said.is_not_null()
+    if not known.any():
+        return None
+    read = to_scores(column.set(known, None), decimal_comma=comma).values.cast(pl.String)
+    rest = read.zip_with(read.is_not_null(), column.cast(pl.String))
+    return said.zip_with(known, rest).alias(column.name)
+
+
+def _declared(column: pl.Series, cells: Mapping[str, str]) -> pl.Series:
+    """What is declared for each cell, by its words or its number; null where nothing is."""
+    numbers = {}
+    for word, cell in cells.items():
+        with suppress(ValueError):
+            numbers[float(word)] = cell
+    by_word = folded(column.cast(pl.String)).replace_strict(
+        cells, default=None, return_dtype=pl.String
+    )
+    values = column.cast(pl.Float64, strict=False)
+    by_number = values.replace_strict(numbers, default=None, return_dtype=pl.String)
+    return by_word.zip_with(by_word.is_not_null(), by_number)
+
+
+def _cell(value: float | Literal["missing"]) -> str:
+    return _UNREAD if value == MISSING else repr(float(value))
+
+
+def as_option(words: Words) -> str:
+    """Words as `--words` takes them; a number that is still to be filled in is NaN.
+
+    >>> as_option({"yes": 1, "no, never": 0, "maybe": "missing"})
+    'yes=1,"no, never"=0,maybe=missing'
+    """
+    return ",".join(f"{_quoted(word)}={_shown(value)}" for word, value in words.items())
+
+
+def as_line(words: Words) -> str:
+    """Words as a line of a study."""
+    shown = (
+        f"{json.dumps(word, ensure_ascii=False)} = "
+        f"{json.dumps(value) if value == MISSING else _shown(value)}"
+        for word, value in words.items()
+    )
+    return f"words = {{{', '.join(shown)}}}"
+
+
+def _shown(value: float | Literal["missing"]) -> str:
+    if value == MISSING:
+        return MISSING
+    return "NUMBER" if value != value else f"{value:g}"  # noqa: PLR0124 - only NaN differs
+
+
+def _quoted(word: str) -> str:
+    """A word as the reader of `--words` takes it: in quotes where it holds a comma or quotes."""
+    return '"' + word.replace('"', '""') + '"' if set(word) & {",", '"'} else word
+
+
+class Unread(NamedTuple):
+    """Texts that are no scores, each once: how often and where each stands, and what was read."""
+
+    texts: pl.DataFrame
+    known: Words
+    numbers: int
+
+
+def settle_unread(
+    raw: RawTable, source: Source, frame: pl.DataFrame, read: Mapping[str, Scores]
+) -> Finding | None:
+    """The finding that texts which are no scores count as missing; None where there are none.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: ``item``, ``row`` and the score columns, each with ``=`` before its name.
+    read : mapping
+        Score column -> what was read of it.
+
+    Raises
+    ------
+    QuestionError
+        There are such texts, and nobody said what they stand for.
+    TableError
+        A score is a date or endless, which no answer makes a number.
+    """
+    blocks = []
+    for column, (_, bad, _) in read.items():
+        if not bad.any():
+            continue
+        cells, at = frame[f"={column}"].filter(bad), frame.filter(bad)
+        header = raw.headers.get(column, column)
+        if cells.dtype != pl.String:
+            place = f"{raw.unit} {at['row'][0]} (item {at['item'][0]!r})"
+            raise TableError(
+                f"{raw.name}: column {header!r}, {place} holds {cells[0]} where a number is needed"
+            )
+        block = at.select(pl.lit(header).alias("column"), "row", "item", cells.alias("cell"))
+        blocks.append(block)
+    if not blocks:
+        return None
+    numbers = sum(len(values) - values.null_count() for values, _, _ in read.values())
+    texts = grouped(pl.concat(blocks).lazy())
+    found = Unread(texts, _known_words(frame, read), numbers)
+    return settled(raw.name, raw.unit, source, found)
+
+
+def grouped(cells: pl.LazyFrame) -> pl.DataFrame:
+    """Texts each once (``cell``), with its first ``column`` and ``item``, ``count`` and ``row``."""
+    return (
+        cells.with_columns(folded(pl.col("cell")).alias("word"))
+        .group_by("word", maintain_order=True)
+        .agg(
+            pl.col("cell", "column", "item").first(),
+            pl.len().alias("count"),
+            pl.col("row").head(PLACES),
+        )
+        .collect()
+    )
+
+
+def _known_words(frame: pl.DataFrame, read: Mapping[str, Scores]) -> Words:
+    found: Words = {}
+    for column, (values, _, _) in read.items():
+        cells = frame[f"={column}"]
+        found |= known_words(cells, values) if cells.dtype == pl.String else {}
+    return found
+
+
+def known_words(cells: pl.Series, values: pl.Series) -> Words:
+    """Words without a digit that were read as numbers: yes is 1."""
+    pairs = pl.DataFrame([folded(cells).alias("word"), values.alias("value")])
+    words = pairs.filter(pl.col("value").is_not_null(), ~pl.col("word").str.contains(r"\d"))
+    return dict(words.unique(maintain_order=True).iter_rows())
+
+
+def settled(name: str, unit: str, source: Source, found: Unread) -> Finding:
+    """The finding that unread texts are missing, where a source says so or accepts it.
+
+    Raises
+    ------
+    QuestionError
+        It does neither.
+    """
+    count = int(found.texts["count"].sum())
+    likely = found.numbers >= count
+    if source.words.get(OTHERS) == MISSING or (source.assume and likely):
+        said = ", ".join(
+            f"{shortened(cell)!r} ({times:,})"
+            for cell, times in found.texts.select("cell", "count").head(PLACES).iter_rows()
+        )
+        more = found.texts.height - PLACES
+        said += f" and {plural(more, 'other text')}" if more > 0 else ""
+        return finding(
+            "words_missing",
+            "note" if OTHERS in source.words else "serious",
+            name,
+            [f"{unit} {row}" for rows in found.texts["row"] for row in rows],
+            f"{plural(count, 'score')} in words that stand for no number: {said}.",
+            "They count as missing.",
+            count=count,
+        )
+    raise _question(name, unit, source, found, likely=likely)
+
+
+def told(bad: pl.Series, fates: pl.Series) -> pl.Series:
+    """What became of scores, now that unread texts are known to stand for none."""
+    unread = pl.Series([_UNREAD], dtype=STATUS).new_from_index(0, len(bad))
+    return unread.zip_with(bad, fates)
+
+
+def _question(
+    name: str, unit: str, source: Source, found: Unread, *, likely: bool
+) -> QuestionError:
+    """What the unread texts of a file stand for."""
+    first, *rest = [_stands(row, unit) for row in found.texts.head(PLACES).iter_rows(named=True)]
+    more = found.texts.height - PLACES
+    also = f" (also {'; '.join(rest)}" if rest else ""
+    also += f", and {plural(more, 'other text')}" if more > 0 else ""
+    also += ")" if rest else ""
+    read = ", ".join(f"{word!r} as {value:g}" for word, value in found.known.items())
+    beside = f" Read were {read}." if read else ""
+    words = _named(found.texts)
+    declared = dict(source.words)
+    missing: Words = {**declared, **dict.fromkeys(words, MISSING)}
+    given: Words = {**declared, **found.known, **dict.fromkeys(words, float("nan"))}
+    choices = [missing] if words == [OTHERS] else [missing, given]
+    if not likely:
+        choices.reverse()
+    them = "it" if found.texts.height == 1 else "each of them"
+    return QuestionError(
+        f"{name}: {first} where a number is needed{also}.{beside} Which number is {them}, or is it "
+        f"missing?",
+        "words",
+        tuple(map(as_option, choices)),
+        as_line(choices[0]),
+        likely=likely,
+    )
+
+
+def _named(texts: pl.DataFrame) -> list[str]:
+    """Texts as an option names them, all others together where they are many or long."""
+    words = texts["cell"].str.strip_chars().to_list()
+    some = len(words) <= _MOST_WORDS and max(map(len, words), default=0) <= _LONGEST_WORD
+    return words if some else [OTHERS]
+
+
+def _stands(row: dict[str, object], unit: str) -> str:
+    """Where a text stands, and how often."""
+    rows, count = row["row"], row["count"]
+    first, *others = rows if isinstance(rows, list) else [rows]
+    item = "" if row["item"] is None else f" (item {row['item']!r})"
+    place = f"column {row['column']!r}, {unit} {first}{item}"
+    said = f"{place} holds {shortened(str(row['cell']))!r}"
+    if not others:
+        return said
+    dots = ", ..." if isinstance(count, int) and count > PLACES else ""
+    return f"{said} ({count} cells: {unit}s {listed([first, *others], PLACES)}{dots})"
+
+
+def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.Series]) -> None:
+    """Raise where people rated in words of no usual order, and nobody else's numbers stand there.
+
+    Raises
+    ------
+    QuestionError
+        The option with the words, for numbers to be filled in.
+    """
+    columns = raw.frame.columns
+    people = {c: text for c, text in texts.items() if is_person(c) and not is_usual(c)}
+    rated = any(is_person(c) and c not in people and is_numeric(raw.frame[c]) for c in columns)
+    if rated or find("score", columns, source.score, raw.name) is not None:
+        return  # beside a column of scores words are names
+    for column, text in people.items():
+        said = _spoken(text)
+        words = said.unique(maintain_order=True).to_list()
+        short = max(map(len, words), default=0) <= _LONGEST_WORD
+        if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
+            continue
+        asked: Words = {**source.words, **dict.fromkeys(words, float("nan"))}
+        raise QuestionError(
+            f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of them?",
+            "words", (as_option(asked),), as_line(asked), likely=False,
+        )  # fmt: skip
+
+
+def fold(word: str) -> str:
+    """A word as it is compared: in lower case, with single blanks."""
+    return str(folded(pl.Series([word]))[0])
+
+
+def folded(column: _Texts) -> _Texts:
+    """Texts as they are compared."""
+    return column.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s_]+", " ")
+
+
+def _spoken(text: pl.Series) -> pl.Series:
+    """What a column says but for missing scores."""
+    said = text.drop_nulls()
+    return said.filter(~said.is_in([*MISSING_WORDS, *FATES]))
+
+
+def _inside(text: pl.Series, order: Sequence[str]) -> list[str]:
+    """What a column says in an order's words; nothing where it mostly says something else."""
+    said = _spoken(text)
+    inside = said.filter(said.is_in(list(order)))
+    return inside.to_list() if 2 * len(inside) > len(said) else []
+
+
+def _order(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
+    """The usual order that most words of one or more columns are of, the shortest of several."""
+    best: tuple[str, ...] = ()
+    most = 0
+    for order in sorted(ORDERS, key=len):
+        spoken = {c: inside for c, text in texts.items() if (inside := _inside(text, order))}
+        count, words = sum(map(len, spoken.values())), set().union(*spoken.values())
+        # Two words, such as low and high, may be of another order where others stand beside them.
+        alone = count == sum(len(_spoken(texts[c])) for c in spoken)
+        if count > most and len(words) > (1 if alone else 2) and not words <= {"good", "bad"}:
+            best, most = order, count
+    return best

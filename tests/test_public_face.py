@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import voirdire
-from voirdire import store
+from voirdire import stats, store
 
 ROOT = Path(__file__).parent.parent
 ROOMS = {
@@ -135,14 +135,12 @@ def test_every_public_name_says_what_it_is(package):
     assert [name for name, text in said.items() if not text or text.startswith(f"{name}(")] == []
 
 
-STATISTICS = sorted(
-    n for n in voirdire.stats.__all__ if inspect.isfunction(getattr(voirdire.stats, n))
-)
+STATISTICS = sorted(name for name in stats.__all__ if inspect.isfunction(getattr(stats, name)))
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_every_statistic_says_its_shapes_errors_example_and_source(name):
-    text = inspect.getdoc(getattr(voirdire.stats, name)) or ""
+    text = inspect.getdoc(getattr(stats, name)) or ""
     sections = set(re.findall(r"^(\w+)\n-+$", text, re.MULTILINE))
     assert {"Parameters", "Returns", "Raises", "Examples"} <= sections
     assert sections & {"References", "Notes"} or re.search(r"\b(19|20)\d\d\b", text)

@@ -223,7 +223,28 @@ class ContractError(VoirdireError, AssertionError):
 
 
 class RequirementUnmetError(VoirdireError):
-    """A gate given by `--require` does not hold."""
+    """A gate given by `--require` does not hold.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        A sentence for every value that does not meet a gate. Of very many the message shows the
+        first ones.
+
+    Examples
+    --------
+    >>> print(RequirementUnmetError(["kappa of a is 0.4, required >= 0.6"]))
+    kappa of a is 0.4, required >= 0.6
+    """
+
+    def __init__(self, failures: Sequence[str]) -> None:
+        lines = list(failures[:_MOST])
+        if len(failures) > _MOST:
+            lines.append(
+                f"and {len(failures) - _MOST} more: --json and the files of --out hold all"
+            )
+        super().__init__(lines[0] if len(lines) == 1 else "\n  - ".join(["", *lines]))
+        self.failures = tuple(failures)
 
 
 #: How many allowed values an error names.

@@ -25,7 +25,7 @@ def main() -> None:
     try:
         app_for(sys.argv[1:])()
     except (ContractError, RequirementUnmetError) as error:
-        _say(f"requirement unmet: {error}")
+        _say(f"requirement unmet:{'' if str(error).startswith(chr(10)) else ' '}{error}")
         sys.exit(UNMET)
     except VoirdireError as error:
         _say(f"error: {error}")

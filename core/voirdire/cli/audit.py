@@ -68,9 +68,9 @@ def audit(
         _print(findings)
     blocking = [finding for finding in findings if finding.severity == "blocking"]
     if strict and blocking:
+        said = "finding" if len(blocking) == 1 else "findings"
         raise RequirementUnmetError(
-            f"--strict: {len(blocking)} blocking "
-            f"{'finding' if len(blocking) == 1 else 'findings'}: {blocking[0].message}"
+            [f"--strict: {len(blocking)} blocking {said}: {found.message}" for found in blocking]
         )
 
 

@@ -89,7 +89,7 @@ def compare(
 ) -> None:
     """Say what has changed between two sets of ratings, paired on the same items."""
     from voirdire.examining import changing
-    from voirdire.examining.gates import check_gates, read_gates
+    from voirdire.examining.gates import hold_gates, read_gates
 
     wanted = read_gates(require or [])
     found = changing.compare(
@@ -104,10 +104,9 @@ def compare(
     )
     sections = changing.comparison_sections(found)
     show_sections(
-        "Two sources compared", "compared", sections, found, out, formats, as_json=as_json
-    )
-    for line in check_gates(wanted, changing.comparison_values(found)):
-        typer.echo(line, err=as_json)
+        "Two sources compared", "compared", sections, found, out, formats, as_json=as_json,
+        held=hold_gates(wanted, changing.comparison_values(found)),
+    )  # fmt: skip
 
 
 def two_names(option: str, given: list[str] | None) -> dict[str, str]:

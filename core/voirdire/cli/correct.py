@@ -131,7 +131,7 @@ def correct(
 ) -> None:
     """Say what humans would have scored, from many judged responses and few human labels."""
     from voirdire.examining import correcting
-    from voirdire.examining.gates import check_gates, read_gates
+    from voirdire.examining.gates import hold_gates, read_gates
 
     wanted = read_gates(require or [])
     found = correcting.correct(
@@ -147,9 +147,10 @@ def correct(
         level=level,
     )
     sections = correcting.correction_sections(found)
-    show_sections("Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json)
-    for line in check_gates(wanted, correcting.correction_values(found)):
-        typer.echo(line, err=as_json)
+    show_sections(
+        "Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json,
+        held=hold_gates(wanted, correcting.correction_values(found)),
+    )  # fmt: skip
 
 
 def calibrate(

@@ -191,8 +191,9 @@ def examine(
     """Examine judges against a reference: what each may be used for, and why."""
     from contextlib import nullcontext
 
-    from voirdire.examining import check_requirements, read_requirements
     from voirdire.examining import examine as run_examination
+    from voirdire.examining import read_requirements, with_requirements
+    from voirdire.examining.gates import settle
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
@@ -220,6 +221,7 @@ def examine(
             columns,
             reference,
         )
+    found = with_requirements(found, require or [])
     if out is not None:
         write_outputs(
             found,
@@ -235,5 +237,5 @@ def examine(
         typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
     else:
         print_examination(found, out)
-    for met in check_requirements(found, require or []):
+    for met in settle(found.requirements):
         typer.echo(met, err=as_json)

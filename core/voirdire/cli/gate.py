@@ -11,8 +11,10 @@ from voirdire.cli._options import ReferenceOption, SourceArgument
 from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.examining.changing import GateCheck
-    from voirdire.examining.gates import GateValue
+    from voirdire.examining.gates import GateResult, GateValue
     from voirdire.study import Study
 
 HELP = """
@@ -169,7 +171,7 @@ def check(
     from tempfile import TemporaryDirectory
 
     from voirdire.examining import changing
-    from voirdire.examining.gates import check_gates, read_gates
+    from voirdire.examining.gates import hold_gates, read_gates, settle
 
     wanted, locked = read_gates(require or []), changing.read_lock(lock)
     if dry_run:
@@ -183,9 +185,9 @@ def check(
     found, remembered = changing.check_lock(today, locked, look=look)
     if look is None:
         changing.write_lock(lock, remembered)
-    _show(found, junit, markdown, as_json=as_json)
-    values = (*changing.check_values(found), *_probed(Path(today)))
-    for line in check_gates(wanted, values):
+    held = hold_gates(wanted, (*changing.check_values(found), *_probed(Path(today))))
+    _show(found, held, junit, markdown, as_json=as_json)
+    for line in settle(held):
         typer.echo(line, err=as_json)
     raise typer.Exit(found.exit_code(strict=strict))
 
@@ -234,18 +236,29 @@ def _probed(source: Path) -> tuple[GateValue, ...]:
     return probing_values(read_effects(source / PROBES_FILE))
 
 
-def _show(found: GateCheck, junit: Path | None, markdown: Path | None, *, as_json: bool) -> None:
+def _show(
+    found: GateCheck,
+    held: Sequence[GateResult],
+    junit: Path | None,
+    markdown: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from voirdire.cli._sections import with_gates
     from voirdire.examining import changing
+    from voirdire.examining.gates import gates_section
     from voirdire.files import write_text
     from voirdire.report.sections import json_text, markdown_text, print_sections
 
     title, sections = f"Gate: {found.source}", changing.gate_sections(found)
+    if held:
+        sections = (*sections, gates_section(held))
     if junit is not None:
-        write_text(junit, changing.junit_text(found) + "\n")
+        write_text(junit, changing.junit_text(found, held) + "\n")
     if markdown is not None:
         write_text(markdown, markdown_text(title, sections, found.findings) + "\n")
     if as_json:
-        typer.echo(json_text(found))
+        typer.echo(json_text(with_gates(found, held)))
         return
     print_sections(title, sections, found.findings)
     for row in found.rows:

@@ -108,7 +108,7 @@ def probe(
 ) -> None:
     """Probe judges for bias: change responses in one way each, and compare the scores."""
     from voirdire.examining import probing
-    from voirdire.examining.gates import check_gates, read_gates
+    from voirdire.examining.gates import hold_gates, read_gates
     from voirdire.probes import PROBES_FILE
     from voirdire.store import is_session
 
@@ -131,10 +131,9 @@ def probe(
         if folder == out or is_session(folder):
             probing.write_effects(folder / PROBES_FILE, found.effects)
     show_sections(
-        "Judges probed", "probes", sections, found, out / "report", formats, as_json=as_json
-    )
-    for line in check_gates(wanted, probing.probing_values(found.effects)):
-        typer.echo(line, err=as_json)
+        "Judges probed", "probes", sections, found, out / "report", formats, as_json=as_json,
+        held=hold_gates(wanted, probing.probing_values(found.effects)),
+    )  # fmt: skip
 
 
 def _asks(probes: Sequence[Probe]) -> bool:

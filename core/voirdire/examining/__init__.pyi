@@ -14,6 +14,7 @@ from voirdire.examining.inputs import Benchmark as Benchmark
 from voirdire.examining.measures import measure as measure
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements
+from voirdire.examining.requirements import with_requirements as with_requirements
 from voirdire.examining.verdict.facts import Component as Component
 from voirdire.examining.verdict.facts import Evidence as Evidence
 from voirdire.examining.verdict.facts import Verdict as Verdict

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.examining.gains import JuryResult, StepsGain, StepsResult
+    from voirdire.examining.gates import GateResult
     from voirdire.examining.panel import Panel
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.probing import ProbeEffect
@@ -227,8 +228,8 @@ class Examination:
     key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
     worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
     and `step_gains` what they gained by it. `probes` are the effects that `voirdire probe` left in
-    the session. `session` is the folder of the session examined, `panel` who judged and who was
-    the reference.
+    the session, `requirements` the gates that it was held to. `session` is the folder of the
+    session examined, `panel` who judged and who was the reference.
     """
 
     study: Study
@@ -263,6 +264,7 @@ class Examination:
     steps: tuple[StepsResult, ...] = ()
     step_gains: tuple[StepsGain, ...] = ()
     probes: tuple[ProbeEffect, ...] = ()
+    requirements: tuple[GateResult, ...] = ()
     panel: Panel | None = None
 
     def __repr__(self) -> str:

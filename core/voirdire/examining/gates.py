@@ -6,12 +6,13 @@ import math
 import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError, RequirementUnmetError, listed
+from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _GATE = re.compile(r"^\s*([\w.+]+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<|=)\s*(.+?)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -20,8 +21,6 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-#: As many failures are named; the others are counted.
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,37 @@ class GateValue:
     apart: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """A gate held to values.
+
+    Attributes
+    ----------
+    state : {"met", "unmet", "unanswered"}
+        Unanswered where it asks for what there is not; `said` says what that is.
+    said : str
+        Of a met gate the value that came nearest to its limit.
+    failures : tuple of GateValue
+        Every value that does not meet it.
+    """
+
+    gate: Gate
+    state: Literal["met", "unmet", "unanswered"]
+    said: str = ""
+    failures: tuple[GateValue, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """``requirement, state, said`` and of each failure ``where, name, value``."""
+        return {
+            "requirement": self.gate.text,
+            "state": self.state,
+            "said": self.said,
+            "failures": [
+                {"where": one.where, "name": one.name, "value": one.value} for one in self.failures
+            ],
+        }
+
+
 def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     """Gates in parts.
 
@@ -84,48 +114,85 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     return tuple(_read(text) for text in texts)
 
 
-def check_gates(gates: Sequence[Gate], values: Sequence[GateValue]) -> tuple[str, ...]:
-    """A sentence a gate, with the value that came nearest to its limit.
+def hold_gates(gates: Sequence[Gate], values: Sequence[GateValue]) -> tuple[GateResult, ...]:
+    """Every gate with every value that does not meet it.
 
     A gate holds when it holds for every value of its name, or for all that it names behind @. An
     undefined value meets no gate.
+
+    Examples
+    --------
+    >>> values = [GateValue("kappa", ("a",), 0.7, "a"), GateValue("kappa", ("b",), 0.8, "b")]
+    >>> [one.where for one in hold_gates(read_gates(["kappa>=0.9"]), values)[0].failures]
+    ['a', 'b']
+    """
+    return tuple(_held(gate, values) for gate in gates)
+
+
+def settle(held: Sequence[GateResult]) -> tuple[str, ...]:
+    """A sentence a gate, where all are met.
 
     Raises
     ------
     InputError
         A gate names what there is not.
     RequirementUnmetError
-        A gate does not hold; the message names where, with the values.
+        A gate does not hold; `failures` says where, with every value.
 
     Examples
     --------
     >>> values = [GateValue("kappa", ("a",), 0.7, "a"), GateValue("kappa", ("b",), 0.8, "b")]
-    >>> check_gates(read_gates(["kappa>=0.6"]), values)
+    >>> settle(hold_gates(read_gates(["kappa>=0.6"]), values))
     ('requirement met: kappa>=0.6 (lowest 0.700, a)',)
     """
-    failures = [failure for gate in gates for failure in _unmet(gate, values)]
+    for one in held:
+        if one.state == "unanswered":
+            raise InputError(one.said)
+    failures = [failure for one in held for failure in failure_texts(one)]
     if failures:
-        more = len(failures) - _SHOWN
-        raise RequirementUnmetError(
-            "; ".join(failures[:_SHOWN]) + (f" (and {more} more)" if more > 0 else "")
-        )
-    return tuple(_met(gate, _chosen(gate, values)) for gate in gates)
+        raise RequirementUnmetError(failures)
+    return tuple(f"requirement met: {one.gate.text} ({one.said})" for one in held)
 
 
-def _read(text: str) -> Gate:
-    match = _GATE.match(text)
+def failure_texts(held: GateResult) -> list[str]:
+    """A sentence for each value that does not meet a gate."""
+    gate = held.gate
+    asked = gate.limit if isinstance(gate.limit, str) else f"{gate.sign} {gate.limit:g}"
+    return [
+        f"{gate.name} of {found.where} is {_shown(found.value)}, required {asked}"
+        for found in held.failures
+    ]
+
+
+def gates_section(held: Iterable[GateResult]) -> Section:
+    """Every gate, and a row for each value that does not meet it."""
+    rows = []
+    for one in held:
+        if one.state == "unmet":
+            rows += [
+                (one.gate.text, "no", found.where, _shown(found.value)) for found in one.failures
+            ]
+        else:
+            met = "yes" if one.state == "met" else "cannot be answered"
+            rows.append((one.gate.text, met, one.said, ""))
+    columns = ("Requirement", "Met", "Where", "Value")
+    return Section("Requirements", "", (Table(tuple(map(text, columns)), tuple(rows)),))
+
+
+def _read(asked: str) -> Gate:
+    match = _GATE.match(asked)
     if match is None:
         raise InputError(
-            f"requirement {text!r} cannot be read: write NAME>=NUMBER, NAME@ATTRIBUTE>=NUMBER or "
+            f"requirement {asked!r} cannot be read: write NAME>=NUMBER, NAME@ATTRIBUTE>=NUMBER or "
             "NAME@JUDGE>=NUMBER, with one of >= <= > <, or NAME@ATTRIBUTE=STATE"
         )
     name, of, sign, limit = match.groups()
     if sign == "=":
-        return Gate(text, name, of, sign, limit)
+        return Gate(asked, name, of, sign, limit)
     try:
-        return Gate(text, name, of, sign, float(limit))
+        return Gate(asked, name, of, sign, float(limit))
     except ValueError:
-        raise InputError(f"requirement {text!r}: {limit!r} is not a number") from None
+        raise InputError(f"requirement {asked!r}: {limit!r} is not a number") from None
 
 
 def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
@@ -149,21 +216,24 @@ def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
     return chosen
 
 
-def _met(gate: Gate, chosen: Sequence[GateValue]) -> str:
+def _held(gate: Gate, values: Sequence[GateValue]) -> GateResult:
+    try:
+        chosen = _chosen(gate, values)
+    except InputError as error:
+        return GateResult(gate, "unanswered", str(error))
+    failures = tuple(found for found in chosen if not _holds(gate, found.value))
+    if failures:
+        return GateResult(gate, "unmet", failures=failures)
+    return GateResult(gate, "met", _nearest(gate, chosen))
+
+
+def _nearest(gate: Gate, chosen: Sequence[GateValue]) -> str:
+    """The value of a met gate that came nearest to its limit."""
     if isinstance(gate.limit, str):
-        return f"requirement met: {gate.text} ({len(chosen)} of {len(chosen)})"
+        return f"{len(chosen)} of {len(chosen)}"
     word, nearest = ("lowest", min) if gate.sign in (">=", ">") else ("highest", max)
     found = nearest(chosen, key=lambda value: float(value.value))
-    return f"requirement met: {gate.text} ({word} {float(found.value):.3f}, {found.where})"
-
-
-def _unmet(gate: Gate, values: Sequence[GateValue]) -> list[str]:
-    asked = gate.limit if isinstance(gate.limit, str) else f"{gate.sign} {gate.limit:g}"
-    return [
-        f"{gate.name} of {found.where} is {_shown(found.value)}, required {asked}"
-        for found in _chosen(gate, values)
-        if not _holds(gate, found.value)
-    ]
+    return f"{word} {float(found.value):.3f}, {found.where}"
 
 
 def _holds(gate: Gate, value: float | str) -> bool:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, get_args
 
 from voirdire.errors import InputError
 from voirdire.examining.examination import RESULT_KINDS
-from voirdire.examining.gates import Gate, GateValue, check_gates, read_gates
+from voirdire.examining.gates import (
+    Gate,
+    GateResult,
+    GateValue,
+    gates_section,
+    hold_gates,
+    read_gates,
+    settle,
+)
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES, ComponentName, State
 
 if TYPE_CHECKING:
@@ -76,11 +84,32 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[
     InputError
         The gate cannot be read, or names a number, attribute or judge that there is not.
     RequirementUnmetError
-        A gate does not hold; the message names where, with the values.
+        A gate does not hold; its `failures` name every place and value.
     """
-    found = read_requirements(gates)
-    values = {gate.name: _values(examination, gate) for gate in found}
-    return check_gates(found, [value for named in values.values() for value in named])
+    return settle(with_requirements(examination, gates).requirements)
+
+
+def with_requirements(examination: Examination, gates: Sequence[str]) -> Examination:
+    """The examination held to gates: `requirements`, and a section of its report with all of them.
+
+    Raises
+    ------
+    InputError
+        A gate cannot be read, or names a number that no examination has.
+    """
+    asked = read_requirements(gates)
+    if not asked:
+        return examination
+    held = tuple(_held(examination, gate) for gate in asked)
+    sections = (*examination.sections, gates_section(held))
+    return examination.replace(requirements=held, sections=sections)
+
+
+def _held(examination: Examination, gate: Gate) -> GateResult:
+    try:
+        return hold_gates([gate], _values(examination, gate))[0]
+    except InputError as error:
+        return GateResult(gate, "unanswered", str(error))
 
 
 def _bound_of(name: str) -> tuple[str, str]:

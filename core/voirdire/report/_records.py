@@ -124,6 +124,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "tests": plain(examination.tests),
         "measures": plain(examination.measures),
         "sections": plain(examination.sections),
+        "requirements": plain(examination.requirements),
         "choices": plain(examination.choices),
         "notes": plain(examination.notes),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from voirdire.examining.gates import failure_texts
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing.checking import GateCheck, Held
     from voirdire.examining.changing.comparing import Change, ChangedItem, SourceComparison
+    from voirdire.examining.gates import GateResult
     from voirdire.tabular import Column
 
 #: Characters of a reply that a table shows.
@@ -163,26 +165,38 @@ def gate_sentence(row: Held) -> str:
     return f"{where}: {said}; {good[row.good]}" + (f" ({lost})." if lost else ".")
 
 
-def junit_text(check: GateCheck) -> str:
-    """A JUnit report: one test a judge and attribute, findings as the suite's output."""
+def junit_text(check: GateCheck, held: Sequence[GateResult] = ()) -> str:
+    """A JUnit report: one test a judge and attribute, and one a requirement.
+
+    Findings are the suite's output.
+    """
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - only where it is asked for
 
-    failed = sum(row.failed for row in check.rows)
-    silent = sum(math.isnan(row.p_holm) for row in check.rows)
+    cases = [
+        (row.judge, row.attribute, "failure" if row.failed else "error", [gate_sentence(row)])
+        if row.failed or math.isnan(row.p_holm)
+        else (row.judge, row.attribute, "", [])
+        for row in check.rows
+    ] + [_requirement_case(one) for one in held]
+    kinds = [kind for _, _, kind, _ in cases]
     suite = ET.Element(
-        "testsuite", name="voirdire gate", tests=str(len(check.rows)), failures=str(failed),
-        errors=str(silent),
+        "testsuite", name="voirdire gate", tests=str(len(cases)),
+        failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
     )  # fmt: skip
-    for row in check.rows:
-        case = ET.SubElement(suite, "testcase", classname=row.judge, name=row.attribute)
-        if row.failed:
-            ET.SubElement(case, "failure", message=_xml(gate_sentence(row)))
-        elif math.isnan(row.p_holm):
-            ET.SubElement(case, "error", message=_xml(gate_sentence(row)))
+    for whose, name, kind, said in cases:
+        case = ET.SubElement(suite, "testcase", classname=whose, name=name)
+        if kind:
+            ET.SubElement(case, kind, message=_xml(said[0])).text = _xml("\n".join(said[1:]))
     if check.findings:
         lines = [f"{one.severity}: {one.message} {one.consequence}" for one in check.findings]
         ET.SubElement(suite, "system-out").text = _xml("\n".join(lines))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode")
+
+
+def _requirement_case(held: GateResult) -> tuple[str, str, str, list[str]]:
+    """Class, name, kind of failure and sentences of a requirement as a test."""
+    kind = {"met": "", "unmet": "failure", "unanswered": "error"}[held.state]
+    return "requirement", held.gate.text, kind, failure_texts(held) or [held.said]
 
 
 def _xml(said: str) -> str:

@@ -174,7 +174,7 @@ def test_a_perfect_judge_stays_perfect_beside_a_column_of_confidence(tmp_path):
     assert icc(write(tmp_path / "r.csv", text)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("code", [0, 6, 7, 8, 9, 10, -1, -9, 77, 99])
+@pytest.mark.parametrize("code", [0, 6, 7, 8, 9, 10, -1, -9, 77, 99, 8.5, 0.5, -2, 44])
 def test_codes_of_one_side_do_not_stretch_the_scale(tmp_path, code):
     """N17: five human cells hold a code; without them the ICC is that of the other 35 items."""
     human = [code if at in (3, 11, 19, 27, 35) else h for at, h in enumerate(HUMAN)]
@@ -194,11 +194,65 @@ def test_codes_of_one_side_do_not_stretch_the_scale(tmp_path, code):
         ([1, 2, 3, 4, 5, 6, 7] * 4, [1, 2, 3, 4, 5, 5, 4] * 4, (1, 7)),
         ([1, 2, 3, 4, 5] * 6, [1, 2, 3, 4, 4] * 6, (1, 5)),
         ([1, 2, 3, 9, 5] * 6, [1, 2, 3, 9, 4] * 6, (1, 10)),
+        ([1, 2, 3, 4, 5, 6, 8] * 4, [1, 2, 3, 4, 5, 5, 4] * 4, (1, 10)),
+        ([0, 0.5, 1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 5, 5, 4] * 4, (0, 5)),
+        ([0, 1, 2, 2] * 6, [0, 1, 1, 0] * 6, (0, 2)),
+        ([1, 2, 3, 7], [2, 2, 3, 7], (1, 7)),
     ],
 )
 def test_levels_of_a_longer_scale_stay(tmp_path, human, judge, scale):
     study, _ = read_file(wide(tmp_path, "", human, judge))
     assert study.rubric.scale == scale
+
+
+BINARY = [h % 2 for h in HUMAN]
+UP_TO_FOUR = [min(h, 4) for h in HUMAN]
+
+
+@pytest.mark.parametrize(
+    ("levels", "value", "both", "scale"),
+    [
+        (HUMAN, 8.5, True, (1, 5)),
+        (HUMAN, 9, True, (1, 5)),
+        (HUMAN, -3, True, (1, 5)),
+        (BINARY, 9, False, (0, 1)),
+        (BINARY, 2, False, (0, 1)),
+        (UP_TO_FOUR, 9, False, (1, 5)),
+        (UP_TO_FOUR, 8.5, False, (1, 5)),
+    ],
+)
+def test_a_value_out_of_the_pattern_is_asked_about(tmp_path, levels, value, both, scale):
+    """N17: it may be a score or a code; the answer goes back as the question prints it."""
+    human = [value if at == 3 else level for at, level in enumerate(levels)]
+    judge = [value if both and at == 9 else level for at, level in enumerate(levels[::-1])]
+    source = wide(tmp_path, "", human, judge)
+    with pytest.raises(QuestionError) as caught:
+        read_file(source)
+    assert f"{value} stands in {2 if both else 1} score" in str(caught.value)
+    missing, score = caught.value.choices
+    study, tables = read_file(source, keys=answer("words", missing))
+    assert study.rubric.scale == scale
+    assert tables.ratings["score"].null_count() == 1 + both
+    study, tables = read_file(source, keys=answer("words", score))
+    assert study.rubric.scale[0] <= value <= study.rubric.scale[1]
+    assert tables.ratings["score"].null_count() == 0
+    study, tables = read_file(source, keys={"assume": True})
+    assert study.rubric.scale == scale
+    assert "out_of_scale" in tables.ratings["status"].cast(pl.String)
+
+
+@pytest.mark.parametrize("value", [3.5, 3.7])
+def test_a_few_scores_between_whole_numbers_are_counted(tmp_path, value):
+    """One such score sets the step of the scale: that is said aloud."""
+    source = wide(tmp_path, "", [value if at == 3 else h for at, h in enumerate(HUMAN)])
+    _, tables = read_file(source)
+    (note,) = [f for f in tables.findings if f.kind == "scale_inferred"]
+    assert note.severity == "serious"
+    assert f"1 score of human of 40 is no whole number ({value})" in note.message
+    half = [h + 0.5 if at % 3 else h for at, h in enumerate(BINARY)]
+    _, tables = read_file(wide(tmp_path, "", half))
+    (note,) = [f for f in tables.findings if f.kind == "scale_inferred"]
+    assert note.severity == "note"
 
 
 @pytest.mark.parametrize("header", ["metric_name", "name", "category", "key", "rubric"])

@@ -22,7 +22,7 @@ from voirdire.tables._load import only_asked, open_file, prepared, read_part, ta
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out
-from voirdire.tables._scale import coded_levels, infer_scale
+from voirdire.tables._scale import drafted_scale, few_between, infer_scale
 from voirdire.tables._tables import Part, finding, plural, shortened
 from voirdire.tables.readers import Reading
 
@@ -364,8 +364,8 @@ def _scale(
     if stated is not None:
         return stated, ()
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
-    codes = coded_levels(ratings["score"], sides.cast(pl.String))
-    scale = infer_scale(ratings["score"].filter(~ratings["score"].is_in(codes)))
+    tables = [each.source for each in looked if each.how is not None]
+    scale, codes = drafted_scale(ratings, sides.cast(pl.String), tables)
     if any(map(_in_per_cent, looked)):
         scale = Scale(0, 100, scale.step)
     if scale.width > 2 * LARGEST:
@@ -504,16 +504,20 @@ def _in_per_cent(each: _Looked) -> bool:
 def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] = ()) -> Finding:
     steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
     beside = (
-        f" Without {listed([f'{c:g}' for c in codes])}, which only one side uses." if codes else ""
+        f" Without {', '.join(f'{c:g}' for c in codes)}, which the others do not use."
+        if codes
+        else ""
     )
+    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
+    between = few_between(ratings) if scale.step < 1 else ""
     ranges = _ranges(looked)
     return finding(
         "scale_inferred",
-        "serious" if codes or ranges else "note",
+        "serious" if codes or ranges or between else "note",
         looked[0].name,
         [],
         f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values."
-        f"{beside}{ranges}",
+        f"{beside}{between}{ranges}",
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from voirdire.errors import QuestionError
 from voirdire.schema import Scale
+from voirdire.tables._tables import PLACES, plural
+from voirdire.tables._words import MISSING, Words, as_line, as_option, declared_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.study import Source
 
 #: Values this rare at either end may be slips; a scale is not stretched for them.
 _RARE = 0.005
@@ -42,20 +51,39 @@ def _without_codes(scores: pl.Series) -> pl.Series:
     return scores.filter(~scores.is_in(codes))
 
 
-#: Ends of the usual scales of few levels; a level beyond one that is used in full is looked at.
-_ENDS = (5, 7, 10)
+#: Ends of the usual scales from 1; a value beyond one whose levels are all used is looked at.
+_ENDS = (10, 7, 5)
 #: A code stands in at most this share of the scores of those who use it.
 _CODED = 0.25
+#: A value beyond a scale that is not used in full, or that both sides use, is one of the scale from
+#: this share of all scores on.
+_SELDOM = 0.05
 #: Two steps of single precision: a number this near to a whole one is it but for round-off.
 _ROUND_OFF = 2.0**-22
 
 
-def coded_levels(scores: pl.Series, sides: pl.Series) -> tuple[float, ...]:
-    """Levels that are codes for a missing score: 7, 8, 9 or 0 beside 1 to 5 in one side's scores.
+class OddLevels(NamedTuple):
+    """Values out of the pattern of the others, which would stretch the scale.
 
-    A level counts as one where both sides use a usual scale (1 to 5, 7 or 10) in full between
-    them, only one side uses the level, more than once and seldom, and it stands beyond a gap or is
-    the only one just past an end.
+    Attributes
+    ----------
+    coded : tuple of float
+        No scores, as sure as can be: only one side uses them, beside a usual scale in full use.
+    doubtful : tuple of float
+        These may be scores, or stand for missing ones.
+    """
+
+    coded: tuple[float, ...] = ()
+    doubtful: tuple[float, ...] = ()
+
+
+def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
+    """Values beyond the scale that the others keep to: 7, 8, 9, 8.5 or 0 beside 1 to 5.
+
+    Where all levels of a usual scale (1 to 5, 7 or 10) are used, a value is no score that only one
+    side uses, and seldom. One that both sides use seldom, or that stands beyond a gap where the
+    levels are others (0 and 1, 1 to 4), is doubtful. 6 and 8 beside 1 to 5 are the rest of a
+    longer scale, and so are 0 and 0.5.
 
     Parameters
     ----------
@@ -66,27 +94,131 @@ def coded_levels(scores: pl.Series, sides: pl.Series) -> tuple[float, ...]:
 
     Examples
     --------
-    >>> people, judges = [1, 2, 3, 4, 5, 5, 4, 3, 9, 9], [1, 2, 3, 4, 5, 5, 4, 3, 1, 2]
+    >>> people, judges = [1, 2, 3, 4, 5, 5, 4, 3, 8.5, 9], [1, 2, 3, 4, 5, 5, 4, 3, 1, 2]
     >>> sides = pl.Series(["people"] * 10 + ["judges"] * 10)
-    >>> coded_levels(pl.Series(people + judges), sides)
-    (9.0,)
+    >>> odd_levels(pl.Series(people + judges), sides)
+    OddLevels(coded=(8.5, 9.0), doubtful=())
     """
     frame = pl.DataFrame({"score": scores.cast(pl.Float64), "side": sides}).drop_nulls()
     counts = frame.group_by("score", "side").len()
-    users = counts.group_by("score").agg(n=pl.len(), times=pl.col("len").sum())
-    shared = set(users.filter(pl.col("n") > 1)["score"])
-    high = next((end for end in _ENDS if shared >= set(map(float, range(1, end + 1)))), None)
-    if high is None or max(shared) > high or min(shared) < 1:
-        return ()
-    alone = users.filter(pl.col("n") == 1, pl.col("times") > 1)["score"].sort().to_list()
-    above = [level for level in alone if level > high and level == int(level)]
-    below = [level for level in alone if level < 1 and level == int(level)]
-    # 6 and 7 beside 1 to 5 are the rest of a scale of 7 that one side uses less of.
+    users = counts.group_by("score").agg(n=pl.len(), times=pl.col("len").sum()).sort("score")
+    usual = list(map(float, (*_CODES, *_NEGATIVE_CODES)))
+    levels = users.filter(~pl.col("score").is_in(usual))["score"].to_list()
+    low, high, full = _core(set(levels))
+    rare = set(users.filter(pl.col("times") <= _SELDOM * frame.height)["score"])
+    if (low, high) == (0, 2) and 2 in rare:
+        high = 1.0  # yes and no, and a third thing
+    if high <= low:
+        return OddLevels()
+    above = [level for level in levels if level > high]
+    below = [level for level in levels if level < low]
     goes_on = len(above) > 1 and above[0] == high + 1
-    found = [*([] if goes_on else above), *(below if len(below) == 1 else [])]
+    beyond = {*([] if goes_on else above), *(below if len(below) == 1 else [])}
     totals = dict(frame.group_by("side").len().iter_rows())
     seldom = {row[0] for row in counts.iter_rows() if row[2] <= _CODED * totals[row[1]]}
-    return tuple(level for level in found if level in seldom)
+    coded, doubtful = [], []
+    for level, n, _ in users.filter(pl.col("score").is_in(list(beyond))).iter_rows():
+        if full and n == 1 and level in seldom:
+            coded.append(level)
+        elif level in rare and (level > high + (high > 1) or level < low - 1):
+            doubtful.append(level)
+    return OddLevels(tuple(coded), tuple(doubtful))
+
+
+def _core(levels: set[float]) -> tuple[float, float, bool]:
+    """The ends of the whole levels that are used without a gap, and whether from 1 to a usual end.
+
+    Of others the end is that of the usual scale that holds them: 5 where 1 to 4 are used.
+    """
+    end = next((end for end in _ENDS if levels >= set(map(float, range(1, end + 1)))), None)
+    if end is not None:
+        return 1.0, float(end), True
+    low = next((start for start in (0.0, 1.0) if start in levels), 0.0)
+    high = low
+    while high + 1 in levels:
+        high += 1
+    if high == low:
+        return 0.0, 0.0, False
+    return low, (high if low == 0 else max(high, 5.0)), False
+
+
+def drafted_scale(
+    ratings: pl.DataFrame, sides: pl.Series, tables: Sequence[Source]
+) -> tuple[Scale, tuple[float, ...]]:
+    """The scale of ratings without the values that are no scores, and those values.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        ``item``, ``rater``, ``score``.
+    sides : Series of str
+        Who gave each: people or judges, or a rater's name.
+    tables : sequence of Source
+        The files of them that are no other tool's; what these declare to be a score is one.
+
+    Raises
+    ------
+    QuestionError
+        Some values may be scores, and nobody said what they are.
+    """
+    scores = ratings["score"]
+    odd = odd_levels(scores, sides)
+    declared = declared_numbers(tables)
+    coded = tuple(level for level in odd.coded if level not in declared)
+    doubtful = tuple(level for level in odd.doubtful if level not in declared)
+    scale = infer_scale(scores.filter(~scores.is_in([*coded, *doubtful])))
+    if doubtful:
+        wide = infer_scale(scores.filter(~scores.is_in(list(coded))))
+        if (wide.low, wide.high) == (scale.low, scale.high):
+            return wide, coded
+        if tables and not tables[0].assume:
+            raise _score_or_not(tables[0], ratings, doubtful, scale)
+    return scale, (*coded, *doubtful)
+
+
+def _score_or_not(
+    source: Source, ratings: pl.DataFrame, doubtful: Sequence[float], inside: Scale
+) -> QuestionError:
+    odd = ratings.filter(pl.col("score").is_in(doubtful))
+    places = [f"{rater} on item {item!r}" for rater, item in odd.select("rater", "item").rows()]
+    missing: Words = dict.fromkeys((f"{level:g}" for level in doubtful), MISSING)
+    scores: Words = {f"{level:g}": level for level in doubtful}
+    both = [{**source.words, **missing}, {**source.words, **scores}]
+    more = len(places) - PLACES
+    return QuestionError(
+        f"{source.path}: {', '.join(f'{level:g}' for level in doubtful)} stands in "
+        f"{plural(odd.height, 'score')} ({', '.join(places[:PLACES])}"
+        f"{f' and {more} more' if more > 0 else ''}), and all others are from {inside.low:g} to "
+        f"{inside.high:g}; is it a score, or does it stand for a missing one?",
+        "words",
+        tuple(map(as_option, both)),
+        as_line(both[0]),
+    )
+
+
+#: Fewer of a rater's scores between whole numbers than this share may be slips.
+_FEW_BETWEEN = 0.05
+
+
+def few_between(ratings: pl.DataFrame) -> str:
+    """A sentence on raters whose scores are whole numbers but for a few, which set the step."""
+    between = pl.col("score") != pl.col("score").round()
+    found = (
+        ratings.drop_nulls("score")
+        .group_by("rater", maintain_order=True)
+        .agg(
+            pl.col("score").filter(between).unique(maintain_order=True),
+            between.sum().alias("n"),
+            pl.len(),
+        )
+        .filter(pl.col("n") > 0, pl.col("n") <= _FEW_BETWEEN * pl.col("len"))
+    )
+    said = [
+        f" {plural(n, 'score')} of {rater} of {count:,} {'is' if n == 1 else 'are'} no whole "
+        f"{'number' if n == 1 else 'numbers'} ({', '.join(f'{one:g}' for one in values[:5])})."
+        for rater, values, n, count in found.iter_rows()
+    ]
+    return "".join(said)
 
 
 def infer_scale(scores: pl.Series) -> Scale:

@@ -17,7 +17,7 @@ from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Source
@@ -147,6 +147,13 @@ def with_declared(column: pl.Series, source: Source, *, comma: bool = False) -> 
     read = to_scores(column.set(known, None), decimal_comma=comma).values.cast(pl.String)
     rest = read.zip_with(read.is_not_null(), column.cast(pl.String))
     return said.zip_with(known, rest).alias(column.name)
+
+
+def declared_numbers(sources: Iterable[Source]) -> set[float]:
+    """Numbers that some source declares to be scores, or to stand for them."""
+    return {
+        value for source in sources for value in source.words.values() if isinstance(value, float)
+    }
 
 
 def _declared(column: pl.Series, cells: Mapping[str, str]) -> pl.Series:

@@ -49,6 +49,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``duplicate_contexts``: one text under several ids
     - ``labels_by_hand``: labels that were set on the page that shows items
     - ``streamed``: ratings that were examined as sums, and what no sum tells
+    - ``words_missing``: texts in score columns that stand for no number, and count as missing
     - ``reading_assumed``: a file that can be read in two ways, and which one was taken
     - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``: what a
       reader made of another tool's file: its ratings, its rows that are none and why, a

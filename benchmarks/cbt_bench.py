@@ -23,8 +23,8 @@ from voirdire.examining.labels import label_scores, matrix_of_ratings
 from voirdire.examining.preferences import examine_preferences, preference_sections
 from voirdire.schema import Reply
 from voirdire_plugins.cbt_bench.annotators import make_pc
+from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES
 from voirdire_plugins.cbt_bench.comparison import make as make_judge
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES
 
 RESULTS = Path(__file__).resolve().parent / "results" / "cbt_bench.md"
 SEEDS = 300

@@ -27,7 +27,7 @@ from _timing import machine, table, versions
 from voirdire.examining import examine
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.prepare import write_exercise_study
 
 RESULTS = Path(__file__).resolve().parent / "results" / "humans.md"

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from voirdire.report import print_examination
 from voirdire.running import run
-from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.comparison import CRITERIA, DIFFICULTIES
 
 LEVELS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
 QUICK = {"run": {"reask": 0, "retries": 0}}

@@ -11,19 +11,21 @@ from word_embedder import WordEmbedder
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
-from voirdire.examining.labels import baselines
-from voirdire_plugins.cbt_bench import published
+from voirdire.examining.labels import baselines, described, named_counts
+from voirdire.tables import Example, check_pool, overlap
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_pc
 from voirdire_plugins.cbt_bench.data import (
-    Example,
-    check_hierarchy,
-    label_counts,
+    PRINTED,
+    level_three,
+    other_beliefs,
+    printed_numbers,
+    printed_scores,
     read_examples,
-    statistics,
+    read_seeds,
 )
-from voirdire_plugins.cbt_bench.data_sections import data_sections, key_matrix, printed_checks
+from voirdire_plugins.cbt_bench.data_sections import data_sections, key_matrix
 from voirdire_plugins.cbt_bench.labels import TASKS, plain, primary_of
-from voirdire_plugins.cbt_bench.seeds import check_pool, nearest_examples, overlap, read_seeds
+from voirdire_retrieval import nearest_examples
 
 # Tables 9-11 of Zhang et al. (2025).
 TABLES_9_TO_11 = {
@@ -59,7 +61,7 @@ def checks(shared):
 @pytest.mark.shared
 @pytest.mark.parametrize("key", KEYS)
 def test_label_counts_are_those_of_tables_9_to_11(folder, key):
-    counts = label_counts(read_examples(folder, TASKS[key]), TASKS[key])
+    counts = named_counts(read_examples(folder, TASKS[key]), TASKS[key].labels)
     assert {plain(label): count for label, count in counts.items()} == TABLES_9_TO_11[key]
 
 
@@ -67,15 +69,17 @@ def test_label_counts_are_those_of_tables_9_to_11(folder, key):
 @pytest.mark.parametrize("key", KEYS)
 def test_statistics_are_those_of_table_3(folder, checks, key):
     task = TASKS[key]
-    found = statistics(read_examples(folder, task), task)
-    examples, labels, situation, thoughts, mean = published.TABLE_3[key]
+    found = described(read_examples(folder, task), task.labels)
+    examples, labels, situation, thoughts, mean = PRINTED["table_3"][key]
     assert (found.examples, found.labels) == (examples, labels)
-    assert found.situation == pytest.approx(situation, abs=0.05)
-    assert found.thoughts == pytest.approx(thoughts, abs=0.07)  # CBT-PC: 256.84, printed 256.9
+    assert found.lengths["situation"] == pytest.approx(situation, abs=0.05)
+    assert found.lengths["thoughts"] == pytest.approx(
+        thoughts, abs=0.07
+    )  # CBT-PC: 256.84, printed 256.9
     assert found.mean_labels == pytest.approx(mean, abs=0.05)
     data = checks["data"][task.file]
     assert found.mean_labels == pytest.approx(data["mean_labels"]["file"], abs=1e-4)
-    assert found.thoughts == pytest.approx(data["thought_chars"]["file"], abs=1e-3)
+    assert found.lengths["thoughts"] == pytest.approx(data["thought_chars"]["file"], abs=1e-3)
     assert found.most_labels == data["max_labels"]
 
 
@@ -94,20 +98,16 @@ def test_baselines_are_those_of_the_reference_file(folder, checks, key):
 def test_the_other_apostrophe_is_read(folder):
     found = read_examples(folder, TASKS["fc"])
     assert sum("I don’t deserve to live" in example.labels for example in found) == 8
-    assert TASKS["fc"].label("I don't deserve to live") == "I don’t deserve to live"
+    assert "I don’t deserve to live" in TASKS["fc"].labels
     assert primary_of("I don't deserve to live") == "worthless"
 
 
 @pytest.mark.shared
 def test_two_of_94_primary_beliefs_disagree(folder, checks):
-    found = check_hierarchy(*(read_examples(folder, TASKS[key]) for key in ("pc", "fc")))
+    shared, differing = other_beliefs(*(read_examples(folder, TASKS[key]) for key in ("pc", "fc")))
     expected = checks["core_major_vs_core_fine"]
-    assert found.shared == expected["shared_test_ids"] == 94
-    assert (
-        len(found.differing)
-        == expected["primary_set_not_equal_to_that_implied_by_fine_labels"]
-        == 2
-    )
+    assert shared == expected["shared_test_ids"] == 94
+    assert len(differing) == expected["primary_set_not_equal_to_that_implied_by_fine_labels"] == 2
 
 
 @pytest.mark.shared
@@ -121,9 +121,9 @@ def test_seeds_serve_only_their_own_task(folder, checks, key):
         assert len(overlap(seeds[other], test)) == shared_ids[f"{TASKS[key].file}_test"]
     pooled = [example for found in seeds.values() for example in found]
     with pytest.raises(InputError, match="seeds serve only their own task"):
-        check_pool(pooled, test, TASKS[key])
+        check_pool(pooled, test, TASKS[key].name)
     # Without the ids the texts give them away.
-    renamed = [Example(f"x{n}", e.situation, e.thoughts, ()) for n, e in enumerate(pooled)]
+    renamed = [Example(f"x{n}", e.texts, ()) for n, e in enumerate(pooled)]
     assert len(overlap(renamed, test)) == len(overlap(pooled, test))
 
 
@@ -184,7 +184,7 @@ def test_seed_examples_stand_before_the_question(folder):
     (request,) = fixed.requests(item)
     assert [m.role for m in request.messages] == ["user", "assistant"] * 3 + ["user"]
     seeds = read_seeds(folder, TASKS["cd"])
-    assert seeds[0].thoughts in request.messages[0].content
+    assert seeds[0].text in request.messages[0].content
     letters = dict(zip(TASKS["cd"].labels, "abcdefghij", strict=True))
     assert request.messages[1].content == ", ".join(sorted(letters[x] for x in seeds[0].labels))
     assert request.messages[-1].content.endswith("should be separated by a comma.")
@@ -202,13 +202,17 @@ def test_nearest_seeds_come_through_retrieval(folder):
     for example in read_examples(folder, TASKS["pc"])[:5]:
         (request,) = nearest.requests(example.item)
         assert len(request.messages) == 5
-        assert example.thoughts not in "".join(m.content for m in request.messages[:-1])
+        assert example.text not in "".join(m.content for m in request.messages[:-1])
 
 
 @pytest.mark.skipif(find_spec("faiss") is None, reason="faiss is not installed")
 def test_the_item_itself_is_never_its_own_example():
     pool = [
-        Example(f"s{n}", "At work.", f"Thought number {n} of mine.", ("helpless",))
+        Example(
+            f"s{n}",
+            {"situation": "At work.", "thoughts": f"Thought number {n} of mine."},
+            ("helpless",),
+        )
         for n in range(4)
     ]
     found = nearest_examples(pool, WordEmbedder())
@@ -219,51 +223,47 @@ def test_the_item_itself_is_never_its_own_example():
 
 def test_printed_numbers_of_level_three():
     """Table 6's averages, Table 12's sums and the impossible means, as paper_checks.json has them."""
-    for values, average in published.TABLE_6.values():
-        assert abs(np.mean(values) - average) <= 0.005 + 1e-9
-    parts = [row[1:] for row in published.TABLE_12]
-    assert [sum(column) for column in zip(*parts, strict=True)] == [49, 55, 52]
-    assert sum(map(sum, parts)) == published.TABLE_12_ALL[0] == 156
-    wrong = [
-        (n, row[0], sum(row[1:]))
-        for n, row in enumerate(published.TABLE_12, 1)
-        if row[0] != sum(row[1:])
+    averages, sums, means = printed_numbers()
+    assert [one.fits for one in averages] == [True] * 3
+    assert sums[-1].sums == (156, 49, 55, 52) == sums[-1].totals
+    wrong = [(one.what, one.totals, one.sums) for one in sums if not one.fits]
+    assert wrong == [("row 4", (15,), (17,))]  # Assigning and Reviewing Between-Session Activities
+    assert [(one.where, one.what, one.value, one.n) for one in means if not one.possible] == [
+        ("Tables 8 and 23", "Llama-3.1-405B, exercise 2, criterion 1", 0.34, 16),
+        ("Table 6", "Llama-3.1-405B, exercise 3", 0.21, 15),
     ]
-    assert wrong == [(4, 15, 17)]  # Assigning and Reviewing Between-Session Activities
-    assert published.impossible_means() == (
-        ("8 and 23", "Llama-3.1-405B", 2, 1, 0.34, 16),
-        ("6", "Llama-3.1-405B", 3, 0, 0.21, 15),
-    )
-    results = [row[-1] for row in printed_checks().table.rows]
+    results = [row[-1] for row in level_three().table.rows]
     assert results == ["fits"] * 3 + ["does not fit", "fits", "impossible", "impossible"]
 
 
 @pytest.mark.shared
 def test_printed_numbers_are_those_of_the_checks(checks):
     for model, found in checks["table6"].items():
-        values, average = published.TABLE_6[model]
-        assert list(values) == found["values"]
-        assert average == found["printed_avg"]
+        row = PRINTED["table_6"][model]
+        assert row["means"] == found["values"]
+        assert row["average"] == found["printed_avg"]
         assert found["fits"]
-    assert [row[0] for row in published.TABLE_12] == [
+    assert [row[0] for row in PRINTED["table_12"]["rows"]] == [
         r["printed"] for r in checks["table12"]["rows"]
     ]
-    assert [sum(row[1:]) for row in published.TABLE_12] == [
+    assert [sum(row[1:]) for row in PRINTED["table_12"]["rows"]] == [
         r["sum"] for r in checks["table12"]["rows"]
     ]
     for key, name in (("cd", "CBT-CD"), ("pc", "CBT-PC"), ("fc", "CBT-FC")):
-        shares = published.printed_scores(key)
+        shares = printed_scores(key)
         assert {m: round(f1 * 100, 1) for m, f1 in shares.items()} == checks["table5_printed_f1"][
             name
         ]
     counts = checks["table5_accuracy_counts_of_220"]
-    for model, (accuracy, *_) in published.TABLE_5.items():
+    for model, (accuracy, *_) in PRINTED["table_5"].items():
         if model != "Human":
             assert round(counts[f"{accuracy:.1f}"] / 220 * 100, 1) == accuracy
     impossible = {
-        (m["model"], m["exercise"], m["printed"]) for m in checks["means_impossible_for_n"]
+        (f"{m['model']}, exercise {m['exercise']}", m["printed"])
+        for m in checks["means_impossible_for_n"]
     }
-    assert impossible == {(row[1], row[2], row[4]) for row in published.impossible_means()}
+    found = [one for one in printed_numbers()[2] if not one.possible]
+    assert impossible == {(one.what.partition(", criterion")[0], one.value) for one in found}
 
 
 def label_file(tmp_path, *records, name="core_major_test.json"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
+from itertools import product
 
 import humans_work
 import numpy as np
@@ -30,15 +32,19 @@ from voirdire.examining.preferences.against import against
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.schema import Comparison, Item, Reply, Response
+from voirdire.tables import read_records
 from voirdire.tabular import bounds
-from voirdire_plugins.cbt_bench import comparison, responses
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, DIFFICULTIES
-from voirdire_plugins.cbt_bench.exercises import exercise_counts, read_exercises
-from voirdire_plugins.cbt_bench.prepare import (
-    write_exercise_study,
-)
+from voirdire_plugins.cbt_bench import comparison
+from voirdire_plugins.cbt_bench.annotators import make_dp
+from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES, CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.prepare import COLUMNS, write_exercise_study
 
 pytestmark = pytest.mark.usefixtures("invented_key")
+
+
+def read_exercises(path, **names):
+    allowed = {"category": list(CRITERIA), "difficulty": DIFFICULTIES}
+    return read_records(path, COLUMNS, allowed, what="exercise", names=names)
 
 
 PARTS = {"exercise": ("category", CRITERIA), "difficulty": ("difficulty", DIFFICULTIES)}
@@ -251,10 +257,13 @@ def filled_sheet(path, minds):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"category": "Cooking"}, "line 3: category 'Cooking' has no criteria"),
+        (
+            {"category": "Cooking"},
+            "line 3: category 'Cooking' is unknown .*allowed: Explaining the",
+        ),
         (
             {"difficulty": "hard"},
-            "line 3: difficulty 'hard' is none of beginner, intermediate, advanced",
+            "line 3: difficulty 'hard' is unknown .*allowed: beginner, intermediate, advanced",
         ),
         ({"reference": " "}, "line 3: reference is empty"),
         ({"id": "e0"}, "line 3: exercise 'e0' occurs more than once"),
@@ -269,30 +278,30 @@ def test_an_exercise_may_be_number_0(tmp_path):
     row = {"id": 0, "category": "establishing goals", "difficulty": "Beginner",
            "statement": "[Calm] Hello.", "reference": "Hello to you."}  # fmt: skip
     (tmp_path / "practice.json").write_text(json.dumps([row]))
-    assert read_exercises(tmp_path / "practice.json")[0].id == "0"
+    assert read_exercises(tmp_path / "practice.json")[0]["id"] == "0"
 
 
 def test_exercises_are_counted_and_columns_may_have_other_names(tmp_path):
     path = exercise_file(tmp_path, n=30)
-    counts = exercise_counts(read_exercises(path))
-    assert [row[1:] for row in counts] == [(3, 1, 1, 1)] * 10
+    counts = Counter((one["category"], one["difficulty"]) for one in read_exercises(path))
+    assert counts == dict.fromkeys(product(CRITERIA, DIFFICULTIES), 1)
     frame = pl.read_csv(path).rename({"statement": "client"})
     frame.write_csv(tmp_path / "other.csv")
-    assert len(read_exercises(tmp_path / "other.csv", columns={"statement": "client"})) == 30
+    assert len(read_exercises(tmp_path / "other.csv", statement="client")) == 30
     with pytest.raises(TableError, match="no column 'statement'"):
         read_exercises(tmp_path / "other.csv")
 
 
 def test_a_response_is_as_long_as_the_reference():
     item = Item("1", "[Calm] I slept.", {"reference": "That is good to hear."})
-    (request,) = responses.make().requests(item)
+    (request,) = make_dp().requests(item)
     assert 'in around "5" words' in request.messages[0].content
     assert request.messages[1].content == "[Calm] I slept."
     assert request.temperature == 0.7
     assert "That is good" not in str(request)
-    assert responses.make().parse([Reply(" Tell me more. ")], "1").text == "Tell me more."
-    with pytest.raises(InputError, match="exercise '2' has no 'reference'"):
-        responses.make().requests(Item("2", "Hm."))
+    assert make_dp().parse([Reply(" Tell me more. ")], "1").text == "Tell me more."
+    with pytest.raises(InputError, match="item '2' has no 'reference'"):
+        make_dp().requests(Item("2", "Hm."))
 
 
 def test_a_judge_sees_the_criteria_of_the_category():

@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 from voirdire import InputError, TableError
-from voirdire.study import annotator_panel, keyed_study, load_study, named_models, write_study
+from voirdire.study import keyed_study, load_study, model_entries, named_models, write_study
 from voirdire.tables import read_labelled, yes_no
 
 
 def test_a_study_with_a_key_lies_beside_its_files_and_loads(tmp_path):
     labels = ("calm", "tense")
     truth = [("1", ["calm"]), ("2", [])]
-    panel = annotator_panel(["simulated:a"], "yes-no", {"labels": list(labels)}, runs=2)
+    panel = model_entries(["simulated:a"], "yes-no", {"labels": list(labels)}, runs=2)
     answers = [("1", "ann", "calm", 1), ("1", "ann", "tense", 0)]
     names = ["item", "rater", "attribute", "score"]
     people = pl.DataFrame(answers, schema=names, orient="row")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire.errors import not_one_of
+from voirdire.errors import InputError, not_one_of
 from voirdire.schema import Message, Request, Response, Sampling
 
 if TYPE_CHECKING:
@@ -30,26 +30,49 @@ SYSTEM_PROMPTS = {
 
 @dataclass(frozen=True, slots=True)
 class ChatGenerator:
-    """Produces a system's response to an item. Pure."""
+    """Produces a system's response to an item. Pure.
+
+    Attributes
+    ----------
+    system_prompt : str
+        Empty: none is sent.
+    length_of : str
+        A field of the item: its number of words stands for ``{words}`` in the prompt, so that
+        responses are about as long, and nothing else of it is shown.
+    """
 
     system_prompt: str
     sampling: Sampling = Sampling(temperature=0.7, max_tokens=512)
     task: str = "item"
+    length_of: str = ""
 
     def requests(self, task: Item) -> list[Request]:
-        """One request; none for an item without text."""
+        """One request; none for an item without text.
+
+        Raises
+        ------
+        InputError
+            The item lacks the field whose length is asked for.
+        """
         if not task.text.strip():
             return []
-        system = (Message("system", self.system_prompt),) if self.system_prompt else ()
-        return [
-            self.sampling.request(
-                (*system, Message("user", task.text)),
-            )
-        ]
+        system = (Message("system", self._prompt(task)),) if self.system_prompt else ()
+        return [self.sampling.request((*system, Message("user", task.text)))]
+
+    def _prompt(self, task: Item) -> str:
+        if not self.length_of:
+            return self.system_prompt
+        words = len(str(task.extra.get(self.length_of) or "").split())
+        if not words:
+            raise InputError(f"item {task.id!r} has no {self.length_of!r} to take a length of")
+        return self.system_prompt.replace("{words}", str(words))
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
-        """The response as it came; empty where none did. Its system is the generator's own name."""
-        return Response(item, "", replies[-1].text if replies else "")
+        """The response without blanks around it; empty where none did.
+
+        Its system is the generator's own name.
+        """
+        return Response(item, "", replies[-1].text.strip() if replies else "")
 
 
 def make(

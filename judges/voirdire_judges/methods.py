@@ -6,7 +6,6 @@ that were trained; `voirdire.examining.labels.methods` scores them, and here the
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,9 +18,8 @@ from voirdire.examining.labels import (
     methods_of,
     pairs_to_compare,
 )
-from voirdire.store import read_session
+from voirdire.store import session_items
 from voirdire.store.findings import kept_findings
-from voirdire.store.subjects import iterate_items
 from voirdire_judges.few_shot import leaks_of
 from voirdire_judges.questionnaires import scale_sections, sweep_sections
 
@@ -109,10 +107,7 @@ def _evidence(session: Path | None) -> dict[str, str]:
     """Spans that annotators gave as evidence, by item, where the session's items hold them."""
     if session is None:
         return {}
-    with closing(read_session(session)) as connection:
-        return {
-            item.id: str(item.extra.get("evidence") or "") for item in iterate_items(connection)
-        }
+    return {item.id: str(item.extra.get("evidence") or "") for item in session_items(session)}
 
 
 def _texts(examination: Examination) -> dict[str, str]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @cache
@@ -17,3 +20,18 @@ def resource(plugin: str, name: str) -> dict[str, Any]:
     """
     path = files(f"voirdire_plugins.{plugin}") / f"{name}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def with_definitions(
+    prompt: str, definitions: Mapping[str, str], *, before: str, bullet: str = "", gap: str = "\n"
+) -> str:
+    """A prompt with the definitions of its labels before a mark in it.
+
+    >>> print(with_definitions("Read this. Choose:", {"calm": "at rest"}, before="Choose:"))
+    Read this. Definitions:
+    calm: at rest
+    Choose:
+    """
+    lines = "\n".join(f"{bullet}{label}: {said}" for label, said in definitions.items())
+    head, mark, tail = prompt.partition(before)
+    return f"{head}Definitions:\n{lines}{gap}{mark}{tail}"

@@ -144,13 +144,9 @@ def _of_files(examination: Examination) -> Texts:
 
 
 def _of_session(folder: Path) -> Texts:
-    from contextlib import closing  # noqa: PLC0415 - for sessions alone
-
     from voirdire import store  # noqa: PLC0415 - loads the store
-    from voirdire.store.subjects import iterate_items  # noqa: PLC0415 - the same
 
-    with closing(store.read_session(folder)) as connection:
-        items = [(item.id, item.text) for item in iterate_items(connection)]
+    items = [(item.id, item.text) for item in store.session_items(folder)]
     replies = (
         store.replies_frame(folder)
         .filter(pl.col("final") == 1, pl.col("current") == 1, pl.col("stage") != "generate")

@@ -25,6 +25,7 @@ from voirdire.store.parsed import (
 from voirdire.store.raters import askers, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
 from voirdire.store.session import STUDY, read_session
+from voirdire.store.subjects import iterate_items
 from voirdire.store.tasks import expect, pairs_of
 from voirdire.study import load_study
 from voirdire.tables import RATERS, RATINGS, STATUS
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Parsed, Status, Trace, Usage
+    from voirdire.schema import Item, Parsed, Status, Trace, Usage
     from voirdire.store.parsed import Page
     from voirdire.store.raters import Asker
     from voirdire.study import Stage, Study
@@ -119,6 +120,18 @@ def preferences_pages(
         if heard:
             heard(page)
         yield as_preferences(page.rows, pairs_of(connection, panel.study.comparisons))
+
+
+def session_items(folder: str | Path) -> tuple[Item, ...]:
+    """All items of a session, in order.
+
+    Raises
+    ------
+    InputError
+        The folder holds no session.
+    """
+    with closing(read_session(folder)) as connection:
+        return tuple(iterate_items(connection))
 
 
 def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:

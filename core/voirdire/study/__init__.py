@@ -47,18 +47,23 @@ from voirdire.study._run import (
 )
 from voirdire.study._toml import study_to_toml, to_toml
 from voirdire.study._write import (
+    ITEMS_FILE,
     KEY_FILE,
     KEY_RATER,
-    annotator_panel,
+    RESPONSES_FILE,
+    compared_study,
     key_table,
     keyed_study,
+    model_entries,
     named_models,
     write_study,
 )
 
 __all__ = [
+    "ITEMS_FILE",
     "KEY_FILE",
     "KEY_RATER",
+    "RESPONSES_FILE",
     "STAGES",
     "Analysis",
     "Asked",
@@ -92,12 +97,13 @@ __all__ = [
     "System",
     "Thresholds",
     "Use",
-    "annotator_panel",
     "build_part",
     "build_study",
+    "compared_study",
     "key_table",
     "keyed_study",
     "load_study",
+    "model_entries",
     "named_models",
     "read_toml",
     "study_hash",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The rater under whose name a key stands, its file, and that of people's answers.
 KEY_RATER, KEY_FILE, PEOPLE_FILE = "Key", "key.csv", "people.csv"
+#: The files of items and of responses that are there from the start.
+ITEMS_FILE, RESPONSES_FILE = "items.jsonl", "responses.csv"
 
 
 def write_study(
@@ -94,28 +96,36 @@ def named_models(models: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def annotator_panel(
+def model_entries(
     models: Sequence[str],
     use: str,
     options: Mapping[str, Any] | None = None,
+    *,
+    kind: str = "annotator",
     **shared: Any,
 ) -> list[dict[str, Any]]:
-    """The entries of a panel in which each model is an annotator of the same kind.
+    """The entries of a study in which each model does the same: a panel's, or its generators.
 
-    `shared` are further keys of every entry (``temperature``, ``runs``, ``model_options``, ...);
-    one that is empty is left out.
+    Parameters
+    ----------
+    models : sequence of str
+        As in `named_models`.
+    use : str
+    options : mapping, optional
+    kind : str
+        Of a panel's entries; empty for generators.
+    shared
+        Further keys of every entry (``temperature``, ``runs``, ``model_options``, ...); one that is
+        empty is left out.
 
     Examples
     --------
-    >>> annotator_panel(["simulated:a"], "yes-no", {"labels": ["calm"]}, runs=2)[0]["name"]
+    >>> model_entries(["simulated:a"], "yes-no", {"labels": ["calm"]}, runs=2)[0]["name"]
     'a'
     """
-    given = {key: value for key, value in shared.items() if value not in (None, {}, ())}
-    return [
-        {"name": name, "kind": "annotator", "use": use, "model": model, **given}
-        | ({"options": dict(options)} if options else {})
-        for name, model in named_models(models)
-    ]
+    given = {"kind": kind, "use": use, **shared, "options": dict(options or {})}
+    kept = {key: value for key, value in given.items() if value not in (None, {}, (), "")}
+    return [{"name": name, "model": model, **kept} for name, model in named_models(models)]
 
 
 def keyed_study(
@@ -170,6 +180,63 @@ def keyed_study(
         **parts,
     }
     return raw, tables
+
+
+def compared_study(  # noqa: PLR0913 - one a part of the study
+    name: str,
+    title: str,
+    items: Sequence[Mapping[str, Any]],
+    references: Mapping[str, str],
+    generators: Sequence[Mapping[str, Any]],
+    judges: Sequence[Mapping[str, Any]],
+    attributes: Sequence[str],
+    *,
+    against: str = "reference",
+    order: str = "both",
+    **parts: Any,
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    """A study in which models answer items and judges compare each answer with a reference.
+
+    Parameters
+    ----------
+    name, title : str
+    items : sequence of mapping
+        ``id``, ``text`` and further fields, which the items keep.
+    references : mapping of str to str
+        Item -> the response that the others are compared with.
+    generators, judges : sequence of mapping
+        Those who answer, and those who compare: entries of the study.
+    attributes : sequence of str
+        What is compared, from -2 (the reference is much better) to 2.
+    against : str
+        The system under whose name the references stand.
+    order : {"both", "random"}
+        Each pair in both orders, or in one that is drawn and recorded.
+    parts
+        Further parts of the study, such as ``humans``.
+
+    Returns
+    -------
+    tuple of dict and dict
+        What `write_study` takes.
+    """
+    import polars as pl  # noqa: PLC0415 - slow, and only here
+
+    extra = [key for key in items[0] if key not in ("id", "text")]
+    raw = {
+        "name": name,
+        "title": title,
+        "items": {"path": ITEMS_FILE, "extra": extra},
+        "responses": {"path": RESPONSES_FILE},
+        "generators": list(generators),
+        "panel": list(judges),
+        "comparisons": {"against": against, "order": order},
+        "rubric": {"scale": [-2, 2], "attributes": list(attributes)},
+        **parts,
+    }
+    rows = [(item, against, text) for item, text in references.items()]
+    responses = pl.DataFrame(rows, schema=["item", "system", "text"], orient="row")
+    return raw, {ITEMS_FILE: pl.DataFrame(items), RESPONSES_FILE: responses}
 
 
 def key_table(

@@ -20,6 +20,10 @@ from voirdire.tables._tables import plural as plural
 from voirdire.tables._xlsx import write_jsonl as write_jsonl
 from voirdire.tables._xlsx import write_xlsx as write_xlsx
 from voirdire.tables.auditing import audit as audit
+from voirdire.tables.examples import Example as Example
+from voirdire.tables.examples import check_pool as check_pool
+from voirdire.tables.examples import overlap as overlap
+from voirdire.tables.examples import read_examples as read_examples
 from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
@@ -37,3 +41,4 @@ from voirdire.tables.readers import ReadingBuilder as ReadingBuilder
 from voirdire.tables.readers import checked_reading as checked_reading
 from voirdire.tables.readers import read_foreign as read_foreign
 from voirdire.tables.readers import reader_of as reader_of
+from voirdire.tables.records import read_records as read_records

@@ -13,7 +13,7 @@ from voirdire.examining.consensus import consensus, gold_section
 from voirdire.files import whole
 from voirdire.schema import Sampling
 from voirdire.store import ratings_frame
-from voirdire.study import annotator_panel, write_study
+from voirdire.study import model_entries, write_study
 from voirdire.tables import read_labelled
 from voirdire.tabular import Section, Table, count, text
 from voirdire_judges.annotators.named import NamedAnnotator
@@ -138,7 +138,7 @@ def label_silver(  # noqa: PLR0913 - each is an option of the command
     study = {
         "name": "angst-silver",
         "items": {"path": "posts.jsonl"},
-        "panel": annotator_panel(models, "angst-silver", **asked),
+        "panel": model_entries(models, "angst-silver", **asked),
     }
     path = write_study(out, study, {"posts.jsonl": _with_gold(known, sample)})
     result = running.run(path, out / "session", **(run or {}))

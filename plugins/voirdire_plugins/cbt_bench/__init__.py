@@ -28,7 +28,7 @@ def voirdire_register_annotators(register: Any) -> None:
 @voirdire.hookimpl
 def voirdire_register_generators(register: Any) -> None:
     """The generator of level III."""
-    register("cbt-dp", f"{_HERE}.responses:make")
+    register("cbt-dp", f"{_HERE}.annotators:make_dp")
 
 
 @voirdire.hookimpl

@@ -1,18 +1,19 @@
-"""Annotators of levels I and II: the paper's prompts, zero-shot or with seed examples."""
+"""Annotators of levels I and II, with or without examples, and the generator of level III."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import InputError
 from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
+from voirdire_judges.chat import ChatGenerator
 from voirdire_judges.choice import ChoiceJudge, FixedExamples
-from voirdire_plugins.cbt_bench.data import read_examples
+from voirdire_plugins.cbt_bench.data import read_examples, read_seeds
 from voirdire_plugins.cbt_bench.labels import DEFINITIONS, TASKS, LabelTask, plain
-from voirdire_plugins.cbt_bench.seeds import as_shot, nearest_examples, read_seeds
-from voirdire_plugins.resources import resource
+from voirdire_plugins.resources import resource, with_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,21 +56,6 @@ def make_qa(
     )
 
 
-def make_cd(**options: Any) -> ChoiceJudge:
-    """CBT-CD (`use = "cbt-cd"`): up to three of ten distortions; options as of `make_task`."""
-    return make_task(TASKS["cd"], **options)
-
-
-def make_pc(**options: Any) -> ChoiceJudge:
-    """CBT-PC (`use = "cbt-pc"`): the primary core beliefs; options as of `make_task`."""
-    return make_task(TASKS["pc"], **options)
-
-
-def make_fc(**options: Any) -> ChoiceJudge:
-    """CBT-FC (`use = "cbt-fc"`): up to nine of 19 fine-grained beliefs; as `make_task`."""
-    return make_task(TASKS["fc"], **options)
-
-
 def make_task(
     task: LabelTask,
     *,
@@ -105,7 +91,7 @@ def make_task(
         of seeds; another way to choose; a seed that stands in the test set.
     """
     return ChoiceJudge(
-        prompt=_defined(task) if definitions else _PROMPTS[task.key],
+        prompt=_prompt(task, definitions=definitions),
         options=task.labels,
         shown={label: plain(label) for label in task.labels},
         several=True,
@@ -116,13 +102,28 @@ def make_task(
     )
 
 
-def _defined(task: LabelTask) -> str:
-    """The prompt of a task with the definitions of its labels before the question."""
+#: CBT-CD: up to three of ten distortions; CBT-PC: the primary core beliefs; CBT-FC: up to nine of
+#: 19 fine-grained ones. Options are those of `make_task`.
+make_cd, make_pc, make_fc = (partial(make_task, task) for task in TASKS.values())
+
+
+def make_dp(*, sampling: Sampling = Sampling(temperature=0.7)) -> ChatGenerator:
+    """A generator of level III (`use = "cbt-dp"`); the paper's temperature is 0.7.
+
+    It answers a client's statement in about as many words as the reference has, which stand in the
+    prompt by their number alone (Table 22).
+    """
+    return ChatGenerator(_PROMPTS["dp"], sampling, length_of="reference")
+
+
+def _prompt(task: LabelTask, *, definitions: bool) -> str:
+    if not definitions:
+        return str(_PROMPTS[task.key])
     lacking = [label for label in task.labels if label not in DEFINITIONS]
     if lacking:
         raise InputError(f"{task.name}: the paper defines no label such as {lacking[0]!r}")
-    lines = "\n".join(f"{label}: {DEFINITIONS[label]}" for label in task.labels)
-    return str(_PROMPTS[task.key]).replace("Question:", f"Definitions:\n{lines}\nQuestion:", 1)
+    said = {label: DEFINITIONS[label] for label in task.labels}
+    return with_definitions(_PROMPTS[task.key], said, before="Question:")
 
 
 def _selector(
@@ -138,5 +139,8 @@ def _selector(
             f"{task.name}: option 'k' is {k}, and there are {len(seeds)} seed examples"
         )
     if how == "fixed":
-        return FixedExamples(tuple(map(as_shot, seeds)))
-    return nearest_examples(seeds, embedder, read_examples(Path(data), task))
+        return FixedExamples(tuple(seed.shot for seed in seeds))
+    from voirdire_retrieval import nearest_examples  # noqa: PLC0415 - an extra
+
+    found: ExampleSelector = nearest_examples(seeds, embedder, read_examples(Path(data), task))
+    return found

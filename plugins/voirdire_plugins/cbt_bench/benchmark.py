@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,18 +16,15 @@ from voirdire.examining.labels import (
     with_session_texts,
 )
 from voirdire.examining.preferences import with_comparisons
-from voirdire.store import is_session, read_session, responses_frame
-from voirdire.store.subjects import iterate_items
+from voirdire.store import is_session, responses_frame, session_items
 from voirdire.study import Study, build_study
-from voirdire_plugins.cbt_bench import published
-from voirdire_plugins.cbt_bench.criteria import CRITERIA, DIFFICULTIES
-from voirdire_plugins.cbt_bench.data import path_of
+from voirdire_plugins.cbt_bench.comparison import CRITERIA, DIFFICULTIES
+from voirdire_plugins.cbt_bench.data import HUMAN, PRINTED, path_of, printed_scores
 from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_findings, data_sections
 from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask
 
 if TYPE_CHECKING:
     from voirdire.examining import Examination
-    from voirdire.schema import Item
 
 #: The rater under whose name the published labels and right answers stand.
 KEY = "Experts"
@@ -71,7 +67,7 @@ class CBTBench:
                 notes=(*examination.notes, *baseline_notes(folder)),
                 findings=(*examination.findings, *data_findings(folder)),
             )
-        items = _items(session)
+        items = session_items(session)
         uses = {rater.use for rater in examination.study.panel}
         for key, task in TASKS.items():
             if f"cbt-{key}" in uses:
@@ -94,22 +90,17 @@ def _labels(examination: Examination, session: Path, task: LabelTask) -> Examina
     """Scores against the experts, beside the printed human where all items were asked."""
     use = f"cbt-{task.key}"
     found = read_keyed(examination, KEY, task.labels, use)
-    whole = len(found.truth.items) == published.TABLE_3[task.key][0]
-    human = published.printed_scores(task.key)[published.HUMAN]
+    whole = len(found.truth.items) == PRINTED["table_3"][task.key][0]
+    human = printed_scores(task.key)[HUMAN]
     raters = [rater.name for rater in examination.study.panel if rater.use == use]
     excess = excess_findings(session, raters, task.at_most, task.name)
     return keyed_labels(
         examination.replace(findings=(*excess, *examination.findings)),
         found,
         task.name,
-        published.HUMAN,
-        {published.HUMAN: human} if whole else {},
+        HUMAN,
+        {HUMAN: human} if whole else {},
     )
-
-
-def _items(folder: Path) -> tuple[Item, ...]:
-    with closing(read_session(folder)) as connection:
-        return tuple(iterate_items(connection))
 
 
 BENCHMARK = CBTBench()

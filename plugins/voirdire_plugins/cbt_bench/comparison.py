@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire import InputError
 from voirdire.schema import Attribute, Rubric, Sampling, Scale
 from voirdire_judges.pairwise import PairwiseJudge
 from voirdire_judges.pairwise import make as make_pairwise
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA, OVERALL
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+_TABLE = resource("cbt_bench", "criteria")
+#: What exercises are sorted by, beside the categories of Table 12.
+DIFFICULTIES: tuple[str, ...] = tuple(_TABLE["difficulties"])
+#: Attributes of every comparison, in order: four criteria, whose meaning is the category's.
+ATTRIBUTES: tuple[str, ...] = tuple(_TABLE["attributes"])
+#: Category -> what its responses are compared on (Table 13).
+CRITERIA: dict[str, tuple[str, ...]] = {
+    category: tuple(texts) for category, texts in _TABLE["criteria"].items()
+}
 
 
 def make(
@@ -38,6 +48,15 @@ def make(
     for category, texts in found.items():
         if len(texts) != len(ATTRIBUTES) - 1:
             raise InputError(f"cbt-dp: category {category!r} needs four criteria, got {texts!r}")
-    asked = (*(Attribute(name) for name in ATTRIBUTES[:-1]), Attribute(ATTRIBUTES[-1], OVERALL))
+    asked = (
+        *(Attribute(name) for name in ATTRIBUTES[:-1]),
+        Attribute(ATTRIBUTES[-1], _TABLE["overall"]),
+    )
     compared = Rubric("cbt-dp", asked, Scale(-2, 2))
     return make_pairwise(compared, criteria_by="category", criteria_of=found, sampling=sampling)
+
+
+def experts(names: Sequence[str], reason: str) -> dict[str, Any]:
+    """The part of a study by which people compare too; `reason` is what they are asked to say."""
+    asked = {**_TABLE["experts"], "raters": list(names), "criteria_of": _TABLE["criteria"]}
+    return {**asked, "reason": reason} if reason else asked

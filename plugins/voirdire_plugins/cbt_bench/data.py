@@ -1,59 +1,34 @@
-"""The published files of level II, read as they are."""
+"""The published files of level II, and what the paper prints of them and of level III."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from voirdire import TableError
-from voirdire.errors import duplicate, not_one_of
-from voirdire.schema import Item
-from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, primary_of
+from voirdire import tables
+from voirdire.examining.printed import (
+    PrintedAverage,
+    PrintedMean,
+    PrintedSum,
+    averages_of,
+    means_of,
+    printed_checks,
+    sums_of,
+)
+from voirdire.tables import Example, check_pool
+from voirdire_plugins.cbt_bench.labels import HIERARCHY, TASKS, LabelTask, plain, primary_of
+from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from voirdire.tabular import Section
+
 Split = Literal["test", "seed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One situation with the patient's thoughts and the experts' labels."""
-
-    id: str
-    situation: str
-    thoughts: str
-    labels: tuple[str, ...]
-
-    @property
-    def item(self) -> Item:
-        """The example as an item that annotators are asked about."""
-        return Item(self.id, self.thoughts, {"situation": self.situation})
-
-    @property
-    def text_key(self) -> str:
-        """Situation and thoughts up to case and white space: what tells texts apart."""
-        return text_key(self.situation, self.thoughts)
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """A row of Table 3."""
-
-    examples: int
-    labels: int
-    situation: float
-    thoughts: float
-    mean_labels: float
-    most_labels: int
-
-
-def text_key(situation: str, thoughts: str) -> str:
-    """Situation and thoughts up to case and white space."""
-    return " ".join(f"{situation}\n{thoughts}".casefold().split())
+#: What Zhang et al. (2025) print, table by table; published.toml says what each row holds.
+PRINTED = resource("cbt_bench", "published")
+HUMAN = "Human"
+_PLACE = {"qa": 0, "cd": 1, "pc": 2, "fc": 3}
 
 
 def path_of(folder: Path, task: LabelTask, split: Split = "test") -> Path:
@@ -62,104 +37,81 @@ def path_of(folder: Path, task: LabelTask, split: Split = "test") -> Path:
 
 
 def read_examples(folder: Path, task: LabelTask, split: Split = "test") -> tuple[Example, ...]:
-    """The examples of a task.
+    """The examples of a task; see `voirdire.tables.read_examples`."""
+    path, texts = path_of(folder, task, split), ("situation", "thoughts")
+    labels = task.labels
+    return tables.read_examples(path, texts, task.field, labels, name=task.name, plain=plain)
 
-    Raises
-    ------
-    TableError
-        The file is absent or no list of records; a record lacks a field, repeats an id or a label,
-        or holds a label outside the task's set. The message names the record.
+
+def read_seeds(folder: Path, task: LabelTask) -> tuple[Example, ...]:
+    """The seed examples of a task, refused where one stands in its test set.
+
+    Seeds serve only their own task: 7 to 19 of the 20 of another are items of this one's test set.
     """
-    path = path_of(folder, task, split)
-    found: dict[str, Example] = {}
-    for number, record in enumerate(_records(path), start=1):
-        example = _example(record, task, f"{path.name}, record {number}")
-        if example.id in found:
-            where = f"{path.name}, record {number}"
-            raise duplicate("id", example.id, where, error=TableError)
-        found[example.id] = example
-    return tuple(found.values())
+    seeds = read_examples(folder, task, "seed")
+    check_pool(seeds, read_examples(folder, task), task.name)
+    return seeds
 
 
-def label_counts(examples: Iterable[Example], task: LabelTask) -> dict[str, int]:
-    """How many examples carry each label, the declared order kept (Tables 9-11)."""
-    given = [label for example in examples for label in example.labels]
-    return {label: given.count(label) for label in task.labels}
+def other_beliefs(
+    primary: Iterable[Example], fine: Iterable[Example]
+) -> tuple[int, tuple[tuple[str, str, str], ...]]:
+    """How many examples both tasks have; those whose primary beliefs their fine ones do not imply.
+
+    Each of these with its id, the primary beliefs given and those implied, in words.
+    """
+    given = {example.id: example.labels for example in primary}
+    both = [example for example in fine if example.id in given]
+    rows = []
+    for example in both:
+        implied = {primary_of(label) for label in example.labels}
+        if set(given[example.id]) != implied:
+            ordered = (label for label in HIERARCHY if label in implied)
+            rows.append((example.id, "; ".join(given[example.id]), "; ".join(ordered)))
+    return len(both), tuple(rows)
 
 
-def statistics(examples: tuple[Example, ...], task: LabelTask) -> Statistics:
-    """A row of Table 3; lengths in characters."""
-    return Statistics(
-        len(examples),
-        len(task.labels),
-        fmean(len(e.situation) for e in examples),
-        fmean(len(e.thoughts) for e in examples),
-        fmean(len(e.labels) for e in examples),
-        max(len(e.labels) for e in examples),
+def printed_scores(task: str) -> dict[str, float]:
+    """Table 5's column of a task (``qa`` accuracy, else weighted F1), as shares.
+
+    >>> printed_scores("pc")["Human"]
+    0.776
+    """
+    return {model: round(row[_PLACE[task]] / 100, 4) for model, row in PRINTED["table_5"].items()}
+
+
+def printed_numbers() -> tuple[list[PrintedAverage], list[PrintedSum], list[PrintedMean]]:
+    """Averages, sums and means of level III: the last are of as many scores as the sums add up to.
+
+    The means are those of Tables 8 and 23, and of Table 6.
+    """
+    overall, totals = PRINTED["table_6"], PRINTED["table_12"]
+    sums = sums_of("Table 12", totals["rows"], totals["all"])
+    sizes = [one.sums[0] for one in sums[:-1]]
+    means = means_of("Tables 8 and 23", PRINTED["table_23"], sizes, "exercise", "criterion")
+    six = {model: row["means"] for model, row in overall.items()}
+    return (
+        averages_of("Table 6", overall),
+        sums,
+        means + means_of("Table 6", six, sizes, "exercise"),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class HierarchyCheck:
-    """Primary beliefs of one task held against those that the other's fine beliefs imply.
-
-    `differing` holds the id, the primary beliefs given, and those implied.
-    """
-
-    shared: int
-    differing: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+def level_three() -> Section:
+    """Printed numbers of level III that can be checked without the data."""
+    averages, (*rows, whole), means = printed_numbers()
+    said = "The exercises are not public; what can be checked are the printed sums and means."
+    sums = [*(one for one in rows if not one.fits), whole]
+    return printed_checks("Printed numbers of level III, checked", said, averages, sums, means)
 
 
-def check_hierarchy(primary: Iterable[Example], fine: Iterable[Example]) -> HierarchyCheck:
-    """Examples of both tasks whose primary beliefs are not those of their fine-grained ones."""
-    given = {example.id: example for example in primary}
-    both = [(given[e.id], e) for e in fine if e.id in given]
-    order = TASKS["pc"].labels
-    differing = []
-    for major, minor in both:
-        implied = {primary_of(label) for label in minor.labels}
-        if set(major.labels) != implied:
-            ordered = tuple(label for label in order if label in implied)
-            differing.append((major.id, major.labels, ordered))
-    return HierarchyCheck(len(both), tuple(differing))
+def there(folder: Path) -> dict[str, tuple[Example, ...]]:
+    """The test set of each task whose file is in a folder."""
+    known = {key: task for key, task in TASKS.items() if path_of(folder, task).is_file()}
+    return {key: read_examples(folder, task) for key, task in known.items()}
 
 
-def _records(path: Path) -> list[Any]:
-    try:
-        found = json.loads(path.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise TableError(f"{path}: cannot be read as JSON ({error})") from None
-    if not isinstance(found, list) or not found:
-        raise TableError(f"{path}: a list of examples is needed")
-    return found
-
-
-def _example(record: Any, task: LabelTask, where: str) -> Example:
-    if not isinstance(record, dict):
-        raise TableError(f"{where}: an object is needed, got {record!r:.60}")
-    texts = {name: _text(record, name, where) for name in ("id", "situation", "thoughts")}
-    labels = record.get(task.field)
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise TableError(f"{where}: key {task.field!r} must be a list of labels, got {labels!r}")
-    return Example(**texts, labels=_declared(labels, task, f"{where} (id {texts['id']!r})"))
-
-
-def _text(record: Mapping[str, Any], name: str, where: str) -> str:
-    value = record.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise TableError(f"{where}: key {name!r} must be a text, got {value!r}")
-    return value
-
-
-def _declared(labels: list[str], task: LabelTask, where: str) -> tuple[str, ...]:
-    found: list[str] = []
-    for given in labels:
-        label = task.label(given)
-        if label is None:
-            raise not_one_of(f"label of {task.name}", given, task.labels, where, TableError)
-        if label in found:
-            raise duplicate("label", given, where, error=TableError)
-        found.append(label)
-    return tuple(found)
+def seed_sets(folder: Path) -> dict[str, tuple[Example, ...]]:
+    """The seeds of each task whose file of them is in a folder, by the task's name."""
+    known = [task for task in TASKS.values() if path_of(folder, task, "seed").is_file()]
+    return {task.name: read_examples(folder, task, "seed") for task in known}

@@ -44,10 +44,6 @@ class LabelTask:
     labels: tuple[str, ...]
     at_most: int
 
-    def label(self, text: str) -> str | None:
-        """The declared label that a text is, whichever apostrophe it is written with."""
-        return next((label for label in self.labels if plain(label) == plain(text)), None)
-
 
 _LABELS = {
     "cd": DISTORTIONS,

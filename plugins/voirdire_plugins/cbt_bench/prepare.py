@@ -8,19 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.study import annotator_panel, keyed_study, named_models, write_study
-from voirdire.tables import QuestionColumns, held_out, read_answers, read_questions
+from voirdire.study import (
+    ITEMS_FILE,
+    compared_study,
+    keyed_study,
+    model_entries,
+    write_study,
+)
+from voirdire.tables import (
+    QuestionColumns,
+    held_out,
+    read_answers,
+    read_questions,
+    read_records,
+)
+from voirdire_plugins.cbt_bench import comparison
 from voirdire_plugins.cbt_bench.benchmark import KEY, REFERENCE
-from voirdire_plugins.cbt_bench.criteria import ATTRIBUTES, CRITERIA
+from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
-from voirdire_plugins.cbt_bench.exercises import read_exercises
 from voirdire_plugins.cbt_bench.labels import task_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-_ITEMS, _RESPONSES = "items.jsonl", "responses.csv"
+#: What a file of exercises holds.
+COLUMNS = ("id", "category", "difficulty", "statement", "reference")
 
 
 def write_label_study(  # noqa: PLR0913 - each is an option of the command
@@ -74,7 +87,9 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
         f"CBT-Bench: {found.name}",
         found.labels,
         ((example.id, example.labels) for example in read_examples(folder, found)),
-        annotator_panel(models, f"cbt-{found.key}", options, **_how(model_options)),
+        model_entries(
+            models, f"cbt-{found.key}", options, temperature=0.0, model_options=model_options
+        ),
         key=KEY,
         people=None if people is None else read_answers(people),
         **{"items": items, **(more or {})},
@@ -113,16 +128,13 @@ def write_question_study(  # noqa: PLR0913 - each is an option of the command
         "CBT-Bench: CBT-QA",
         tuple(ascii_uppercase[:most]),
         ((question.id, question.answer) for question in found),
-        annotator_panel(models, "cbt-qa", options, **_how(model_options)),
+        model_entries(models, "cbt-qa", options, temperature=0.0, model_options=model_options),
         key=KEY,
         people=None if people is None else read_answers(people),
-        **{
-            "items": {"path": _ITEMS, "extra": ["choices", "several", "type"]},
-            **(more or {}),
-        },
+        **{"items": {"path": ITEMS_FILE, "extra": ["choices", "several", "type"]}, **(more or {})},
     )
     asked = pl.DataFrame([question.fields for question in found])
-    return write_study(out, study, {_ITEMS: asked, **tables})
+    return write_study(out, study, {ITEMS_FILE: asked, **tables})
 
 
 def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
@@ -144,7 +156,7 @@ def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
     Parameters
     ----------
     exercises : path
-        The user's file; see `read_exercises`.
+        The user's file, with `COLUMNS`; see `voirdire.tables.read_records`.
     models, judges : sequence of str
         Models that answer, and models that compare.
     order : {"both", "random"}
@@ -158,50 +170,23 @@ def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
 
     The other parameters are those of `write_label_study`, and so are errors.
     """
-    found = read_exercises(exercises, columns=columns)
+    records = read_records(
+        exercises, COLUMNS, {"category": list(CRITERIA), "difficulty": DIFFICULTIES},
+        what="exercise", names=columns,
+    )  # fmt: skip
+    items = [{"text": one.pop("statement"), **one} for one in records]
     judged = model_options if judge_options is None else judge_options
-    given = {"model_options": dict(model_options)} if model_options else {}
-    judging = {"kind": "judge", "use": "cbt-dp", "temperature": 0.0}
-    judging |= {"model_options": dict(judged)} if judged else {}
-    extra = ("category", "difficulty", "reference")
-    items = [
-        {"text": e.statement, **{name: getattr(e, name) for name in ("id", *extra)}} for e in found
-    ]
-    study = {
-        "name": "cbt-dp",
-        "title": "CBT-Bench: CBT-DP",
-        "items": {"path": _ITEMS, "extra": list(extra)},
-        "responses": {"path": _RESPONSES},
-        "generators": [
-            {"name": n, "use": "cbt-dp", "model": m, **given} for n, m in named_models(models)
-        ],
-        "panel": [{"name": n, "model": m, **judging} for n, m in named_models(judges)],
-        "comparisons": {"against": REFERENCE, "order": order},
-        "rubric": {"scale": [-2, 2], "attributes": list(ATTRIBUTES)},
-        **({"humans": _experts(experts, reason)} if experts else {}),
+    study, tables = compared_study(
+        "cbt-dp",
+        "CBT-Bench: CBT-DP",
+        items,
+        {one["id"]: one["reference"] for one in items},
+        model_entries(models, "cbt-dp", kind="", model_options=model_options),
+        model_entries(judges, "cbt-dp", kind="judge", temperature=0.0, model_options=judged),
+        ATTRIBUTES,
+        against=REFERENCE,
+        order=order,
+        **({"humans": comparison.experts(experts, reason)} if experts else {}),
         **(more or {}),
-    }
-    references = [(e.id, REFERENCE, e.reference) for e in found]
-    tables = {
-        _ITEMS: pl.DataFrame(items),
-        _RESPONSES: pl.DataFrame(references, schema=["item", "system", "text"], orient="row"),
-    }
+    )  # fmt: skip
     return write_study(out, study, tables)
-
-
-def _experts(names: Sequence[str], reason: str) -> dict[str, Any]:
-    return {
-        "task": "pairwise",
-        "raters": list(names),
-        "order": "random",
-        "show": ["category"],
-        "item_title": "Client statement",
-        "instructions": "Which of the two responses is better, on each criterion and in all?",
-        "criteria_by": "category",
-        "criteria_of": {category: list(texts) for category, texts in CRITERIA.items()},
-        **({"reason": reason} if reason else {}),
-    }
-
-
-def _how(model_options: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"temperature": 0.0, "model_options": dict(model_options or {})}

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire import InputError
 from voirdire.parsing import parse_labels
-from voirdire.store import read_session
-from voirdire.store.subjects import iterate_items
 from voirdire_plugins.distortions.labels import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
     from typing import Any
 
     from voirdire.schema import Item
@@ -48,12 +44,6 @@ def golden_items(items: Iterable[Item]) -> pl.DataFrame:
     """
     rows = [{"item": item.id, "text": item.text, **_labels(item.id, item.extra)} for item in items]
     return pl.DataFrame(rows, schema=ITEMS)
-
-
-def session_items(folder: str | Path) -> pl.DataFrame:
-    """The items of a session, as `golden_items`."""
-    with closing(read_session(folder)) as connection:
-        return golden_items(iterate_items(connection))
 
 
 def _labels(item: str, extra: Mapping[str, Any]) -> dict[str, Any]:

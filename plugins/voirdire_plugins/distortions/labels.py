@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voirdire.parsing import LabelSet
-from voirdire_plugins.resources import resource
+from voirdire_plugins.resources import resource, with_definitions
 
 _SETS = resource("distortions", "labels")
 DISTORTIONS: tuple[str, ...] = tuple(_SETS["distortions"])
@@ -31,6 +31,4 @@ def prompt_of(name: str, *, definitions: bool = False) -> str:
     text = PROMPTS[name]
     if not definitions:
         return text
-    lines = "\n".join(f"- {label}: {said}" for label, said in DEFINITIONS.items())
-    head, mark, form = text.partition("Output Format:")
-    return f"{head}Definitions:\n{lines}\n\n{mark}{form}"
+    return with_definitions(text, DEFINITIONS, before="Output Format:", bullet="- ", gap="\n\n")

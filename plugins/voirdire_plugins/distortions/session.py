@@ -16,7 +16,7 @@ from voirdire.examining.labels import (
     stratified_split,
 )
 from voirdire.files import file_stems, write_text
-from voirdire.store import session_study
+from voirdire.store import session_items, session_study
 from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.distortions.datasets import (
     DataSet,
@@ -24,7 +24,7 @@ from voirdire_plugins.distortions.datasets import (
     configurations,
     missing_prompts,
 )
-from voirdire_plugins.distortions.golden import session_items
+from voirdire_plugins.distortions.golden import golden_items
 from voirdire_plugins.distortions.labels import LABELS, UNSURE
 from voirdire_plugins.resources import resource
 
@@ -79,7 +79,7 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
     InputError
         The session's items have no human labels, or no configuration has both prompts.
     """
-    items = session_items(known.folder)
+    items = golden_items(session_items(known.folder))
     if items["labels"].null_count() == items.height:
         raise InputError(
             f"session {known.folder}: its items have no human labels; name the columns by "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +11,7 @@ import polars as pl
 
 from voirdire.examining.overviews import by_group, decisions, over_judges, spending
 from voirdire.stats import icc
-from voirdire.store import read_session
-from voirdire.store.subjects import iterate_items
+from voirdire.store import session_items
 from voirdire.tabular import Section, Table, count, interval, number, share, text
 from voirdire_plugins.resources import resource
 
@@ -92,9 +90,7 @@ def _guidance(examination: Examination) -> Section:
 
 def conditions(examination: Examination, session: Path) -> Section:
     """The most frequent combinations of conditions, and how the raters score them (figure 3)."""
-    with closing(read_session(session)) as connection:
-        known = {item.id: str(item.extra.get("conditions") or "")
-                 for item in iterate_items(connection)}  # fmt: skip
+    known = {item.id: str(item.extra.get("conditions") or "") for item in session_items(session)}
     named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
              for item, said in known.items()}  # fmt: skip
     counts = Counter(filter(None, named.values()))

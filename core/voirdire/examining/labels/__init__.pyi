@@ -14,6 +14,14 @@ from voirdire.examining.labels.decisions import weighted_f1 as weighted_f1
 from voirdire.examining.labels.errors import error_section as error_section
 from voirdire.examining.labels.errors import label_errors as label_errors
 from voirdire.examining.labels.errors import with_texts as with_texts
+from voirdire.examining.labels.examples import Description as Description
+from voirdire.examining.labels.examples import counts_section as counts_section
+from voirdire.examining.labels.examples import described as described
+from voirdire.examining.labels.examples import described_section as described_section
+from voirdire.examining.labels.examples import matrix_of_examples as matrix_of_examples
+from voirdire.examining.labels.examples import named_counts as named_counts
+from voirdire.examining.labels.examples import overlap_findings as overlap_findings
+from voirdire.examining.labels.examples import overlap_section as overlap_section
 from voirdire.examining.labels.final import AVERAGE as AVERAGE
 from voirdire.examining.labels.final import INCOMPLETE as INCOMPLETE
 from voirdire.examining.labels.final import LABELLED as LABELLED

@@ -18,8 +18,8 @@ from voirdire.examining.labels import (
     methods_of,
     pairs_to_compare,
 )
-from voirdire.store import session_items
 from voirdire.store.findings import kept_findings
+from voirdire.store.frames import session_items
 from voirdire_judges.few_shot import leaks_of
 from voirdire_judges.questionnaires import scale_sections, sweep_sections
 

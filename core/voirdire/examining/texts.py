@@ -145,8 +145,9 @@ def _of_files(examination: Examination) -> Texts:
 
 def _of_session(folder: Path) -> Texts:
     from voirdire import store  # noqa: PLC0415 - loads the store
+    from voirdire.store.frames import session_items  # noqa: PLC0415 - the same
 
-    items = [(item.id, item.text) for item in store.session_items(folder)]
+    items = [(item.id, item.text) for item in session_items(folder)]
     replies = (
         store.replies_frame(folder)
         .filter(pl.col("final") == 1, pl.col("current") == 1, pl.col("stage") != "generate")

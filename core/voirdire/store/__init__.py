@@ -8,7 +8,6 @@ from voirdire.store.frames import (
     preferences_frame,
     ratings_frame,
     responses_frame,
-    session_items,
     session_study,
 )
 from voirdire.store.replies import replies_frame
@@ -23,7 +22,6 @@ __all__ = [
     "reparse",
     "replies_frame",
     "responses_frame",
-    "session_items",
     "session_study",
     "write_tables",
 ]

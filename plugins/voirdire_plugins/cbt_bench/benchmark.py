@@ -16,7 +16,8 @@ from voirdire.examining.labels import (
     with_session_texts,
 )
 from voirdire.examining.preferences import with_comparisons
-from voirdire.store import is_session, responses_frame, session_items
+from voirdire.store import is_session, responses_frame
+from voirdire.store.frames import session_items
 from voirdire.study import Study, build_study
 from voirdire_plugins.cbt_bench.comparison import CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.data import HUMAN, PRINTED, path_of, printed_scores

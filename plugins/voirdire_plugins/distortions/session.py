@@ -16,7 +16,8 @@ from voirdire.examining.labels import (
     stratified_split,
 )
 from voirdire.files import file_stems, write_text
-from voirdire.store import session_items, session_study
+from voirdire.store import session_study
+from voirdire.store.frames import session_items
 from voirdire.study import build_study, study_to_toml
 from voirdire_plugins.distortions.datasets import (
     DataSet,

@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire.examining.overviews import by_group, decisions, over_judges, spending
 from voirdire.stats import icc
-from voirdire.store import session_items
+from voirdire.store.frames import session_items
 from voirdire.tabular import Section, Table, count, interval, number, share, text
 from voirdire_plugins.resources import resource
 

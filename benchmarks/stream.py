@@ -108,7 +108,7 @@ def errors() -> None:
     for n in (1_000, 10_000, 100_000, 1_000_000):
         scores = np.clip(np.rint(3 + rng.normal(size=(n, 1)) + rng.normal(0, 0.8, (n, 5))), 1, 5)
         patterns, _ = count_patterns(scores, [(name, 1) for name in RATERS])
-        rows, count, worst = patterns.by_rater(RATERS), patterns.counts, (0.0, "")
+        rows, count, worst = patterns.rows().by_rater(RATERS), patterns.counts, (0.0, "")
         for name in (*FOR_ALL, *FOR_TWO):
             chosen = rows if name in FOR_ALL else rows[:, [0, 3]]
             one = summed_coefficient(name, chosen.shape[1], [1.0, 2, 3, 4, 5])

@@ -17,7 +17,7 @@ from voirdire import stats
 from voirdire.examining.measures import MEASURES, PAIRWISE
 
 RATERS = ("anna", "ben", "cy")
-ANALYTIC = {"f", "t", "wald", "fisher_z", "percentile"}
+ANALYTIC = {"cluster_jackknife", "f", "t", "wald", "fisher_z", "percentile"}
 
 
 def scores():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -72,23 +73,18 @@ def test_coefficients_of_sums_are_those_in_memory(levels):
     if len(levels) == 2:
         scores = np.where(np.isnan(scores), np.nan, scores > 3)
     patterns, code = count_patterns(scores, [(rater, 1) for rater in RATERS])
-    assert np.array_equal(patterns.scores[code], scores, equal_nan=True)
+    assert np.array_equal(patterns.rows().scores[code], scores, equal_nan=True)
     assert patterns.n == len(scores)
-    rows, analysis = patterns.by_rater(RATERS), Analysis(resamples=0)
+    rows, analysis = patterns.rows().by_rater(RATERS), Analysis(resamples=0)
     for name in FOR_ALL:
         one = summed_coefficient(name, 4, levels)
         expected = MEASURES[name](scores, levels, None, analysis)
         value = one.value(patterns.counts @ one.columns(rows))
         assert value == pytest.approx(expected.value, rel=1e-12), name
         assert one.name == expected.statistic
-    two = {**PAIRWISE, "bias": lambda a, b, *_: voirdire.stats.bias(b, a)}
-    two["mae"] = lambda a, b, *_: voirdire.stats.mae(b, a)
-    two["rmse"] = lambda a, b, *_: voirdire.stats.rmse(b, a)
-    two["loa_low"] = lambda a, b, *_: voirdire.stats.bland_altman(b, a).low
-    two["loa_high"] = lambda a, b, *_: voirdire.stats.bland_altman(b, a).high
-    for name in set(FOR_TWO) & set(two):
+    for name in FOR_TWO:
         one = summed_coefficient(name, 2, levels)
-        expected = two[name](scores[:, 0], scores[:, 3], levels, analysis)
+        expected = PAIRWISE[name](scores[:, 0], scores[:, 3], levels, analysis)
         value = one.value(patterns.counts @ one.columns(rows[:, [0, 3]]))
         assert value == pytest.approx(expected.value, rel=1e-12, abs=1e-15), name
     from sklearn.metrics import f1_score
@@ -335,7 +331,6 @@ def test_runs_missing_rows_and_off_scale_values(tmp_path):
         (lambda f: f.rename({"rater": "who"}), "no column of the raters of a row.*--rater"),
         (lambda f: pl.concat([f, f[:1]]), "occurs more than once"),
         (lambda f: f.with_columns(item=pl.lit(None, pl.String)), "row 1: the item is missing"),
-        (lambda f: f.with_columns(score=pl.col("score") + 0.013), "lie on no grid"),
     ],
 )
 def test_what_cannot_be_streamed_is_named(tmp_path, change, message):
@@ -345,19 +340,184 @@ def test_what_cannot_be_streamed_is_named(tmp_path, change, message):
         examined(path, streaming=True)
 
 
-def test_large_files_on_no_grid_are_read_whole(tmp_path, monkeypatch):
-    """Nobody asked for a stream: what it cannot sum, memory can."""
+def test_large_files_are_streamed_unasked(tmp_path, monkeypatch):
+    """Those of one rating a row, whatever the scores; wide tables are read whole."""
     from voirdire.examining.streaming import source
 
     monkeypatch.setattr(source, "MOST_IN_MEMORY", 100)
     path = tmp_path / "ratings.parquet"
     frame = ratings(items=60)
+    for change in (0, 0.013):
+        frame.with_columns(score=pl.col("score") + change).write_parquet(path)
+        found = examined(path, resamples=0)
+        assert "streamed" in {one.kind for one in found.findings}
+        assert found.results[0].n_pairs > 100
+    wide = frame.pivot("rater", index=["item", "system"], values="score")
+    wide.write_parquet(path)
+    assert "streamed" not in {one.kind for one in examined(path, resamples=0).findings}
+
+
+def uneven(frame, raters=RATERS, seed=1):
+    """The scores of some raters moved off every grid, and kept on the scale."""
+    rng = np.random.default_rng(seed)
+    off = pl.Series(rng.uniform(-0.4, 0.4, frame.height))
+    moved = (pl.col("score") + off).clip(1, 5)
+    return frame.with_columns(
+        score=pl.when(pl.col("rater").is_in(raters)).then(moved).otherwise("score")
+    )
+
+
+def test_weights_of_nodes_keep_all_squares_and_products():
+    """Sums of any quadratic over responses are those over nodes, and so is each response's."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(3, 1, (500, 4)) @ rng.normal(size=(4, 4))
+    scores[rng.random(scores.shape) < 0.1] = np.nan
+    columns = [(name, 1) for name in "abcd"]
+    patterns, code = count_patterns(scores, columns, gate=0.5)
+    rows = patterns.rows()
+    shares = rows.shares(scores, columns)
+    assert rows.counts.sum() == pytest.approx(500)
+    assert np.array_equal(
+        rows.scores >= 0.5, np.repeat(rows.scores[:: rows.each] >= 0.5, rows.each, 0)
+    )
+
+    def quadratic(x):
+        x = np.nan_to_num(x)
+        return np.stack([x[:, 0] * x[:, 3], x[:, 1] ** 2 - x[:, 2], x.sum(axis=1) ** 2], axis=1)
+
+    at = quadratic(rows.scores)
+    assert rows.counts @ at == pytest.approx(quadratic(scores).sum(axis=0), rel=1e-12)
+    own = np.einsum("nk,nkf->nf", shares, at.reshape(-1, rows.each, 3)[code])
+    assert own == pytest.approx(quadratic(scores), rel=1e-9, abs=1e-9)
+
+
+def test_moments_of_parts_are_those_of_all():
+    """Also where one part lies on the grid, and where all is far from 0."""
+    rng = np.random.default_rng(3)
+    scores = 100 + rng.integers(0, 3, (400, 2)) + np.where(np.arange(400) < 200, 0, 0.123)[:, None]
+    columns = [("a", 1), ("b", 1)]
+    whole, _ = count_patterns(scores, columns)
+    first, second = (count_patterns(part, columns)[0] for part in (scores[:200], scores[200:]))
+    assert not first.loose
+    both = first + second
+    assert both.counts.tolist() == whole.counts.tolist() == [400]
+    expected = (scores - scores.mean(axis=0)).T @ (scores - scores.mean(axis=0))
+    for moments in (both.moments, whole.moments):
+        assert moments.square[0] == pytest.approx(expected, rel=1e-11)
+        assert moments.mean[0] == pytest.approx(scores.mean(axis=0), rel=1e-15)
+
+
+LOOSE = [
+    (1, 0, RATERS, None),
+    (3, 4, RATERS, 3.3),
+    (3, 0, ("judge_a",), None),
+    (1, 4, ("judge_a", "human1"), 3.3),
+]
+
+
+@pytest.mark.parametrize(("systems", "per_cluster", "raters", "gate"), LOOSE)
+def test_scores_on_no_grid_are_examined_as_in_memory(tmp_path, systems, per_cluster, raters, gate):
+    path = tmp_path / "ratings.parquet"
+    uneven(ratings(3000 // systems, systems, per_cluster), raters).write_parquet(path)
+    names = ["icc", "alpha_interval", "ccc", "pearson", "rmse", "alpha", "mae"]
+    streamed = examined(path, streaming=True, measures=names, gate=gate, resamples=50)
+    whole = examined(path, measures=names, gate=gate, resamples=0)
+    assert streamed.study.rubric == whole.study.rubric
+    (one,), (other,) = streamed.results, whole.results
+    for field in dataclasses.fields(other):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(b, float):
+            assert a == pytest.approx(b, rel=1e-12, abs=1e-13, nan_ok=True), field.name
+        elif isinstance(b, int | str):
+            assert a == b, field.name
+    for one, other in zip(streamed.measures, whole.measures, strict=True):
+        if one.name == "alpha":  # counts levels
+            assert one.estimate.reason == "not_summable"
+        else:
+            assert one.estimate.value == pytest.approx(other.estimate.value, rel=1e-12), one.name
+    states = [
+        [(v.use, v.target, v.state, v.reason) for v in found.verdicts]
+        for found in (streamed, whole)
+    ]
+    assert states[0] == states[1]
+    (one,), (other,) = streamed.evidence, whole.evidence
+    seen = 0
+    for a, b in zip(one.components, other.components, strict=True):
+        assert (a.name, a.state, a.reason, a.count) == (b.name, b.state, b.reason, b.count)
+        assert a.estimate == pytest.approx(b.estimate, rel=5e-4, abs=1e-4, nan_ok=True), a.name
+        assert a.se == pytest.approx(b.se, rel=0.02, abs=1e-9, nan_ok=True), a.name
+        seen += math.isfinite(a.se)
+    assert seen >= 6
+    for kind in ("responses", "humans_responses", "graded", "humans_graded"):
+        a, b = getattr(one, kind), getattr(other, kind)
+        assert (a is None) == (b is None)
+        if b is not None:
+            assert np.allclose(a.confusion, b.confusion, rtol=1e-12)
+            assert set(b.scores) - set(a.scores) <= {"roc_auc"}
+            for name, score in a.scores.items():
+                assert score.value == pytest.approx(b[name].value, rel=1e-11), name
+
+
+def numbers_of(found):
+    """Every float of the results, measures and evidence, in one order."""
+    texts = [
+        plain(one)
+        for part in ("results", "ceiling", "measures", "evidence")
+        for one in getattr(found, part)
+    ]
+    return [float(word) for text in texts for word in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text)]
+
+
+def test_scores_on_no_grid_are_the_same_however_they_are_cut(tmp_path):
+    frame = uneven(ratings(items=200), ("judge_a", "human2"))
+    found = []
+    for number, rows in enumerate((150, 100_000)):
+        folder = tmp_path / str(number)
+        shuffled = frame.sample(fraction=1, shuffle=True, seed=number)
+        batches = [shuffled[at : at + 500] for at in range(0, shuffled.height, 500)]
+        write_layout(batches, folder, rows=frame.height, part_rows=rows)
+        found.append(examined(folder, measures=["icc", "ccc"], resamples=40))
+    a, b = map(numbers_of, found)
+    assert len(a) == len(b) > 300
+    assert a == pytest.approx(b, rel=1e-9, abs=1e-11, nan_ok=True)
+    values = [[one.estimate.value for one in each.measures] for each in found]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
+def test_too_many_different_rows_become_moments(tmp_path, monkeypatch):
+    """A scale of 0 to 100 by four raters: levels that cannot be counted are not needed."""
+    from voirdire.stats import rating_sums
+
+    frame = ratings(items=300, systems=1, per_cluster=0)
+    rng = np.random.default_rng(0)
+    fine = pl.Series(rng.integers(-10, 10, frame.height))
+    frame = frame.with_columns(score=(pl.col("score") * 18 + fine).clip(0, 100))
+    path = tmp_path / "ratings.parquet"
     frame.write_parquet(path)
-    assert "streamed" in {found.kind for found in examined(path, resamples=0).findings}
-    frame.with_columns(score=pl.col("score") + 0.013).write_parquet(path)
     whole = examined(path, resamples=0)
-    assert "streamed" not in {found.kind for found in whole.findings}
-    assert whole.results[0].n_pairs > 100
+    monkeypatch.setattr(rating_sums, "MOST_PATTERNS", 50)
+    streamed = examined(path, streaming=True, resamples=0)
+    a, b = streamed.results[0], whole.results[0]
+    for name in ("icc_c1", "icc_a1", "ccc", "bias", "rmse"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-12), name
+    states = [[one.state for one in found.verdicts] for found in (streamed, whole)]
+    assert states[0] == states[1]
+
+
+def test_values_off_the_scale_on_no_grid_are_missing(tmp_path):
+    frame = uneven(ratings(items=400, per_cluster=0))
+    rows = pl.Series(np.arange(frame.height) % 997 == 0)
+    frame = frame.with_columns(score=pl.when(rows).then(9.137).otherwise("score"))
+    path = tmp_path / "ratings.parquet"
+    frame.write_parquet(path)
+    streamed, whole = (examined(path, streaming=one, resamples=0) for one in (True, False))
+    a, b = streamed.results[0], whole.results[0]
+    assert (a.n_pairs, a.n_expected) == (b.n_pairs, b.n_expected)
+    assert a.icc_c1 == pytest.approx(b.icc_c1, rel=1e-12)
+    off = {one.table: one.count for one in streamed.findings if one.kind == "out_of_scale"}
+    assert sum(off.values()) == rows.sum()
+    with pytest.raises(TableError, match=r"gave 9.137 on quality, off the scale 1 to 5"):
+        examined(path, streaming=True, off_scale="error")
 
 
 def test_what_is_no_stream_says_so(tmp_path):

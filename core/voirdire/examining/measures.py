@@ -15,6 +15,7 @@ from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import open_source
 from voirdire.examining.verdict.gathering import clusters_of
+from voirdire.stats.rating_sums import summed_coefficient, summed_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,6 +92,31 @@ def _score(statistic: Callable[..., Estimate]) -> Pairwise:
     return lambda a, b, _, analysis: statistic(a, b, level=analysis.level)
 
 
+def _limit(side: str) -> Pairwise:
+    def limit(a: Any, b: Any, _: Levels, analysis: Analysis) -> Estimate:
+        found: Estimate = getattr(stats.bland_altman(b, a, level=analysis.level), side)
+        return found
+
+    return limit
+
+
+def _summed(name: str) -> Pairwise:
+    """A coefficient of sums, with the jackknife's interval over responses."""
+
+    def coefficient(a: Any, b: Any, levels: Levels, analysis: Analysis) -> Estimate:
+        scores = np.stack([a, b], axis=1)
+        both = ~np.isnan(scores).any(axis=1)
+        one = summed_coefficient(name, 2, levels or np.unique(scores[both]).tolist())
+        columns = one.columns(scores[both])
+        found = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
+        return summed_estimate(
+            one, one.value(columns.sum(axis=0)), [found.interval(analysis.level)],
+            n=int(both.sum()), k=2, left_out=int((~both).sum()),
+        )  # fmt: skip
+
+    return coefficient
+
+
 #: Name -> coefficient of a (responses, raters) matrix on declared levels.
 MEASURES: dict[str, Coefficient] = {
     "icc": _icc("A,1"),
@@ -112,7 +138,7 @@ MEASURES: dict[str, Coefficient] = {
     "agreement": _kappa(stats.joint_agreement),
 }
 
-#: Name -> coefficient of two raters' scores.
+#: Name -> coefficient of two raters' scores; `bias` and limits are of the second less the first.
 PAIRWISE: dict[str, Pairwise] = {
     "cohen": _cohen(None),
     "qwk": _cohen("quadratic"),
@@ -120,6 +146,12 @@ PAIRWISE: dict[str, Pairwise] = {
     "pearson": _score(stats.pearson),
     "spearman": _score(stats.spearman),
     "kendall": _score(stats.kendall),
+    "bias": lambda a, b, _, analysis: stats.bias(b, a, level=analysis.level),
+    "mae": lambda a, b, _, analysis: stats.mae(b, a, level=analysis.level),
+    "rmse": _summed("rmse"),
+    "loa_low": _limit("low"),
+    "loa_high": _limit("high"),
+    "f1": _summed("f1"),
 }
 
 
@@ -140,7 +172,8 @@ def measure(
     measures : sequence of str
         Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
         alpha_nominal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement. For each pair
-        of raters: cohen, qwk, ccc, pearson, spearman, kendall.
+        of raters: cohen, qwk, ccc, pearson, spearman, kendall, bias, mae, rmse, loa_low, loa_high
+        (limits of agreement), f1. The bias of a pair is that of the first less the second.
     raters : sequence of str, optional
         Only these: names (in a wide file without a study, the columns that are raters), or
         ``"humans"`` or ``"judges"`` where a study or the file says who is one.
@@ -179,6 +212,28 @@ def measure(
     return frame_of(measures_of(cube, panel, study.analysis, clusters))
 
 
+def measured(analysis: Analysis, panel: Panel) -> Sequence[str]:
+    """The raters whose agreement the study asks for.
+
+    Raises
+    ------
+    InputError
+        An unknown name, of a measure or a rater; the message lists those there are. Fewer than two
+        raters to measure.
+    """
+    names, raters = analysis.measures, panel.chosen(analysis.raters)
+    unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
+    if unknown:
+        raise not_one_of("measure", unknown[0], [*MEASURES, *PAIRWISE])
+    if names and len(raters) < FEWEST_RATERS:
+        asked = ", ".join(analysis.raters) or "all raters"
+        raise InputError(
+            f"a measure needs two raters, and {asked} gives {', '.join(raters) or 'none'} "
+            f"(raters: {', '.join(panel.names)})"
+        )
+    return raters
+
+
 def measures_of(
     cube: Cube, panel: Panel, analysis: Analysis, clusters: Clusters = None
 ) -> tuple[Measure, ...]:
@@ -189,24 +244,13 @@ def measures_of(
     Raises
     ------
     InputError
-        An unknown name, of a measure or a rater; the message lists those there are. Fewer than two
-        raters to measure.
+        As `measured`.
     """
-    names = analysis.measures
-    unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
-    if unknown:
-        raise not_one_of("measure", unknown[0], [*MEASURES, *PAIRWISE])
-    raters = panel.chosen(analysis.raters)
-    if len(raters) < FEWEST_RATERS:
-        asked = ", ".join(analysis.raters) or "all raters"
-        raise InputError(
-            f"a measure needs two raters, and {asked} gives {', '.join(raters) or 'none'} "
-            f"(raters: {', '.join(panel.names)})"
-        )
+    raters = measured(analysis, panel)
     rows = [cube.raters.index(name) for name in raters]
     return tuple(
         measure
-        for name in names
+        for name in analysis.measures
         for at, attribute in enumerate(cube.attributes)
         for measure in _measure(
             name, attribute, cube.scores[rows, at], clusters, raters, panel.scale, analysis

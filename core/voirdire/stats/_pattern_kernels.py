@@ -10,23 +10,17 @@ from voirdire.stats._jit import njit
 
 #: Scores are counted in this many steps a point: whole, half, quarter and tenth points are exact.
 STEPS = 20
-#: What stands for a missing score among whole steps, and for one that was not asked for.
-MISSING, UNASKED = np.int32(-(2**31)), np.int32(-(2**31) + 1)
+#: What stands for a missing score among whole steps; up to `LAST`, one that was not asked for, and
+#: scores on no grid, below the gate and above it.
+MISSING, LAST = np.int32(-(2**31)), np.int32(-(2**31) + 3)
 
 #: Where the distribution function of Poisson(1) passes, in 65536ths, rounded.
 _POISSON = np.array([24109, 48218, 60273, 64291, 65296, 65497, 65530, 65535], dtype=np.uint16)
 
 
 @njit(nogil=True)
-def whole_steps(scores: Any, out: Any) -> Any:
-    """Scores as whole steps, MISSING where NaN.
-
-    Returns the greatest common step, the least and the most; (0, 0, 0) off the grid.
-    """
-    gcd: Any = 0
-    low: Any = 0
-    high: Any = 0
-    seen = False
+def whole_steps(scores: Any, out: Any) -> bool:
+    """Scores as whole steps, MISSING where NaN; whether all lie on the grid."""
     for place in range(scores.size):
         value = scores[place]
         if np.isnan(value):
@@ -35,16 +29,29 @@ def whole_steps(scores: Any, out: Any) -> Any:
         scaled = value * STEPS
         step = np.rint(scaled)
         if abs(scaled - step) > 1e-9 or abs(step) > 1e8:
-            return 0, 0, 0
-        whole = np.int64(step)
-        out[place] = whole
+            return False
+        out[place] = np.int64(step)
+    return True
+
+
+@njit(nogil=True)
+def grid_of(steps: Any) -> Any:
+    """The greatest common step, the least and the most of the scores among whole steps."""
+    gcd: Any = 0
+    low: Any = 0
+    high: Any = 0
+    seen = False
+    for place in range(steps.size):
+        step = np.int64(steps[place])
+        if step <= LAST:
+            continue
         if not seen:
-            low = high = whole
+            low = high = step
             seen = True
-        low, high = min(low, whole), max(high, whole)
-    for place in range(scores.size):
-        if out[place] != MISSING:
-            rest = out[place] - low
+        low, high = min(low, step), max(high, step)
+    for place in range(steps.size):
+        if steps[place] > LAST:
+            rest = np.int64(steps[place]) - low
             while rest != 0:
                 gcd, rest = rest, gcd % rest
             if gcd == 1:
@@ -54,13 +61,13 @@ def whole_steps(scores: Any, out: Any) -> Any:
 
 @njit(nogil=True)
 def pattern_keys(steps: Any, system: Any, unit: int, low: int, base: int, out: Any) -> None:
-    """One number a row (n, C) of steps and its system; digit 0 is missing, 1 was not asked for."""
+    """One number a row (n, C) of steps and its system; digits 0 to 3 are no steps."""
     rows, columns = steps.shape
     for row in range(rows):
         key = np.int64(system[row])
         for column in range(columns):
-            step = steps[row, column]
-            digit = step - MISSING if step <= UNASKED else (step - low) // unit + 2
+            step = np.int64(steps[row, column])
+            digit = step - MISSING if step <= LAST else (step - low) // unit + 4
             key = key * base + digit
         out[row] = key
 
@@ -127,6 +134,23 @@ def resampled_patterns(code: Any, cluster: Any, names: Any, seed: int, out: Any)
         line = out[code[row]]
         for place in range(weights.size):
             line[place] += weights[place]
+
+
+@njit(nogil=True)
+def resampled_nodes(code: Any, shares: Any, cluster: Any, names: Any, seed: int, out: Any) -> None:
+    """The same of (P * K, B) nodes: `shares` (N, K) is how much of each node a response is."""
+    weights = np.zeros(out.shape[1], np.int32)
+    last, each = -1, shares.shape[1]
+    for row in range(code.size):
+        if cluster[row] != last:
+            last = cluster[row]
+            poisson_weights(names[last], seed, weights)
+        for node in range(each):
+            share = shares[row, node]
+            if share != 0.0:
+                line = out[code[row] * each + node]
+                for place in range(weights.size):
+                    line[place] += share * weights[place]
 
 
 @njit(nogil=True)

@@ -147,7 +147,7 @@ class ResponsePanel:
         """(S,) responses of each system."""
         n_systems = len(self.systems)
         found = np.bincount(self.system, weights=self.weight, minlength=n_systems)
-        return found.astype(np.float64)
+        return np.rint(found.astype(np.float64))
 
     @property
     def mean_human(self) -> Floats:
@@ -247,6 +247,14 @@ class Counts(Protocol):
         """Of the rows kept alone."""
         ...
 
+    def shows(self, scores: Floats) -> bool:
+        """Whether these scores (N, k) of the rows were given.
+
+        Else they are nodes, of which only squares and products are those of the responses
+        (`voirdire.stats.loose`).
+        """
+        ...
+
     def size(self, kept: NDArray[np.bool_] | None = None) -> int:
         """Responses of the rows kept."""
         ...
@@ -295,7 +303,7 @@ def centred(
     """
     present = ~np.isnan(vectors).any(axis=1)
     own = None if weight is None else weight[present]
-    n = np.bincount(cell[present], weights=own, minlength=n_cells)
+    n = np.rint(np.bincount(cell[present], weights=own, minlength=n_cells))
     there = vectors[present] if own is None else vectors[present] * own[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = summed(there, cell[present], n_cells) / n[:, None]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from voirdire.stats.response_panel import Counts
 
-#: More different scores than this are measured, not counted: no confusion matrix, no plain kappa.
+#: More different scores than this are measured, not counted: no confusion matrix, and of the scores
+#: those of squares alone.
 MOST_LEVELS = 200
 
 _SHARES = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "prevalence")
@@ -41,8 +42,9 @@ class ResponseAgreement(Result):
     scores : mapping of str to Estimate
         At a gate or for 0/1 scores: accuracy, sensitivity, specificity, ppv, npv, prevalence,
         kappa, alpha, mcc and, where the judge's scores are graded, roc_auc. For graded scores:
-        accuracy, kappa, quadratic_kappa, alpha, mcc. `alpha` is Krippendorff's with the interval
-        metric, which is the nominal one for 0/1.
+        accuracy, kappa, quadratic_kappa, alpha, mcc; of more than `MOST_LEVELS` different scores
+        quadratic_kappa and alpha. `alpha` is Krippendorff's with the interval metric, which is the
+        nominal one for 0/1.
     n, clusters, left_out : int
         Responses with truth and prediction, what was resampled, responses without either.
     gate : float or None
@@ -226,6 +228,13 @@ class _Rows:
         return ClusterSums(self.names, summed(columns, self.cluster, len(self.names)))
 
     @property
+    def levelled(self) -> bool:
+        """Whether each level is counted."""
+        if self.binary or self.counted is None:
+            return len(self.levels) <= MOST_LEVELS
+        return self.counted.shows(np.concatenate([self.judge, self.humans], axis=1))
+
+    @property
     def binary(self) -> bool:
         """Whether there are two levels, 0 and 1."""
         return self.levels.tolist() == [0.0, 1.0]
@@ -242,7 +251,7 @@ class _Rows:
         q = len(self.levels)
         # Cells of the confusion matrix behind the margins: only two levels' rates need them.
         table = self.by_cluster(columns if self.binary else columns[:, : _FIXED + 2 * q])
-        names = _BINARY if self.binary else _GRADED
+        names = _BINARY if self.binary else _GRADED if self.levelled else _MEASURED
         scores = {name: self._estimate(name, table) for name in names}
         graded = self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2
         if graded and self.counted is None:
@@ -250,9 +259,9 @@ class _Rows:
         cells = columns[:, _FIXED + 2 * q :]
         if self.counted is not None:
             cells = cells * self.counted.count[:, None]
-        joint = cells.sum(axis=0).reshape(-1, q)
+        joint = np.round(cells.sum(axis=0), 9).reshape(-1, q)
         return ResponseAgreement(
-            tuple(self.levels.tolist()) if self.n else (),
+            tuple(self.levels.tolist()) if self.n and self.levelled else (),
             tuple(tuple(row) for row in joint.tolist()),
             scores,
             self.n,
@@ -315,6 +324,11 @@ _FIXED = 7
 
 def _beside(rows: _Rows) -> Floats:
     """One row a response: sums over pairs of a human (truth) and a run (prediction)."""
+    if not rows.levelled:
+        n, x, xx = _squares(rows.humans)
+        runs, y, yy = _squares(rows.judge)
+        y, yy = y / runs, yy / runs  # runs share one response
+        return np.stack([n, 0 * n, x, y * n, xx, yy * n, x * y], axis=1)
     judge = rows.counts(rows.judge)
     judge /= judge.sum(axis=1, keepdims=True)  # runs share one response
     humans = rows.counts(rows.humans)
@@ -322,12 +336,17 @@ def _beside(rows: _Rows) -> Floats:
     v = rows.levels
     x, y = humans @ v, judge @ v
     fixed = [n, (humans * judge).sum(axis=1), x, y * n, humans @ v**2, (judge @ v**2) * n, x * y]
-    joint = humans[:, :, None] * judge[:, None, :] if _counted(rows) else None
+    joint = humans[:, :, None] * judge[:, None, :]
     return _columns(fixed, humans, judge * n[:, None], joint)
 
 
 def _among(rows: _Rows) -> Floats:
     """The same over ordered pairs of two humans."""
+    if not rows.levelled:
+        n, x, xx = _squares(rows.humans)
+        others = n - 1
+        columns = [n * others, 0 * n, x * others, x * others, xx * others, xx * others, x**2 - xx]
+        return np.stack(columns, axis=1)
     humans = rows.counts(rows.humans)
     n = humans.sum(axis=1)
     v = rows.levels
@@ -338,20 +357,19 @@ def _among(rows: _Rows) -> Floats:
         xx * others, x**2 - xx,
     ]  # fmt: skip
     margin = humans * others[:, None]
-    if not _counted(rows):
-        return _columns(fixed, margin, margin, None)
     joint = humans[:, :, None] * (humans[:, None, :] - np.eye(len(v)))
     return _columns(fixed, margin, margin, joint)
 
 
-def _counted(rows: _Rows) -> bool:
-    return len(rows.levels) <= MOST_LEVELS
+def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """(n,) how many raters scored each response, their sum and that of their squares."""
+    there = ~np.isnan(scores)
+    values = np.where(there, scores, 0.0)
+    return there.sum(axis=1) * 1.0, values.sum(axis=1), (values**2).sum(axis=1)
 
 
-def _columns(fixed: list[Floats], true: Floats, said: Floats, joint: Floats | None) -> Floats:
-    parts = [np.stack(fixed, axis=1), true, said]
-    if joint is not None:
-        parts.append(joint.reshape(len(true), true.shape[1] ** 2))
+def _columns(fixed: list[Floats], true: Floats, said: Floats, joint: Floats) -> Floats:
+    parts = [np.stack(fixed, axis=1), true, said, joint.reshape(len(true), true.shape[1] ** 2)]
     return np.concatenate(parts, axis=1)
 
 
@@ -426,6 +444,7 @@ _STATISTICS: Mapping[str, Callable[[Floats, int], Floats]] = {
 }
 _BINARY = (*_SHARES, "kappa", "alpha", "mcc")
 _GRADED = ("accuracy", "kappa", "quadratic_kappa", "alpha", "mcc")
+_MEASURED = ("quadratic_kappa", "alpha")
 
 
 def effective_size(value: float, se: float, df: float, n: int) -> float:

@@ -137,7 +137,7 @@ class Linear(Result):
     @classmethod
     def of(cls, values: Floats, largest: int) -> Linear:
         """Values (P, M) of which at most `largest` are summed in a cluster."""
-        most = np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300) * max(largest, 1)
+        most = np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-200) * max(largest, 1)
         bits = np.floor(np.log2(_MOST / most)).astype(np.int64)
         return cls(np.rint(np.ldexp(values, bits[None, :].astype(np.intc))).astype(np.int32), bits)
 

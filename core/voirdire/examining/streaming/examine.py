@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, NotSummableError
+from voirdire.errors import InputError, NotSummableError, TableError
 from voirdire.examining.inputs import Inputs
+from voirdire.examining.measures import measured
 from voirdire.examining.panel import check_panel, panel_of
 from voirdire.examining.ratings.results import RatingsPart
 from voirdire.examining.source import adjust
-from voirdire.examining.streaming.passes import Asked, SecondSums, first_sums, second_sums
+from voirdire.examining.streaming.passes import (
+    SAMPLED,
+    Asked,
+    SecondSums,
+    Taken,
+    first_sums,
+    second_sums,
+)
 from voirdire.examining.streaming.results import (
     counted,
     means_of_systems,
@@ -25,7 +33,7 @@ from voirdire.examining.streaming.results import (
     spread_of,
 )
 from voirdire.examining.streaming.source import READING, parts_of
-from voirdire.examining.streaming.verdicts import Board, found_out, pattern_cases
+from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_cases
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.executors import open_executor
 from voirdire.schema import Finding
@@ -38,15 +46,20 @@ if TYPE_CHECKING:
     from voirdire.examining.examination import Measure, PairResult
     from voirdire.examining.panel import Panel
     from voirdire.examining.streaming.passes import FirstSums
-    from voirdire.examining.streaming.results import Counted, MeasurePlan, PairPlan, Planned
+    from voirdire.examining.streaming.results import (
+        Counted,
+        MeasurePlan,
+        PairPlan,
+        Planned,
+        PlannedSizes,
+    )
     from voirdire.examining.streaming.source import Stream
+    from voirdire.examining.streaming.verdicts import Board
     from voirdire.examining.verdict.judging import Judged
     from voirdire.protocols import Executor
     from voirdire.study import Gate, Study
     from voirdire.tables.partitioned import Part
 
-#: Responses of each attribute that the study is drafted from.
-SAMPLED = 4_000
 #: Replicates of the Poisson bootstrap at most: each draws a weight for every cluster.
 MOST_REPLICATES = 200
 
@@ -72,8 +85,7 @@ def examine_stream(
 ) -> Streamed | None:
     """Examine ratings that need not fit into memory.
 
-    None where files that nobody asked to stream hold something else than ratings on a grid, one a
-    row: these are read whole.
+    None where files that nobody asked to stream hold several ratings a row: these are read whole.
 
     Parameters
     ----------
@@ -87,7 +99,7 @@ def examine_stream(
     Raises
     ------
     InputError
-        As `voirdire.examine`; scores on no grid.
+        As `voirdire.examine`.
     """
     notes: list[Finding] = []
     try:
@@ -95,15 +107,46 @@ def examine_stream(
             parts_of(stream, columns, notes) as parts,
             open_executor(workers or "threads", insecure=insecure) as executor,
         ):
-            found = executor.map_reduce(first_sums, parts)
+            taken = Taken() if gate is None else Taken(gate.at)
+            found = executor.map_reduce(partial(first_sums, taken=taken), parts)
             reading = {key: columns[key] for key in READING if key in columns}
             study, inputs = _inputs(stream, parts, found, reference, changes, gate, reading)
             inputs = replace(inputs, findings=(*notes, *inputs.findings))
-            return _examined(study, inputs, parts, found, executor)
+            again = _on_scale(taken, found, study, inputs.panel)
+            if again != taken:
+                taken = again
+                found = executor.map_reduce(partial(first_sums, taken=taken), parts)
+            return _examined(study, inputs, parts, found, taken, executor)
     except NotSummableError:
         if stream.asked:
             raise
         return None
+
+
+def _on_scale(taken: Taken, found: FirstSums, study: Study, panel: Panel) -> Taken:
+    """How scores on no grid must be read: with those off the scale as missing, if there are any.
+
+    Raises
+    ------
+    TableError
+        There are, and the study says that this is an error.
+    """
+    scale, policy = panel.scale, study.data.off_scale
+    for attribute, patterns in found.patterns.items():
+        if policy == "keep" or patterns.moments is None:
+            continue
+        low, high = patterns.moments.low, patterns.moments.high
+        for place, (rater, _) in enumerate(patterns.loose):
+            ends = (low[place].min(), high[place].max())
+            off = [end for end in ends if np.isfinite(end) and not scale.low <= end <= scale.high]
+            if off and policy == "error":
+                raise TableError(
+                    f"{rater} gave {off[0]:g} on {attribute}, off the scale {scale.low:g} to "
+                    f"{scale.high:g}"
+                )
+            if off:
+                taken = replace(taken, low=scale.low, high=scale.high)
+    return taken
 
 
 def _inputs(
@@ -144,9 +187,12 @@ def _sample(found: FirstSums) -> pl.DataFrame:
 
     The study is drafted from these: they are the same however the ratings are cut into parts.
     """
-    frames = []
+    loose = found.sample.drop("_key")
+    frames = [loose] if loose.height else []
     for attribute, patterns in sorted(found.patterns.items()):
-        n = patterns.n
+        if patterns.loose:
+            continue
+        n, rated = patterns.n, patterns.rows()
         some = min(n, SAMPLED)
         steps = (np.arange(some) * 2 + 1) * n // (2 * some)
         rows = np.searchsorted(np.cumsum(patterns.counts), steps, side="right")
@@ -159,11 +205,11 @@ def _sample(found: FirstSums) -> pl.DataFrame:
                     "rater": rater,
                     "run": run,
                     "attribute": attribute,
-                    "score": pl.Series(patterns.scores[rows, place]).fill_nan(None),
+                    "score": pl.Series(rated.scores[rows, place]).fill_nan(None),
                 }
             )
-            frames.append(frame.filter(pl.Series(patterns.asked[rows, place])))
-    made = pl.concat(frames)
+            frames.append(frame.filter(pl.Series(rated.asked[rows, place])))
+    made = pl.concat(frames, how="diagonal_relaxed")
     return made.drop("system") if made["system"].null_count() == made.height else made
 
 
@@ -172,10 +218,11 @@ def _with_every_rater(sample: pl.DataFrame, found: FirstSums) -> pl.DataFrame:
     known = set(sample["rater"].cast(pl.String).unique())
     rows = []
     for attribute, patterns in found.patterns.items():
+        scores = patterns.rows().scores
         for place, (rater, run) in enumerate(patterns.columns):
-            there = np.flatnonzero(~np.isnan(patterns.scores[:, place]))
+            there = np.flatnonzero(~np.isnan(scores[:, place]))
             if rater not in known and len(there):
-                score = float(patterns.scores[there[0], place])
+                score = float(scores[there[0], place])
                 rows.append(("0", rater, run, attribute, score))
     if not rows:
         return sample
@@ -184,7 +231,12 @@ def _with_every_rater(sample: pl.DataFrame, found: FirstSums) -> pl.DataFrame:
 
 
 def _examined(
-    study: Study, inputs: Inputs, parts: Sequence[Part], found: FirstSums, executor: Executor
+    study: Study,
+    inputs: Inputs,
+    parts: Sequence[Part],
+    found: FirstSums,
+    taken: Taken,
+    executor: Executor,
 ) -> Streamed:
     panel = inputs.panel
     tables = {
@@ -202,25 +254,19 @@ def _examined(
     if not tables:
         raise InputError(f"there are no ratings on {', '.join(panel.attributes)}")
     plans = {name: _Plan.of(table, panel, study) for name, table in tables.items()}
-    boards = {
-        name: Board(
-            table.counts.astype(np.float64),
-            len(table.cube.systems),
-            table.clusters,
-            found.largest[name],
-        )
-        for name, table in tables.items()
-    }
+    boards = {name: board_of(table, found.largest[name]) for name, table in tables.items()}
     judged = partial(_judged, tables, boards, panel, study, clustered=found.clustered)
     verdicts = judged()
     replicates = min(study.analysis.resamples, MOST_REPLICATES)
     asked = {
         name: Asked(
-            table.patterns,
-            None if table.alone else Linear.of(plans[name].moves, found.largest[name]),
+            table.rows,
+            None if table.alone else Linear.of(plans[name].moves, boards[name].most),
             replicates,
             study.analysis.seed,
             dict(boards[name].wanted),
+            taken,
+            plans[name].apart,
         )
         for name, table in tables.items()
     }
@@ -241,7 +287,9 @@ def _examined(
 def _again(asked: Mapping[str, Asked], boards: Mapping[str, Board]) -> dict[str, Asked]:
     """What a further pass is asked for: the sums that the boards still lack, and nothing else."""
     return {
-        name: replace(one, linear=None, replicates=0, requests=dict(boards[name].wanted))
+        name: replace(
+            one, linear=None, replicates=0, apart=None, requests=dict(boards[name].wanted)
+        )
         for name, one in asked.items()
     }
 
@@ -260,7 +308,7 @@ def _ratings(
     measures: list[Measure] = []
     for name, table in tables.items():
         plan = plans[name]
-        spread = spread_of(table, plan.planned, asked[name], second)
+        spread = spread_of(table, plan.planned, plan.sizes, asked[name], second)
         made = partial(
             result_of, table=table, spread=spread, panel=panel, study=study, resampled=True
         )
@@ -325,7 +373,7 @@ class _Plan:
                 [tuple(other.name for other in humans if other != human)],
             )
         ]
-        chosen = panel.chosen(study.analysis.raters)
+        chosen = measured(study.analysis, panel)
         return cls(
             list(plan_pairs(table, panel, panel.judges, panel.references)),
             ceiling,
@@ -337,6 +385,18 @@ class _Plan:
         """All coefficients, in one order."""
         own = [one for plan in (*self.pairs, *self.ceiling) for one in plan.planned.values()]
         return [*own, *(plan.planned for plan in self.measures if plan.planned is not None)]
+
+    @property
+    def sizes(self) -> list[PlannedSizes]:
+        """Of differences on no grid, in one order."""
+        every: list[PairPlan | MeasurePlan] = [*self.pairs, *self.ceiling, *self.measures]
+        return [plan.sizes for plan in every if plan.sizes is not None]
+
+    @property
+    def apart(self) -> Any:
+        """(P, M) these differences; None without any."""
+        sizes = self.sizes
+        return np.stack([one.apart for one in sizes], axis=1) if sizes else None
 
     @property
     def moves(self) -> Any:
@@ -357,6 +417,17 @@ def _odd(
 ) -> Iterator[Finding]:
     """What the sums show to be odd: values off the scale, missing scores, constant raters."""
     low, high = panel.scale.low, panel.scale.high
+    for (attribute, rater), n in sorted(found.off_scale.items()):
+        yield Finding(
+            "out_of_scale",
+            "serious",
+            rater,
+            n,
+            (),
+            f"{n:,} scores of {rater} on {attribute} lie off the scale {low:g} to {high:g}.",
+            f"Treated as {study.data.off_scale}.",
+            (attribute,),
+        )
     for attribute, table in tables.items():
         for (rater, value), n in sorted(table.off_scale.items()):
             yield Finding(
@@ -394,7 +465,7 @@ def _of_raters(table: Counted, attribute: str) -> Iterator[Finding]:
                 "constant_rater",
                 "serious",
                 rater,
-                int(table.counts[~np.isnan(cube.scores[place, 0])].sum()),
+                table.size(~np.isnan(cube.scores[place, 0])),
                 (),
                 f"{rater} gives {seen[0]:g} throughout on {attribute}.",
                 "",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,9 +12,9 @@ import numpy as np
 from voirdire.stats.sums import ClusterMoments
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
-    from voirdire.examining.streaming.parts import Rated
+    from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -25,6 +27,61 @@ _ROUNDS = 3
 MISSING = -(2**31)
 #: Bits of columns whose sums are multiplied.
 LEVEL_BITS = 12
+#: Responses on no grid that are looked at at a time; each has values of its own.
+_BLOCK = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where the responses of a part stand among the rows of all parts.
+
+    Attributes
+    ----------
+    item, cluster : (N,) int64
+        As in `Rated`; those of a cluster side by side.
+    code : (N,) int64
+        The pattern of each.
+    shares : (N, K) float64 or None
+        How much of each node of its pattern a response is, where scores lie on no grid.
+    """
+
+    item: Ints
+    cluster: Ints
+    code: Ints
+    shares: Floats | None = None
+
+    @property
+    def row(self) -> Ints:
+        """(N,) the row of each response, its pattern's first where this has several."""
+        return self.code if self.shares is None else self.code * self.shares.shape[1]
+
+    def blocks(self) -> Iterator[Standing]:
+        """Whole clusters at a time, where each response has values of its own."""
+        if self.shares is None or not len(self.code):
+            yield self
+            return
+        starts = np.flatnonzero(self.cluster[1:] != self.cluster[:-1]) + 1
+        first = 0
+        for end in (*starts.tolist(), len(self.code)):
+            if end - first >= _BLOCK or end == len(self.code):
+                own = slice(first, end)
+                yield Standing(self.item[own], self.cluster[own], self.code[own], self.shares[own])
+                first = end
+
+    def values(self, rows: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+        """Values by row, and the row of each response; values of its own where it has shares.
+
+        rows : (P, F) of all rows; those of whole numbers stay so.
+        """
+        if self.shares is None:
+            return self.code, rows
+        found = np.zeros((len(self.code), rows.shape[1]))
+        for node in range(self.shares.shape[1]):
+            found += self.shares[:, node, None] * rows[self.row + node]
+        if np.issubdtype(rows.dtype, np.integer):
+            found = np.rint(found).astype(rows.dtype)
+            found[rows[self.row] == MISSING] = MISSING
+        return np.arange(len(found)), found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,31 +113,44 @@ class Request:
     where: int = -1
 
 
-def answer(request: Request, rated: Rated, code: Ints, systems: int) -> Any:
-    """What one part adds; `code` (N,) is the pattern of each response among all patterns."""
+def answer(request: Request, standing: Standing, systems: int) -> Any:
+    """What one part adds."""
+    return reduce(add, (_answer(request, block, systems) for block in standing.blocks()))
+
+
+def _answer(request: Request, standing: Standing, systems: int) -> Any:
     from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
 
     if request.kind == "items":
-        return len(np.unique(rated.item[request.present[code]]))
+        return len(np.unique(standing.item[request.present[standing.row]]))
+    if standing.shares is not None:
+        own = standing.row
+        request = replace(
+            request, present=request.present[own],
+            system=request.system[own] if len(request.system) else request.system,
+        )  # fmt: skip
     if request.kind == "effects":
-        width = request.values.shape[1]
-        shift = np.zeros((width, systems + 1, systems), np.int64)
-        share = np.zeros((width, systems + 1, systems, systems), np.int64)
-        kernels.item_effects(code, rated.item, request.system, request.values, shift, share)
+        code, values = standing.values(request.values)
+        shift = np.zeros((values.shape[1], systems + 1, systems), np.int64)
+        share = np.zeros((values.shape[1], systems + 1, systems, systems), np.int64)
+        kernels.item_effects(code, standing.item, request.system, values, shift, share)
         return Effects(shift, share)
     width = len(request.bits)
     unit = np.ldexp(1.0, request.bits.astype(np.intc))
     fine = np.zeros((width, 2), np.int64)
     out = (*np.zeros((2, width), np.int64), *np.zeros((2, width, width), np.int64), fine)
     if request.kind == "reading":
-        rest, less = request.values
-        units = kernels.crossed_moments(code, rated.item, rated.cluster, rest, less, unit, out)
+        (code, rest), (_, less) = map(standing.values, request.values)
+        units = kernels.crossed_moments(
+            code, standing.item, standing.cluster, rest, less, unit, out
+        )
     else:
         scale = np.zeros(0)
         if request.kind == "products":
             scale = unit * 2.0 ** (-2 * LEVEL_BITS)
+        code, values = standing.values(request.values)
         units = kernels.cluster_moments(
-            code, rated.cluster, request.values, request.present, request.where, scale, out
+            code, standing.cluster, values, request.present, request.where, scale, out
         )
     total, seen, high, low, fine = out
     exact = fine[:, 0].astype(object) * (1 << 32) + fine[:, 1].astype(object)

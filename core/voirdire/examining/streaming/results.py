@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.panel import Member, Panel
     from voirdire.examining.streaming.passes import Asked, SecondSums
-    from voirdire.stats.rating_sums import RatingPatterns
+    from voirdire.stats.rating_sums import RatingPatterns, Rows
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]
@@ -61,11 +61,13 @@ class Counted:
 
     Attributes
     ----------
+    rows : Rows
+        The distinct rows of ratings; of scores on no grid, their nodes.
     scores : (P, C) float64
         Of each rater and run.
     cube : Cube
-        A "response" is a pattern; off-scale values are treated as the study says.
-    counts : (P,) int64
+        A "response" is a row; off-scale values are treated as the study says.
+    counts : (P,) int64 or float64
         Responses that show it.
     clusters : int
         Of all parts.
@@ -73,13 +75,26 @@ class Counted:
         Whether each response is a cluster of its own.
     """
 
-    patterns: RatingPatterns
+    rows: Rows
     scores: Floats
     cube: Cube
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
     clusters: int
     alone: bool
     off_scale: Mapping[tuple[str, float], int]
+
+    @property
+    def columns(self) -> tuple[tuple[str, int], ...]:
+        """Rater and run of each column of the scores."""
+        return self.rows.patterns.columns
+
+    def is_loose(self, *raters: str) -> bool:
+        """Whether scores of one of these lie on no grid."""
+        return any(rater in raters for rater, _ in self.rows.patterns.loose)
+
+    def size(self, kept: NDArray[np.bool_]) -> int:
+        """Responses of the rows kept."""
+        return round(float(self.counts[kept].sum()))
 
 
 def counted(
@@ -91,40 +106,47 @@ def counted(
     clusters: int,
     largest: int,
 ) -> Counted:
-    """The patterns as a cube, values off the scale counted and, unless kept, missing."""
-    scores, scale = patterns.scores, panel.scale
+    """The patterns as a cube, values off the scale counted and, unless kept, missing.
+
+    Those on no grid were treated as they were read.
+    """
+    rows, scale = patterns.rows(), panel.scale
+    scores = rows.scores.copy()
     off: dict[tuple[str, float], int] = {}
     if study.data.off_scale != "keep":
-        for place, (rater, _) in enumerate(patterns.columns):
-            values = scores[:, place]
+        for place, column in enumerate(patterns.columns):
+            if column in patterns.loose:
+                continue
+            values, rater = scores[:, place], column[0]
             wrong = (values < scale.low) | (values > scale.high)
             for value in np.unique(values[wrong]):
-                n = int(patterns.counts[values == value].sum())
+                n = round(float(rows.counts[values == value].sum()))
                 off[rater, float(value)] = off.get((rater, float(value)), 0) + n
             values[wrong] = np.nan
     names = panel.names
     of = {
         rater: [at for at, (r, _) in enumerate(patterns.columns) if r == rater] for rater in names
     }
-    mean = np.full((len(names), 1, len(patterns.counts)), np.nan)
-    asked = np.zeros((len(names), len(patterns.counts)), np.bool_)
+    mean = np.full((len(names), 1, len(scores)), np.nan)
+    asked = np.zeros((len(names), len(scores)), np.bool_)
     for place, rater in enumerate(names):
         own = scores[:, of[rater]]
         n = (~np.isnan(own)).sum(axis=1)
         np.divide(np.nansum(own, axis=1), n, out=mean[place, 0], where=n > 0)
-        asked[place] = patterns.asked[:, of[rater]].any(axis=1)
+        asked[place] = rows.asked[:, of[rater]].any(axis=1)
     cube = Cube(
         names,
         (attribute,),
-        tuple(map(str, range(len(patterns.counts)))),
+        tuple(map(str, range(len(scores)))),
         patterns.systems,
         mean,
-        np.arange(len(patterns.counts)),
-        patterns.system.astype(np.intp),
+        np.arange(len(scores)),
+        rows.system.astype(np.intp),
         asked,
         {rater: len(of[rater]) for rater in names},
     )
-    return Counted(patterns, scores, cube, patterns.counts, clusters, largest <= 1, off)
+    alone = largest <= 1 and not patterns.loose
+    return Counted(rows, scores, cube, rows.counts, clusters, alone, off)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +162,7 @@ class Planned:
 
     @classmethod
     def of(
-        cls, name: str, scores: Floats, counts: NDArray[np.int64], levels: Sequence[float] | None
+        cls, name: str, scores: Floats, counts: NDArray[Any], levels: Sequence[float] | None
     ) -> Planned:
         """Of ratings (P, R), NaN where missing."""
         coefficient = summed_coefficient(name, scores.shape[1], levels)
@@ -152,14 +174,14 @@ class Planned:
             columns,
             coefficient.value(sums),
             columns @ coefficient.slopes(sums),
-            int(counts[(columns != 0).any(axis=1)].sum()),
+            round(float(counts[(columns != 0).any(axis=1)].sum())),
         )
 
     def estimate(
         self,
-        counts: NDArray[np.int64],
+        counts: NDArray[Any],
         square: float,
-        drawn: NDArray[np.int64],
+        drawn: NDArray[Any],
         clusters: int,
         level: float,
     ) -> Estimate:
@@ -169,7 +191,7 @@ class Planned:
             with np.errstate(all="ignore"):
                 values = self.coefficient.statistic(drawn.T.astype(np.float64) @ self.columns)
             intervals.append(poisson_interval(values, level))
-        total = int(counts.sum())
+        total = round(float(counts.sum()))
         se = math.sqrt(clusters / (clusters - 1) * square) if clusters > 1 else math.nan
         return summed_estimate(
             self.coefficient,
@@ -182,10 +204,27 @@ class Planned:
         )
 
 
-def _dot(counts: NDArray[np.int64], columns: Floats) -> Floats:
+def _dot(counts: NDArray[Any], columns: Floats) -> Floats:
     """Sums of columns, each response counted; whole numbers below 2^53 are exact."""
     found: Floats = (counts[:, None] * columns).sum(axis=0)
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedSizes:
+    """The mean size of the differences (P,) of two raters whose scores lie on no grid."""
+
+    apart: Floats
+
+    def estimate(self, sums: Floats, total: int, clusters: int, level: float) -> Estimate:
+        """From the sums (5,) of the second pass, with the interval of the delta method."""
+        size, n, squares, counts, product = sums.tolist()
+        if not n:
+            return Estimate("MAE", math.nan, n=0, k=2, left_out=total, reason="no_data")
+        value = size / n
+        square = max(squares - 2 * value * product + value**2 * counts, 0.0) / n**2
+        intervals = (delta_interval(value, square, clusters, level),)
+        return Estimate("MAE", value, intervals, round(n), 2, total - round(n))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,6 +237,7 @@ class PairPlan:
     n_pairs: int
     planned: Mapping[str, Planned]
     levels: Sequence[float] | None
+    sizes: PlannedSizes | None = None
 
 
 #: What is computed of the pairs of a result; those of levels only where scores keep to them.
@@ -219,13 +259,17 @@ def plan_pairs(
             valid = kept & ~np.isnan(human) & ~np.isnan(own)
             pairs = np.where(valid[:, None], np.stack([human, own], axis=1), np.nan)
             levels = levels_of(panel.scale, human[valid], own[valid]) if valid.any() else None
-            if levels is not None and len(levels) > MOST_LEVELS:
+            if table.is_loose(judge.name, *reference) or len(levels or ()) > MOST_LEVELS:
                 levels = None
-            names = _OF_PAIRS if levels is None else (*_OF_PAIRS, *_OF_LEVELS)
+            names: Sequence[str] = _OF_PAIRS if levels is None else (*_OF_PAIRS, *_OF_LEVELS)
+            sizes = None
+            if table.is_loose(judge.name, *reference):
+                names = [name for name in names if name != "mae"]
+                sizes = PlannedSizes(pairs[:, 1] - pairs[:, 0])
             planned = {name: Planned.of(name, pairs, table.counts, levels) for name in names}
             yield PairPlan(
                 _pairing(table, judge, reference, pairs, valid, kept), valid, pairs,
-                int(table.counts[valid].sum()), planned, levels,
+                table.size(valid), planned, levels, sizes,
             )  # fmt: skip
 
 
@@ -243,6 +287,7 @@ def _pairing(
         np.bincount(cube.system, weights=weight * np.where(valid, column, 0), minlength=len(count))
         for column in pairs.T
     ]
+    count = np.rint(count)
     there = np.flatnonzero(count)
     matrix = np.stack(sums, axis=1)[there] / count[there, None]
     asked = cube.asked[[cube.raters.index(name) for name in reference]].any(axis=0)
@@ -259,7 +304,7 @@ def _pairing(
         tuple(cube.systems[at] for at in there),
         matrix,
         count[there].astype(np.intp),
-        int(table.counts[kept & asked].sum()),
+        table.size(kept & asked),
     )
 
 
@@ -268,13 +313,18 @@ class Spread:
     """What the second pass found of one attribute: squares of each planned coefficient, draws."""
 
     squares: Mapping[int, float]
-    drawn: NDArray[np.int64]
+    drawn: NDArray[Any]
+    sizes: Mapping[int, Floats]
 
 
 def spread_of(
-    table: Counted, planned: Sequence[Planned], asked: Asked, found: SecondSums
+    table: Counted,
+    planned: Sequence[Planned],
+    sizes: Sequence[PlannedSizes],
+    asked: Asked,
+    found: SecondSums,
 ) -> Spread:
-    """Squares by the identity of each planned coefficient."""
+    """Squares, and sums of sizes, by the identity of each planned coefficient."""
     attribute = table.cube.attributes[0]
     if asked.linear is None:
         squares = [float(_dot(table.counts, one.moves[:, None] ** 2)[0]) for one in planned]
@@ -283,6 +333,7 @@ def spread_of(
     return Spread(
         {id(one): square for one, square in zip(planned, squares, strict=True)},
         found.drawn.get(attribute, np.zeros((len(table.counts), 0), np.int64)),
+        {id(one): found.apart[attribute][:, at] for at, one in enumerate(sizes)},
     )
 
 
@@ -297,6 +348,11 @@ def result_of(
         )
         for name, one in plan.planned.items()
     }
+    if plan.sizes is not None:
+        total = round(float(table.counts.sum()))
+        of["mae"] = plan.sizes.estimate(
+            spread.sizes[id(plan.sizes)], total, table.clusters, analysis.level
+        )
     sums = {name: _dot(table.counts, one.columns) for name, one in plan.planned.items()}
     at_system = pairing.level == "system"
     forms = (
@@ -380,7 +436,7 @@ def _system_forms(
     )
 
 
-def _drawn_matrices(plan: PairPlan, table: Counted, drawn: NDArray[np.int64]) -> list[Floats]:
+def _drawn_matrices(plan: PairPlan, table: Counted, drawn: NDArray[Any]) -> list[Floats]:
     """The systems' means in each replicate."""
     codes = [table.cube.systems.index(name) for name in plan.pairing.systems]
     weight = np.where(plan.valid[:, None], drawn, 0).astype(np.float64)
@@ -396,7 +452,7 @@ def _drawn_matrices(plan: PairPlan, table: Counted, drawn: NDArray[np.int64]) ->
 
 def _response_forms(sums: Floats, of: Mapping[str, Estimate], level: float) -> tuple[Estimate, ...]:
     """ICCs of single pairs: F, the delta method and the Poisson bootstrap."""
-    n = int(sums[0])
+    n = round(float(sums[0]))
     squares = np.array(icc_squares(sums)) if n > 1 else np.full(3, math.nan)
     found = []
     for form, name in zip(FORMS, ("icc_c1", "icc_a1"), strict=True):
@@ -486,6 +542,7 @@ class MeasurePlan:
     raters: tuple[str, ...]
     planned: Planned | None
     why: str = ""
+    sizes: PlannedSizes | None = None
 
 
 def plan_measures(
@@ -496,7 +553,7 @@ def plan_measures(
     scores = cube.scores[[cube.raters.index(name) for name in raters], 0].T
     present = scores[~np.isnan(scores)]
     levels = levels_of(panel.scale, present) if present.size else None
-    if levels is not None and len(levels) > MOST_LEVELS:
+    if table.is_loose(*raters) or len(levels or ()) > MOST_LEVELS:
         levels = None
     for asked in names:
         name = NAMES.get(asked, asked)
@@ -505,7 +562,10 @@ def plan_measures(
             continue
         for a, b in combinations(range(len(raters)), 2):
             two = (raters[a], raters[b])
-            if name in FOR_TWO:
+            if name == "mae" and table.is_loose(*two):
+                sizes = PlannedSizes(scores[:, a] - scores[:, b])
+                yield MeasurePlan(asked, two, None, sizes=sizes)
+            elif name in FOR_TWO:
                 # As in memory, the later rater comes first.
                 yield _measure(asked, name, two, scores[:, [b, a]], table, levels)
             else:
@@ -531,6 +591,10 @@ def _measure(
 def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) -> Measure:
     """The coefficient with its intervals."""
     attribute = table.cube.attributes[0]
+    if plan.sizes is not None:
+        total = round(float(table.counts.sum()))
+        sizes = plan.sizes.estimate(spread.sizes[id(plan.sizes)], total, table.clusters, level)
+        return Measure(plan.name, attribute, "response", plan.raters, sizes)
     if plan.planned is None:
         empty = Estimate(plan.name, math.nan, n=0, k=len(plan.raters), reason=plan.why)
         return Measure(plan.name, attribute, "response", plan.raters, empty)
@@ -574,7 +638,7 @@ def _moments(table: Counted, rater: str, system: str) -> tuple[int, float, float
     scores = cube.scores[cube.raters.index(rater), 0]
     kept = (cube.system == cube.systems.index(system)) & ~np.isnan(scores)
     weight, values = table.counts[kept], scores[kept]
-    n = int(weight.sum())
+    n = round(float(weight.sum()))
     if not n:
         return 0, math.nan, math.nan
     mean = float((weight * values).sum() / n)

@@ -9,6 +9,7 @@ run again until nothing is left to ask: twice, or three times where items are cr
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,19 +37,30 @@ if TYPE_CHECKING:
 
 @dataclass
 class Board:
-    """What is known, and what is still to be found, of one attribute."""
+    """What is known, and what is still to be found, of one attribute.
+
+    `each` is how many rows show a response, `reach` how much more than theirs a value of a response
+    may be; both are 1 unless scores lie on no grid.
+    """
 
     count: Floats
     systems: int
     clusters: int
     largest: int
+    each: int = 1
+    reach: float = 1.0
     known: dict[str, Any] = field(default_factory=dict)
     wanted: dict[str, Request] = field(default_factory=dict)
 
     @property
     def alone(self) -> bool:
-        """Whether each response is a cluster."""
-        return self.largest <= 1
+        """Whether each row is a cluster, or many alike."""
+        return self.largest <= 1 and self.each == 1
+
+    @property
+    def most(self) -> int:
+        """Values of rows that a sum over a cluster comes to at most."""
+        return math.ceil(self.largest * self.reach)
 
     def ask(self, request: Request, *context: Any) -> Any | None:
         """What was found, else None: the next pass will find it."""
@@ -74,6 +86,11 @@ class PatternCounts:
         return self.board.count[self.rows]
 
     @property
+    def exact(self) -> bool:
+        """Whether each row is a pattern, and no node."""
+        return self.board.each == 1
+
+    @property
     def clusters(self) -> int:
         """Clusters with such a response."""
         return len(self.by_cluster(np.ones((len(self.rows), 1)), None, None))
@@ -85,6 +102,13 @@ class PatternCounts:
             return self.size()
         found = self.board.ask(self._request("items", np.zeros((0, 0)), np.zeros(0, np.int64)))
         return self.size() if found is None else int(found)
+
+    def shows(self, scores: Floats) -> bool:
+        """Whether all nodes of a pattern have these scores, so that they were given."""
+        if self.exact:
+            return True
+        first = np.flatnonzero(self.rows % self.board.each == 0).repeat(self.board.each)
+        return bool(np.array_equal(scores, scores[first], equal_nan=True))
 
     def only(self, kept: NDArray[np.bool_]) -> PatternCounts:
         """Of the rows kept alone."""
@@ -100,18 +124,27 @@ class PatternCounts:
         """Sums by cluster."""
         there = columns if kept is None else np.where(kept[:, None], columns, 0.0)
         if not self.board.alone:
-            linear = Linear.of(self._spread(there), self.board.largest)
+            linear = Linear.of(self._spread(there), self.board.most)
             asked = self._request("sums", linear.whole, linear.bits, -1 if where is None else where)
             found: ClusterMoments | None = self.board.ask(asked)
             if found is not None:
                 return found.sums(self._total(there))
+        if not self.exact:
+            return self._unspread(there)
         made = ClusterSums(np.arange(len(there)), there, self.count)
         return made if where is None else made.where(where)
+
+    def _unspread(self, columns: Floats) -> ClusterSums:
+        """Until it is found out: clusters of two kinds, so that no column follows another."""
+        n = max(self.board.clusters, 1)
+        off = 0.5 * np.cos(np.arange(columns.shape[1]))
+        table = self._total(columns) / n * np.stack([1 + off, 1 - off])
+        return ClusterSums(np.arange(2), table, np.full(2, n / 2))
 
     def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
         """Products of the sums of two columns, and their squares."""
         two = np.where(kept[:, None], np.concatenate([x[:, :1], y[:, :1]], axis=1), 0.0)
-        most = max(float(np.abs(two).max(initial=0.0)), 1e-9) * self.board.largest
+        most = max(float(np.abs(two).max(initial=0.0)), 1e-9) * self.board.most
         bits = np.full(3, int(np.floor(np.log2(2.0**30 / most**2))), np.int64)
         whole = np.rint(self._spread(two) * 2.0**LEVEL_BITS).astype(np.int32)
         found: ClusterMoments | None = None
@@ -120,6 +153,8 @@ class PatternCounts:
         if found is not None:
             return found.sums(found.fine_total)
         columns = np.stack([two[:, 0] * two[:, 1], two[:, 0] ** 2, two[:, 1] ** 2], axis=1)
+        if not self.exact:
+            return self._unspread(columns)
         return ClusterSums(np.arange(len(two)), columns, self.count)
 
     def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
@@ -139,7 +174,9 @@ class PatternCounts:
         values = np.full((2, len(self.board.count), scores.shape[1]), np.nan)
         for place, effect in enumerate((rest, less)):
             values[place, self.rows] = scores - effect[:, panel.system].T
-        most = max(float(np.nanmax(np.abs(values[0]), initial=0.0)) * 2, 1e-9) ** 2
+        most = (
+            max(float(np.nanmax(np.abs(values[0]), initial=0.0)) * 2 * self.board.reach, 1e-9) ** 2
+        )
         bits = np.floor(np.log2(2.0**30 / (np.array([most] * 3 + [1.0]) * self.board.largest)))
         found: ClusterMoments | None = None
         if effects is not None:
@@ -149,6 +186,8 @@ class PatternCounts:
         x = np.nan_to_num(values[0, self.rows])
         run = x[:, 1:].mean(axis=1)
         columns = [x[:, 0] * run, x[:, 0] ** 2, (x[:, 1:] ** 2).mean(axis=1), np.ones(len(x))]
+        if not self.exact:
+            return self._unspread(np.stack(columns, axis=1))
         return ClusterSums(np.arange(len(x)), np.stack(columns, axis=1), self.count)
 
     def _request(self, kind: Any, values: NDArray[Any], bits: Ints, where: int = -1) -> Request:
@@ -187,7 +226,7 @@ def pattern_cases(
         kept = kept_responses(cube, judge.excluded)
         declared = study.rater(judge.name)
         rows = np.flatnonzero(kept)
-        runs = [at for at, (rater, _) in enumerate(table.patterns.columns) if rater == judge.name]
+        runs = [at for at, (rater, _) in enumerate(table.columns) if rater == judge.name]
         for reference in panel.references:
             yield Case(
                 judge=judge.name,
@@ -204,6 +243,19 @@ def pattern_cases(
                 temperature=None if declared is None else declared.temperature,
                 counted=PatternCounts(board, rows),
             )
+
+
+def board_of(table: Counted, largest: int) -> Board:
+    """The board of one attribute, whose largest cluster has so many responses."""
+    nodes = table.rows.nodes
+    return Board(
+        table.counts.astype(np.float64),
+        len(table.cube.systems),
+        table.clusters,
+        largest,
+        table.rows.each,
+        1.0 if nodes is None else nodes.reach,
+    )
 
 
 def found_out(boards: Mapping[str, Board], answers: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -649,10 +649,10 @@ def _beside_human(
 ) -> Component:
     found = held_out.Rates.of(bits, humans, passes=passes)
     if found.n < 2 * FEWEST_SUCH:
-        return _untested(name, "few such", count=int(found.n))
+        return _untested(name, "few such", count=math.floor(found.n + 1e-6))
     margin = max(margins.gate, found.between)
     part = _above(name, found.difference(), -margin)
-    return replace(part, judge=found.judge, human=found.human, count=int(found.n))
+    return replace(part, judge=found.judge, human=found.human, count=math.floor(found.n + 1e-6))
 
 
 def _against_labels(

@@ -169,9 +169,11 @@ def copied_humans(case: Case) -> tuple[Copied, ...]:
     a root is at most the root of the mean. So a judge is equal to a human in at most sqrt(p) of the
     responses, p being how often two humans are. More equal scores than that, beyond a binomial tail
     of one in a thousand, come from the human's own. Where no two humans can be compared, only a
-    judge that is equal on every response is named.
+    judge that is equal on every response is named. Of scores on no grid that are examined as sums
+    it is not known which are equal.
     """
-    if not np.isnan(case.constant):
+    given = case.counted is None or case.counted.shows(case.scores.T)
+    if not (np.isnan(case.constant) and given):
         return ()
     most, made = _most_equal(case), []
     for name, human in zip(case.reference, case.humans, strict=True):

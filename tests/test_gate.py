@@ -417,6 +417,43 @@ def test_pytest_makes_a_test_of_each_judge_and_attribute(tmp_path):
     assert plain.returncode == 5  # nothing to collect: the plugin alone adds no test
 
 
+def test_pytest_asks_a_study_about_the_canary_once_and_not_before_a_test_runs(tmp_path):
+    study, lock = gated_study(tmp_path)
+    options = ("--voirdire", "judge.lock", "--voirdire-source", "study.toml")
+    listed = pytest_run(*options, "--collect-only", "-q", cwd=tmp_path)
+    assert listed.stdout.count("judge.lock::judge[") == len(lock.attributes) == 2
+    assert not (tmp_path / "judge.lock.looks").exists()
+    assert not read_lock(tmp_path / "judge.lock").looks
+    done = pytest_run(*options, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(lock.attributes)} passed" in done.stdout
+    assert done.stdout.count("The canary: 24 calls, cost 0.0000") == 1
+    assert len(list((tmp_path / "judge.lock.looks").glob("*/session"))) == 1
+    assert len(read_lock(tmp_path / "judge.lock").looks) == 1
+    # A judge that changed, then a lock of another study: said once a test, asked about once.
+    study.write_text(study_to_toml(study_of(tmp_path, items=60, human=False, bias=1.5)))
+    failed = pytest_run(*options, "--voirdire-session", "now", cwd=tmp_path)
+    assert (failed.returncode, is_session(tmp_path / "now" / "session")) == (1, True)
+    assert "judge on Empathy: changed by" in failed.stdout
+    write_lock(tmp_path / "judge.lock", lock.model_copy(update={"study": "other"}))
+    other = pytest_run(*options, cwd=tmp_path)
+    assert f"{len(lock.attributes)} failed" in other.stdout
+    assert "the lock is of study 'other'" in other.stdout
+    assert "Traceback" not in other.stdout
+
+
+def test_pytest_fails_where_a_judge_of_the_lock_is_not_there(tmp_path):
+    write_lock(
+        tmp_path / "judge.lock", freeze(ratings(judges=("calm", "gone")), reference=["human"])
+    )
+    ratings(1, judges=("calm", "gone")).filter(pl.col("rater") != "gone").write_csv(
+        tmp_path / "today.csv"
+    )
+    done = pytest_run("--voirdire", "judge.lock", "--voirdire-source", "today.csv", cwd=tmp_path)
+    assert "1 failed, 1 passed" in done.stdout
+    assert "today.csv has no scores of gone on Calm" in done.stdout
+
+
 def test_the_plugin_is_registered():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"voirdire": "voirdire.pytest_plugin"}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing import GateCheck
     from voirdire.examining.gates import GateResult, GateValue
+    from voirdire.running import RunResult
     from voirdire.study import Study
 
 HELP = """
@@ -178,10 +179,10 @@ def check(
         with TemporaryDirectory() as place:
             _print_cost(changing.canary_study(source, locked, place), session, err=as_json)
         return
-    folder = session or _new_folder(lock)
+    folder = session or new_folder(lock)
     study = changing.canary_study(source, locked, folder)
     _print_cost(study, folder, err=as_json)
-    today = source if study is None else _ask(study, folder / "session", max_cost)
+    today = source if study is None else _ask(study, folder, max_cost)
     found, remembered = changing.check_lock(today, locked, look=look)
     if look is None:
         changing.write_lock(lock, remembered)
@@ -192,7 +193,7 @@ def check(
     raise typer.Exit(found.exit_code(strict=strict))
 
 
-def _new_folder(lock: Path) -> Path:
+def new_folder(lock: Path) -> Path:
     """A folder of its own for each check, since a session that is there would not ask again."""
     import datetime as dt
 
@@ -200,30 +201,37 @@ def _new_folder(lock: Path) -> Path:
     return lock.with_name(f"{lock.name}.looks") / f"{now:%Y-%m-%dT%H%M%S%f}"
 
 
-def _print_cost(study: Study | None, folder: Path | None, *, err: bool) -> None:
-    """Calls and cost of a canary that is to be asked about, before anything is asked."""
+def canary_cost(study: Study, folder: Path | None) -> str:
+    """Calls and cost of a canary that is to be asked about, as a sentence."""
     from voirdire import running
 
-    if study is None:
-        return
     plan = running.dry_run(study, None if folder is None else folder / "session")
     costs = [rater.cost for rater in plan]
     cost = "unknown" if None in costs else f"{sum(one or 0.0 for one in costs):.4f}"
     calls = sum(rater.calls for rater in plan)
     where = "" if folder is None else f"; replies are kept in {folder}"
-    typer.echo(f"The canary: {calls:,} calls, cost {cost}{where}.", err=err)
+    return f"The canary: {calls:,} calls, cost {cost}{where}."
+
+
+def ask_canary(study: Study, folder: Path, max_cost: float | None) -> RunResult:
+    """Today's replies, in ``FOLDER/session``; one that was cut goes on."""
+    from voirdire import running
+    from voirdire.store import is_session
+
+    place = folder / "session"
+    return running.run(study, place, resume=is_session(place), max_cost=max_cost, quiet=True)
+
+
+def _print_cost(study: Study | None, folder: Path | None, *, err: bool) -> None:
+    if study is not None:
+        typer.echo(canary_cost(study, folder), err=err)
 
 
 def _ask(study: Study, folder: Path, max_cost: float | None) -> str:
     """The session of today's replies; exit code 3 where it was cut."""
-    from voirdire import running
-    from voirdire.store import is_session
-
-    result = running.run(study, folder, resume=is_session(folder), max_cost=max_cost, quiet=True)
+    result = ask_canary(study, folder, max_cost)
     if not result.complete:
-        typer.echo(
-            f"The canary was not asked about whole; go on by --session {folder.parent}.", err=True
-        )
+        typer.echo(f"The canary was not asked about whole; go on by --session {folder}.", err=True)
         raise typer.Exit(3)
     return str(result.folder)
 

@@ -186,15 +186,19 @@ def _difference(sums: Floats) -> Floats:
 
 def rate_against(panel: ResponsePanel, human: int, *, passes: bool) -> tuple[Jackknifed, int]:
     """P(judge passes given this human passes), or of failing, and the responses behind it."""
-    said = panel.humans[human]
-    judge = mean_present(panel.judge)
-    kept = (said == (1.0 if passes else 0.0)) & ~np.isnan(judge)
-    hit = judge if passes else 1 - judge
-    columns = np.stack([np.where(kept, hit, 0.0), kept * 1.0], axis=1)
+    columns = against_columns(panel, human, passes=passes)
     table = panel.by_cluster(columns, where=1)
     if not len(table):
         return Jackknifed(math.nan, math.nan, 0), 0
-    return table.jackknife(_share), panel.size(kept)
+    return table.jackknife(_share), panel.size(np.asarray(columns[:, 1] > 0))
+
+
+def against_columns(panel: ResponsePanel, human: int, *, passes: bool) -> Floats:
+    """(N, 2): whether the judge says what this human says, and where the human passes (fails)."""
+    judge = mean_present(panel.judge)
+    kept = (panel.humans[human] == (1.0 if passes else 0.0)) & ~np.isnan(judge)
+    hit = judge if passes else 1 - judge
+    return np.stack([np.where(kept, hit, 0.0), kept * 1.0], axis=1)
 
 
 def _share(sums: Floats) -> Floats:

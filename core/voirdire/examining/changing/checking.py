@@ -11,6 +11,11 @@ import numpy as np
 
 from voirdire.errors import InputError, listed
 from voirdire.examining.changing.comparing import change_of, p_of_no_difference
+from voirdire.examining.changing.components import (
+    component_changes,
+    component_values,
+    with_states,
+)
 from voirdire.examining.changing.lock import (
     Look,
     case_of,
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.changing.comparing import Change
+    from voirdire.examining.changing.components import ComponentChange
     from voirdire.examining.changing.lock import Lock
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
@@ -82,10 +88,13 @@ class Held:
     changed : bool
         Whether `p_holm` is at most the alpha of this look.
     good : {"yes", "no", "open"}
-        Yes where the whole 90 % interval lies within the margin and no use is lost; no where it
-        lies outside of it, or a use that was a yes is a no.
+        Yes where the whole 90 % interval lies within the margin, that of every component as well,
+        and no use is lost; no where it lies outside of it, a component is worse, or a use that
+        was a yes is a no.
     who : {"none", "judge", "system", "judge and system", "unknown"}
         Whose change it is; unknown where there are too few anchors or too few other responses.
+    components : tuple of ComponentChange
+        What the verdict rests on, today less at the freeze, on the anchors; empty without labels.
     """
 
     judge: str
@@ -98,6 +107,7 @@ class Held:
     good: Good
     who: Who
     lost: tuple[LostUse, ...] = ()
+    components: tuple[ComponentChange, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -295,15 +305,42 @@ def hold(
     changes = {key: _changes(lock, key, scores, anchors) for key, scores in today.items()}
     adjusted = adjust_p([_either(whole, live) for whole, _, live in changes.values()])
     lost = _lost(lock, today, anchors)
+    moved = _components(lock, today, anchors, alpha)
     rows = []
     for (key, (whole, fixed, live)), p in zip(changes.items(), adjusted.tolist(), strict=True):
         changed = p <= alpha
-        uses = lost.get(key, ())
+        uses, parts = lost.get(key, ()), moved.get(key, ())
         who = _who(lock, key, today[key], anchors, alpha) if changed else "none"
         rows.append(
-            Held(*key, whole, fixed, live, p, changed, _good(whole, uses), who, uses)
+            Held(*key, whole, fixed, live, p, changed, _good(whole, uses, parts), who, uses, parts)
         )  # fmt: skip
     return tuple(rows)
+
+
+def _components(
+    lock: Lock,
+    today: Mapping[tuple[str, str], Floats],
+    anchors: NDArray[np.bool_],
+    alpha: float,
+) -> dict[tuple[str, str], tuple[ComponentChange, ...]]:
+    """What the verdicts rest on, of all judges and attributes of this look as one family."""
+    if not anchors.any():
+        return {}
+    every = [
+        one
+        for key, scores in today.items()
+        for one in component_changes(
+            case_of(lock, *key, lock.scores(*key), anchors),
+            case_of(lock, *key, scores, anchors),
+            lock.margins,
+            lock.margin,
+        )
+    ]
+    found: dict[tuple[str, str], tuple[ComponentChange, ...]] = {}
+    for one in with_states(every, alpha):
+        key = (one.judge, one.attribute)
+        found[key] = (*found.get(key, ()), one)
+    return found
 
 
 def _either(whole: Change, live: Change | None) -> float:
@@ -333,10 +370,12 @@ def _changes(
     return over(np.ones_like(anchors)), fixed, live
 
 
-def _good(change: Change, lost: Sequence[LostUse]) -> Good:
-    if change.found.conclusion == "different" or any(use.now == "no" for use in lost):
+def _good(change: Change, lost: Sequence[LostUse], parts: Sequence[ComponentChange]) -> Good:
+    worse = any(part.state == "worse" for part in parts)
+    if change.found.conclusion == "different" or worse or any(use.now == "no" for use in lost):
         return "no"
-    return "yes" if change.found.conclusion == "equivalent" and not lost else "open"
+    same = all(part.state in ("same", "better") for part in parts)
+    return "yes" if change.found.conclusion == "equivalent" and same and not lost else "open"
 
 
 def _who(
@@ -420,8 +459,11 @@ def _is_lost(verdict: Verdict, known: Mapping[str, str]) -> bool:
 
 
 def check_values(check: GateCheck) -> tuple[GateValue, ...]:
-    """What gates may name: ``shift``, ``shift_low``, ``shift_high``, ``changed``, ``good``."""
-    return tuple(
+    """What gates may name: ``shift``, ``shift_low``, ``shift_high``, ``changed``, ``good``.
+
+    Of components their change and its bounds: ``READ.change_low``.
+    """
+    rows = tuple(
         GateValue(name, (row.attribute, row.judge), value, f"{row.judge} on {row.attribute}")
         for row in check.rows
         for name, value in (
@@ -430,3 +472,4 @@ def check_values(check: GateCheck) -> tuple[GateValue, ...]:
             ("good", row.good),
         )
     )  # fmt: skip
+    return (*rows, *component_values(one for row in check.rows for one in row.components))

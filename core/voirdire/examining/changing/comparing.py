@@ -10,6 +10,11 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.changing.components import (
+    component_changes,
+    component_values,
+    with_states,
+)
 from voirdire.examining.changing.measured import (
     check_scales,
     matched,
@@ -17,6 +22,8 @@ from voirdire.examining.changing.measured import (
     replies_of,
     shared_responses,
 )
+from voirdire.examining.verdict.case import Case
+from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, equivalence
 from voirdire.stats.sums import above_t
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.changing.components import ComponentChange
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.gates import GateValue
@@ -129,6 +137,8 @@ class SourceComparison:
         Largest change first.
     margin : float
         Points within which a difference counts as none.
+    components : tuple of ComponentChange
+        What the verdicts rest on, B less A, on the responses that both have and a human labelled.
     """
 
     a: str
@@ -141,6 +151,7 @@ class SourceComparison:
     scale: tuple[float, float]
     level: float
     findings: tuple[Finding, ...]
+    components: tuple[ComponentChange, ...] = ()
 
 
 def compare(
@@ -222,6 +233,7 @@ def compare(
         verdicts=verdicts,
         verdicts_held=held,
         items=_items(first, second, pairs, attributes, at, with_text=with_text),
+        components=_components(first, second, pairs, attributes, at, within),
         margin=within,
         scale=(first.scale.low, first.scale.high),
         level=level,
@@ -229,6 +241,39 @@ def compare(
             *_unpaired(first, second, len(at[0])), *rater_findings(first, second, pairs)
         ),
     )  # fmt: skip
+
+
+def _components(
+    a: Measured,
+    b: Measured,
+    judges: Mapping[str, str],
+    attributes: Sequence[str],
+    at: tuple[NDArray[np.intp], NDArray[np.intp]],
+    points: float,
+) -> tuple[ComponentChange, ...]:
+    """Of every judge and attribute, held against the humans of A, or of B where A has none."""
+    labels, rows = (a, at[0]) if a.reference else (b, at[1])
+    if not labels.reference:
+        return ()
+    found: list[ComponentChange] = []
+    for judge, other in judges.items():
+        for name in attributes:
+            humans = np.stack([labels.cube.of(human, name)[rows] for human in labels.reference])
+            before = Case(
+                judge=judge,
+                attribute=name,
+                reference=labels.reference,
+                scores=a.cube.of(judge, name)[at[0]][None],
+                humans=humans,
+                items=a.item[at[0]],
+                width=a.scale.width,
+                systems=a.system[at[0]] if len(a.cube.systems) > 1 else None,
+                clusters=None if a.clusters is None else a.clusters[at[0]],
+                gate=gate_of(a.study, a.scale),
+            )
+            after = replace(before, scores=b.cube.of(other, name)[at[1]][None])
+            found += component_changes(before, after, a.study.margins, points)
+    return with_states(found)
 
 
 def _changes(
@@ -430,10 +475,13 @@ def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Itera
 
 
 def comparison_values(found: SourceComparison) -> tuple[GateValue, ...]:
-    """What gates may name: ``difference``, its bounds ``_low`` and ``_high``, and ``moved``."""
+    """What gates may name: ``difference``, its bounds ``_low`` and ``_high``, and ``moved``.
+
+    Of components their change and its bounds: ``READ.change_low``.
+    """
     from voirdire.examining.gates import GateValue  # noqa: PLC0415 - only where a gate is asked for
 
-    return tuple(
+    rows = tuple(
         GateValue(
             name, (change.system,) if change.system else (change.attribute, change.judge), value,
             ", ".join(filter(None, (change.attribute, change.judge, change.system))),
@@ -445,3 +493,4 @@ def comparison_values(found: SourceComparison) -> tuple[GateValue, ...]:
             ("difference_high", change.high), ("moved", change.moved),
         )
     )  # fmt: skip
+    return (*rows, *component_values(found.components))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing.checking import GateCheck, Held
     from voirdire.examining.changing.comparing import Change, ChangedItem, SourceComparison
+    from voirdire.examining.changing.components import ComponentChange
     from voirdire.examining.gates import GateResult
     from voirdire.tabular import Column
 
@@ -31,6 +32,8 @@ def comparison_sections(found: SourceComparison) -> tuple[Section, ...]:
         )  # fmt: skip
     if found.verdicts_held:
         parts.append(_verdicts(found))
+    if found.components:
+        parts.append(_components(found.components, ("A", "B")))
     parts.append(_items(found))
     return tuple(parts)
 
@@ -89,6 +92,30 @@ def _verdicts(found: SourceComparison) -> Section:
     return Section("Changed verdicts", said, (Table(tuple(map(text, columns)), rows),))
 
 
+def _components(changes: Sequence[ComponentChange], names: tuple[str, str]) -> Section:
+    """Every component of a verdict with its change."""
+    columns = (
+        text("Attribute"), text("Judge"), text("Component"), text("System"), count("Clusters"),
+        number(names[0]), number(names[1]), number("Change", signed=True),
+        interval("95 % interval"), number("Margin"), text("Reading"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            one.attribute, one.judge, one.component, one.at, one.clusters, one.before, one.after,
+            one.change, (one.low, one.high), one.margin, one.state,
+        )
+        for one in changes
+    )  # fmt: skip
+    return Section(
+        "What the verdicts rest on",
+        "Each component on the same labelled responses, one cluster left out of both sides at a "
+        "time. Same: the 90 % interval of the change lies within the margin. Worse: beyond the "
+        "margin for the worse, by Holm's method over all rows; for BIAS, LEVEL and SLOPE either "
+        "way.",
+        (Table(columns, rows),),
+    )
+
+
 def _items(found: SourceComparison) -> Section:
     with_text = any(one.reply_before or one.reply_after for one in found.items)
     columns = [text("Item"), text("System"), text("Attribute"), text("Judge"), number("A"),
@@ -120,6 +147,9 @@ def gate_sections(check: GateCheck) -> tuple[Section, ...]:
         for row in check.rows
     )  # fmt: skip
     parts = [Section("Held to the lock", _gate_said(check), (Table(columns, rows),), leading=True)]
+    moved = tuple(one for row in check.rows for one in row.components)
+    if moved:
+        parts.append(_components(moved, ("Lock", "Today")))
     lost = tuple(
         (row.attribute, row.judge, use.use, use.now, ", ".join(use.deciding))
         for row in check.rows
@@ -140,7 +170,7 @@ def _gate_said(check: GateCheck) -> str:
         f"Look {check.look} at this lock. A change counts where p, by Holm's method over this "
         f"look, is at most {check.alpha:.2g}; over all looks together a false alarm has the "
         f"probability that the lock declares. Still good: the whole 90 % interval lies within "
-        f"{check.margin:g} points, and no use is lost."
+        f"{check.margin:g} points, that of each component within its margin, and no use is lost."
     )
 
 
@@ -161,7 +191,17 @@ def gate_sentence(row: Held) -> str:
     else:
         said = f"no change shown, {shift}"
     good = {"yes": "as good as at the freeze", "no": "no longer good", "open": "still good: open"}
-    lost = ", ".join(f"{use.use} is {use.now}" for use in row.lost)
+    lost = ", ".join(
+        [
+            *(f"{use.use} is {use.now}" for use in row.lost),
+            *(
+                f"{one.component} {number_text(one.change, 2, signed=True)}"
+                + (f" of {one.at}" if one.at else "")
+                for one in row.components
+                if one.state == "worse"
+            ),
+        ]
+    )
     return f"{where}: {said}; {good[row.good]}" + (f" ({lost})." if lost else ".")
 
 

@@ -159,6 +159,20 @@ STATEMENTS = [
     ('{"answer": "X"}\n{"ans', None, "length"),
     ('{"initial_answer": "X", "reason": "it', None, "length"),
     ("Draft: X\nFinal answer: Y\n", "Y", "length"),
+    # Words between the noun and its colon; second thoughts in more words; a phase of the work.
+    ("Answer: X\nMy final answer, after weighing everything: Y", "Y", "stop"),
+    ("Answer before review: X\nAnswer after review: Y", "Y", "stop"),
+    ("Answer: X\nHold on, that ignores the tone. Answer: Y", "Y", "stop"),
+    ("Answer: X\nNo, the answer is Y.", "Y", "stop"),
+    ("Answer: X\nReconsidering. Answer: Y", "Y", "stop"),
+    ("Answer: X\nOn re-reading I change this.\nAnswer: Y", "Y", "stop"),
+    ("Answer: X\nSorry, I meant Y.", "Y", "stop"),
+    ("Answer: X\nApologies, that should be Y.", "Y", "stop"),
+    ("Example: Answer: X\n\nAnswer: Y", "Y", "stop"),
+    ('{"answer": "X" /* first guess */}\n{"final_answer": "Y"}', "Y", "stop"),
+    ("Answer: X\n\nHowever, looking at the tone again, I would", None, "length"),
+    ("<answer>X</answer>\n\nBut on a second look,", None, "length"),
+    ("I would first say X, then", None, "length"),
 ]
 
 
@@ -260,6 +274,16 @@ def test_a_cut_never_makes_a_reading_surer(parser: str, shape: str) -> None:
     whole, _ = read(text, "stop")
     cut, _ = read(text, "length")
     assert cut in (whole, None)
+
+
+def test_a_value_that_is_set_aside_is_not_taken() -> None:
+    assert parse_choice("Answer: (A) is tempting, but (B)", "ABC").extra["choice"] != "A"
+    assert parse_choice("My answer was A, but it is now B", "ABC").extra["choice"] != "A"
+    for text in ("Answer: Anger is too low, so Answer: Fear", "First pass: Anger\nNext: Fear"):
+        assert _label(text, "stop")[0] in ("Fear", None)
+    for text in ("Format: [[Anger]] or [[Fear]]", "Turn 1: Answer: Anger\nTurn 2: Answer: Fear"):
+        assert _label(text, "stop")[0] is None
+    assert _label("Answer: Anger\nBut another judge would answer: Fear", "stop")[0] != "Fear"
 
 
 def test_what_is_offered_is_not_chosen() -> None:

@@ -40,6 +40,11 @@ _ABOUT = (
     r"(?:\s+(?:to|for)\s+(?:the|this)\s+question|\s+here|\s+(?:correcta|correcte|corretta)"
     r"|\s+i\s+(?:choose|chose|pick|select|would\s+(?:choose|pick|give)))?"
 )
+# "Final answer, after weighing it: B", "Answer before review: A".
+_BETWEEN = (
+    r"(?:,?\s+(?P<between>(?:before|after|having|upon|given|considering|all\s+things)\b[^,.:;\n]{0,50}),?"
+    r"(?=[*_]{0,2}[:：]))?"
+)
 # "is", "must be", "lautet", "seems to be most likely".
 _IS = (
     r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be|ist|lautet|est|es|è|é)\b"
@@ -47,7 +52,7 @@ _IS = (
 )
 # A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces.
 _STRONG = (
-    rf"(?:(?<![^\W_]){_NOUN}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}"
+    rf"(?:(?<![^\W_]){_NOUN}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}{_BETWEEN}"
     rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
     r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
     rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
@@ -85,7 +90,7 @@ _OTHERS = re.compile(
 )
 # "A is tempting", "A isn't right": the words behind a letter set it aside.
 _FAULTED = re.compile(
-    r"[\s,]+(?:is|are|was|seems?|looks?|would\s+be|can|could|does|which\s+is)\b\s*"
+    rf"{_CLOSE}[\s,]+(?:is|are|was|seems?|looks?|would\s+be|can|could|does|which\s+is)\b\s*"
     r"(?:not\b|n['’]t|wrong|incorrect|less|false|un\w+|tempting|also|too|be\b)",
     re.IGNORECASE,
 )
@@ -99,7 +104,7 @@ _OFFERED = re.compile(
     re.IGNORECASE,
 )
 # "Choices" and its like: the plural may announce the list rather than the choice.
-_PLURAL = re.compile(r"(?:choices|options|letters|selections)\b", re.IGNORECASE)
+_PLURAL = re.compile(r"(?:choices|options|letters|selections|answers)\b", re.IGNORECASE)
 # "Choices: A) calm", "Letters: A-D": a list of options begins, or their range.
 _LISTED = re.compile(
     r"(?:choices|options|letters)\b.{0,20}?[A-Z][):.]\s*\w", re.IGNORECASE | re.DOTALL
@@ -256,7 +261,8 @@ def _rank(text: str, found: re.Match[str], end: int) -> Rank:
     word = noun.group().casefold() if noun else ""
     if word in FINAL_NOUNS or word in DRAFT_NOUNS:
         return "final" if word in FINAL_NOUNS else "draft"
-    return rank_of(text, found.start(), end, remark[1] if remark else "")
+    between = found.groupdict().get("between")
+    return rank_of(text, found.start(), end, remark[1] if remark else between or "")
 
 
 def _lists(text: str, found: re.Match[str]) -> bool:

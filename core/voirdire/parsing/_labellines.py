@@ -39,7 +39,8 @@ _CLAUSE = re.compile(r"(?<=[.!?])\s+|;\s*|,?\s+\bbut\s+(?!also|not)", re.IGNOREC
 _ECHO = re.compile(r"\?[\s\"*]++(?=[^\W\d_])")
 # "Anger and Fear occur; the label is Fear": the last clause decides.
 _SETTLES = re.compile(
-    r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+",
+    r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+"
+    r"|\b(?:so|thus|hence|therefore),?\s+(?:the\s+|my\s+)?(?:label|answer|verdict)\s*[:：]\s*",
     re.IGNORECASE,
 )
 # "Anger (0.9)", "Anger - 90%": a confidence is no word of an entry.
@@ -60,7 +61,7 @@ _ASIDE = re.compile(
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
 _NO_ANSWER = re.compile(
     r"\W*(?:[^\W\d]+\s+){0,2}?(?:no|not|absent|excluded|rejected|ruled\s+out|considered|possible|available"
-    r"|candidates?|without|unlikely)(?:\s+[^\W\d]+){0,2}\W*",
+    r"|candidates?|without|unlikely|format|template|examples?)(?:\s+[^\W\d]+){0,2}\W*",
     re.IGNORECASE,
 )
 # "The text shows none of these": no label, whatever is listed behind.
@@ -81,6 +82,11 @@ _SUPPOSES = re.compile(
 )
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
+# "Another judge would say: Fear": a head that leaves the answer to somebody else.
+_OF_OTHERS = re.compile(
+    r"\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
+    re.IGNORECASE,
+)
 # "Anger or Fear": alternatives, of which none is chosen.
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 # "Anger (he shouts), and Fear (he hides)": where a further label may begin.
@@ -113,7 +119,9 @@ _SENTENCE = (
     | {"between"}
     | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
 )
-_WEIGHED = frozenset({"considered", "possible", "unclear", "uncertain"})
+_WEIGHED = frozenset(
+    {"considered", "possible", "unclear", "uncertain", "too", "tempting", "wrong", "incorrect"}
+)
 _STATES = frozenset({"is", "are", "was", "were", "there"})
 _DEGREES = frozenset(
     {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
@@ -191,7 +199,7 @@ def _behind_last(pattern: re.Pattern[str], text: str) -> str:
 
 def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     """What ``Anger: he shouts`` and ``Label: Anger because he shouts`` name."""
-    if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body):
+    if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body) or _OF_OTHERS.search(cue):
         return Line("prose")
     named = labels.forms.get(spelled(cue))
     if named is None and is_no_answer(cue):

@@ -34,13 +34,15 @@ _VALUE_STARTS = rf"(?:[{_DOUBLE}{_SINGLE}{{\[+\-.\d]|null|none|nan|n/a|true|fals
 _ANY = _DOUBLE + _SINGLE
 # A quote inside a text ends it only where another key follows.
 _NEXT_KEY = rf"[{_ANY}][^{_DOUBLE}\n:]{{1,100}}[{_ANY}]\s*+[:：=]\s*+{_VALUE_STARTS}"
+# A remark may stand between a text and what follows: {"answer": "B" /* a guess */}.
+_BLANKS = r"(?:\s++|//[^\n]*+\n|/\*[^*]*+\*/)*+"
 # A quote ends a string only where what follows continues the structure; else it is quoted text.
 _ENDS_IN_OBJECT = re.compile(
-    rf"\s*+(?:\Z|```|\}}|{_NEXT_KEY}|[,;]\s*+(?:\Z|\}}|{_NEXT_KEY}))", re.IGNORECASE
+    rf"{_BLANKS}(?:\Z|```|\}}|{_NEXT_KEY}|[,;]\s*+(?:\Z|\}}|{_NEXT_KEY}))", re.IGNORECASE
 )
 # The same for a text in a list.
 _ENDS_IN_LIST = re.compile(
-    rf"\s*+(?:\Z|```|[\]}}]|,\s*+(?:[\]{{\[{_DOUBLE}{_SINGLE}\d-]|null|true|false|\Z))",
+    rf"{_BLANKS}(?:\Z|```|[\]}}]|,\s*+(?:[\]{{\[{_DOUBLE}{_SINGLE}\d-]|null|true|false|\Z))",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,5})?")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._tablerows import table_cells, verdict_cells
 from voirdire.parsing._words import (
+    AMENDS,
     DENIED,
     DRAFT_MARKS,
     DRAFT_NOUNS,
@@ -26,6 +27,7 @@ from voirdire.parsing._words import (
     FOREIGN_VERDICTS,
     TAKES_BACK,
     TURNS,
+    TURNS_AT_ONCE,
     VERDICTS,
     Rank,
     mark_rank,
@@ -56,6 +58,11 @@ _BELOW = (
 _SIGN = (
     r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores)\b(?:\s*[:：])?(?:\s+an?\b)?"
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
+)
+# "Final answer, after weighing it: 4", "Score before review: 2": what stands between key and colon.
+_BETWEEN = (
+    r"(?:,?\s+(?P<between>(?:before|after|having|upon|given|considering|all\s+things)\b[^,.:;\n]{0,50}),?"
+    r"(?=[*_]{0,2}[:：]))?"
 )
 # Where a field ends: with its line, cell or tag, or where the next name and colon begin; the sign
 # of "A<B" is no tag.
@@ -100,7 +107,7 @@ _TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
 # "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MOST = 500  # the last so many: no honest reply states more
-_LONGEST, _SECTION = 300, 2_000
+_LONGEST, _SECTION, _INTO = 300, 2_000, 30
 _OBJECT = "\0"  # stands for an object among statements
 # "[[A]] or [[B]]": the format is told, nothing is set apart.
 _ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
@@ -222,6 +229,10 @@ def set_apart(text: str) -> list[Statement]:
         if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
         for each in pair
     }
+    made += [
+        Statement("", _plain(each[each.lastgroup or 0]), *each.span(each.lastgroup or 0), "final")
+        for each in AMENDS.finditer(text)
+    ]
     for each in found:
         if id(each) in alternatives or _TOLD.match(text, each.end()):
             continue
@@ -229,10 +240,13 @@ def set_apart(text: str) -> list[Statement]:
         rank = mark_rank(next(filter(None, each.group("mark", "only", "head")), None))
         rank = rank if rank != "said" else rank_of(text, each.start(), each.end())
         closed = any(each.group("unbox", "untag", "undouble"))
-        plain = _LATEX.sub(r"\1", value).strip(" *_`$\\")
         rank = "apart" if rank == "said" else rank
-        made.append(Statement("", plain, each.start(), each.end(), rank, closed=closed))
+        made.append(Statement("", _plain(value), each.start(), each.end(), rank, closed=closed))
     return made
+
+
+def _plain(value: str) -> str:
+    return _LATEX.sub(r"\1", value).strip(" *_`$\\")
 
 
 def _verdict_cells(text: str) -> list[Cell]:
@@ -331,7 +345,9 @@ def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
 def _is_withdrawn(text: str, each: Statement, end: int) -> bool:
     """Whether second thoughts stand between a statement's value and the next one."""
     start = each.value_at
-    return TAKES_BACK.search(text, start, min(end, start + _SECTION)) is not None
+    # They may reach into the next one: "No, the answer is Y".
+    found = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
+    return found is not None and found.start() < end
 
 
 def _falls_to_the_cut(
@@ -350,6 +366,8 @@ def _falls_to_the_cut(
     if not values:
         return False
     last = values[-1][0]
+    if TURNS_AT_ONCE.match(text, last.end):
+        return True
     return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None
 
 
@@ -364,7 +382,7 @@ def _rank(text: str, found: re.Match[str], field: str) -> Rank:
     start = found.end()
     value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*", field)
     end = start + value.end() if value else start
-    return rank_of(text, found.start(), end, found["remark"] or "")
+    return rank_of(text, found.start(), end, found["remark"] or found["between"] or "")
 
 
 def _spoken_of(text: str, found: re.Match[str], keys: tuple[str, ...]) -> list[str]:
@@ -416,6 +434,6 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
         rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{_MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
         rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
-        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_MARKS}{_SIGN}{_MARKS})",
+        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_BETWEEN}{_MARKS}{_SIGN}{_MARKS})",
         re.IGNORECASE,
     )

@@ -54,7 +54,8 @@ _DRAFT_BEHIND = re.compile(
     r"[\s*_,(\[–—-]*(?:(?:was|is|being|as|for|only|just)\s+)?(?:(?:my|the|an?)\s+)?"
     r"(?:at\s+first|initial(?:ly)?|draft|first\s+(?:pass|draft|guess|impression|thought)|tentative(?:ly)?"
     r"|preliminary|provisional(?:ly)?|to\s+(?:begin|start)\s+with|originally"
-    r"|before\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
+    r"|before\s+(?:the\s+)?(?:review|reflection|revision|discussion)"
+    r"|but\s+(?:(?:it|that|this)(?:\s+is|['’]s)\s+|i(?:['’]d|\s+would|\s+have)?\s+)?now)\b",
     re.IGNORECASE,
 )
 # "4 is my final score", "4 (revised)", "4 after review".
@@ -66,7 +67,7 @@ _FINAL_BEHIND = re.compile(
 # Second thoughts: what stands before them does not count any more. The first kind may begin a
 # clause, the second begins a sentence, for it also occurs in what a text is about.
 _SECOND_THOUGHTS = (
-    r"(?:wait|hmm+|oops|correction|never\s*mind"
+    r"(?:wait|hmm+|oops|correction|never\s*mind|hold\s+on|hang\s+on|re-?(?:considering|reading)"
     r"|actually(?=\s*[,:.…–—-]|\s+(?:i|no|not|my|let|make|\d|(?-i:[A-Z]))\b)"
     r"|(?:please\s+)?(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it"
     r"|(?:the|my)\s+(?:above|previous|earlier|first|last|initial|old)\b)"
@@ -77,8 +78,10 @@ _SECOND_THOUGHTS = (
     + r")\s+(?:is|should))"
     r"|(?:(?:sorry|apologies|oh|no)[,.!:;–—-]*\s+)?i\s+meant\b"
     r"|(?:sorry|apologies)[,.!:;–—-]*\s+(?:that|this|it|the\s+\w+)\s+should\b"
-    r"|on\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
-    r"|inspection|reading)"
+    r"|(?:on|after)\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
+    r"|inspection|reading|re-?reading)|on\s+an?\s+(?:second|further|closer|deeper)\s+(?:look|glance)"
+    r"|(?:looking|reading|going|thinking)\s+(?:[\w']+\s+){0,4}again\b"
+    r"|i\s+(?:now\s+)?(?:change|revise|correct|amend|update)\s+(?:this|that|it|my)\b"
     r"|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
     r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change))"
 )
@@ -102,8 +105,22 @@ TAKES_BACK = re.compile(
 )
 #: In a reply that was cut these announce that another statement was to follow.
 TURNS = re.compile(
-    rf"\b(?:{TAKEN_BACK}|{_FINAL}|then\s+again|reconsider(?:ing|ed)?|revis(?:e|ing|ed)"
+    rf"\b(?:{TAKEN_BACK}|{_FINAL}|then\s+again|then(?=\W*$)|reconsider(?:ing|ed)?|revis(?:e|ing|ed)"
     r"|adjust(?:ing|ed)?|upgrad(?:e|ing)|downgrad(?:e|ing)|actually)(?!\w)",
+    re.IGNORECASE,
+)
+#: The sentence right behind a statement, in a reply that was cut, weighs something against it.
+TURNS_AT_ONCE = re.compile(
+    r"[\W_]*(?:however|but|yet|still|that\s+said|(?:al)?though|on\s+the\s+other\s+hand)\b",
+    re.IGNORECASE,
+)
+# "Sorry, I meant Y.", "That should be Y.", "On second thought, Y": one word, and its sentence ends.
+# "On second thought, no" is no answer of no.
+_ONE_WORD = r"[*_\"'`(\[]{0,3}(?:[^\W_]|[./+-]){1,12}[*_\"'`)\]]{0,3}"
+AMENDS = re.compile(
+    rf"(?:(?:\bi\s+meant|\bshould\s+(?:be|have\s+been)|\bmake\s+(?:that|it))\s+(?:an?\s+)?(?P<meant>{_ONE_WORD})"
+    r"|\b(?:on\s+second\s+thoughts?|(?:scratch|strike)\s+that)[\s,.:;–—-]{1,4}"
+    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD}))(?=\s*(?:[.!](?:\s|$)|\n|$))",
     re.IGNORECASE,
 )
 _SEPARATORS = r"[ \t*_`,:=(\[$\\\"'–—-]"
@@ -122,7 +139,8 @@ _DRAFT_BEFORE = re.compile(
 #: Words before a statement that deny it, suppose it, or leave it to someone else.
 DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
-    r"|\b(?:if|unless|whether|suppos(?:e|ing)|imagine)\b[^.!?:;\n]*$",
+    r"|\b(?:if|unless|whether|suppos(?:e|ing)|imagine)\b[^.!?:;\n]*$"
+    r"|^\W*(?:for\s+)?(?:examples?|instance|e\.g\.|format|template)\b[\s\w]{0,20}[:,]?\W*$",
     re.IGNORECASE,
 )
 # "4, not 2", "yes because ...": behind a value these words are about another one, or
@@ -131,6 +149,7 @@ _OTHER_VALUE = (
     r"\s*\((?:not|was|were|formerly|previously|initially|originally|before|changed\s+from|up\s+from"
     r"|down\s+from|instead\s+of|rather\s+than)\b[^()\n]{0,80}\)?"
     r"|\bchanged\s+from\s[^,.;\n]{1,60}?\s(?=to\s)"
+    r"|\bwas\s[^,.;\n]{1,60}?,\s+but\s+(?=(?:\w+\s+){0,3}?now\b)"
 )
 #: "B (was A)", "changed from A to B": what is said of a value that does not stand any more.
 OTHER_VALUE = re.compile(_OTHER_VALUE, re.IGNORECASE)
@@ -153,8 +172,9 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _SAYS_FINAL = re.compile(rf"\b(?:{'|'.join(FINAL_MARKS)})\b", re.IGNORECASE)
-_SAYS_DRAFT = re.compile(
-    r"\b(?:draft|initial|preliminary|tentative|provisional|first\s+(?:pass|draft|impressions?))\b",
+#: Words of a heading, or a head of a line, below which a draft stands.
+SAYS_DRAFT = re.compile(
+    r"\b(?:draft|initial|preliminary|tentative|provisional|first\s+(?:pass|draft|guess|impressions?))\b",
     re.IGNORECASE,
 )
 _SECTION = 2_000
@@ -196,7 +216,7 @@ def _headings(text: str) -> tuple[list[int], list[Rank]]:
     ends, ranks = list[int](), list[Rank]()
     for each in _HEADING.finditer(text):
         head = next(filter(None, each.group("marked", "bold", "plain")))
-        draft: Rank = "draft" if _SAYS_DRAFT.search(head) else "said"
+        draft: Rank = "draft" if SAYS_DRAFT.search(head) else "said"
         ends.append(each.end() + 1)
         ranks.append("final" if _SAYS_FINAL.search(head) else draft)
     return ends, ranks

@@ -25,6 +25,7 @@ from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,
     FOREIGN_VERDICTS,
+    SAYS_DRAFT,
     TAKES_BACK,
     TURNS,
     VERDICTS,
@@ -51,7 +52,7 @@ _NONE_OF = re.compile(
 _HEADS = (*VERDICTS, *FOREIGN_VERDICTS, "labels", "answers", "category", "categories", "class")
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
 _OF_SEVERAL = re.compile(
-    r"\b(?:response|reply|answer|text|post|output|assistant|model|system|comment|message|item)"
+    r"\b(?:response|reply|answer|text|post|output|assistant|model|system|comment|message|item|turn)"
     r"\s+#?(?P<which>[A-D]|\d)\b",
     re.IGNORECASE,
 )
@@ -165,7 +166,7 @@ def _found(source: Source, labels: LabelSet) -> Settled[_Named]:
     """What boxes and final lines settle on, else what objects name, else what the lines name."""
     if not source.has_object and (settles := _decided(source, labels)):
         return settles
-    named = _from_objects(source, labels) if source.reading.values else None
+    named = _from_objects(source, labels) if _is_data(source) else None
     if named is not None and source.has_object:
         said = [each for each in verdicts(source.reading.behind, _HEADS) if each.final]
         settles = with_last_words(named, source, said, lambda text: _of_line(text, labels))
@@ -173,6 +174,13 @@ def _found(source: Source, labels: LabelSet) -> Settled[_Named]:
     if named is None and not source.has_object:
         named = _from_lines(source, labels)
     return Settled(named)
+
+
+def _is_data(source: Source) -> bool:
+    """Whether objects or lists answer; in running text ``[[Anger]]`` is a box and no list."""
+    trees = source.reading.values
+    boxes = [t for t in trees if isinstance(t, list) and len(t) == 1 and isinstance(t[0], list)]
+    return bool(trees) and not (source.reading.mixed and len(boxes) == len(trees))
 
 
 def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
@@ -315,7 +323,10 @@ def _behind_second_thoughts(text: str) -> str:
 def _is_draft(line: str) -> bool:
     """Whether a line gives a first try only: *Initial label: Anger*."""
     said = verdicts(line, _HEADS)
-    return bool(said) and all(each.rank == "draft" for each in said)
+    if said:
+        return all(each.rank == "draft" for each in said)
+    head, colon, _ = line.partition(":")
+    return bool(colon) and SAYS_DRAFT.search(head) is not None
 
 
 def _of_one_text(text: str) -> str:

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from voirdire.errors import StatisticsError
 from voirdire.stats import _agreement_kernels as ratings_kernels
 from voirdire.stats import _alpha_kernels as alpha_kernels
 from voirdire.stats import _fleiss_kernels as label_kernels
+from voirdire.stats import _jit
 from voirdire.stats import _kernels_icc as icc_kernels
 from voirdire.stats import _kernels_systems as systems_kernels
 from voirdire.stats import _pattern_kernels as pattern_kernels
@@ -53,9 +55,10 @@ TWINS |= dict.fromkeys(
     (
         "whole_steps", "pattern_keys", "scatter", "hashes", "poisson_weights",
         "resampled_patterns", "squares", "cluster_moments", "add_moments", "add_fine",
-        "item_effects", "crossed_moments",
+        "item_effects", "crossed_moments", "grid_of", "resampled_nodes",
     )
 )  # fmt: skip
+MARKS = re.compile(r"^(njit|interpreted)\b")
 MODULES = (
     ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels, pattern_kernels,
 )  # fmt: skip
@@ -71,7 +74,7 @@ def test_every_kernel_has_a_twin():
             node.name
             for node in tree.body
             if isinstance(node, ast.FunctionDef)
-            and any("njit" in ast.unparse(mark) for mark in node.decorator_list)
+            and any(MARKS.search(ast.unparse(mark)) for mark in node.decorator_list)
         }
         compiled |= found
         if found:
@@ -79,11 +82,88 @@ def test_every_kernel_has_a_twin():
     assert {name for name in compiled if not name.startswith("_")} == set(TWINS)
 
 
+def both(name, *arguments):
+    """Results, and arrays as they are left, of the stand-in and of the machine code."""
+    found, kernel = [], _jit.KERNELS[name]
+    for call in (kernel.stand_in, kernel.compiled()):
+        given_ = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
+        result = call(*given_)
+        found.append([result, *given_])
+    return found
+
+
+def same(name, *arguments):
+    for one, other in zip(*both(name, *arguments), strict=True):
+        assert np.array_equal(
+            one, other, equal_nan=isinstance(one, np.ndarray) and one.dtype == float
+        )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stand_ins_give_the_same_bits(seed):
+    """Until Numba pays NumPy stands in: no digit may tell which of the two it was."""
+    rng = np.random.default_rng(seed)
+    for n, k, p, b in ((9, 2, 3, 40), (2, 2, 1, 1), (30, 5, 2, 7), (3, 2, 40, 300)):
+        counts = np.ascontiguousarray(rng.multinomial(n, np.ones(n) / n, size=b).T, float)
+        features = rng.normal(size=(p, 3 + k, n))
+        sums = np.empty((p, 3 + k, b))
+        same("weighted_sums", counts, features, sums)
+        icc_kernels.weighted_sums(counts, features, sums)
+        forms = rng.normal(size=(3, 2, 3, 2))
+        forms[0, 1] = 0.0
+        tolerances = np.abs(rng.normal(size=(p, 3)))
+        same("icc_from_sums", sums, np.full(b, float(n)), rng.normal(size=(p, k)),
+            tolerances, forms, np.empty((p, 3, b)),
+        )  # fmt: skip
+        x = rng.normal(size=(p, b)).round(1)
+        x[rng.random(x.shape) < 0.2] = NAN
+        x[:, 0] = 1.0
+        weights = rng.integers(1, 9, b)
+        known = np.where(np.isnan(x), 0, weights).sum(axis=1)
+        targets = np.stack([np.full(p, 0.5), 0.975 * known], axis=1)
+        same("weighted_quantiles", x, weights, targets, np.empty((p, 2)))
+        means = rng.normal(size=(n, k, b)).round(1)
+        means[:, :, 0] = 0.1
+        means[0, 0, -1] = NAN if b > 1 else means[0, 0, -1]
+        same("mean_squares_of", means, np.empty((3, b)))
+        judges = rng.integers(1, 6, (2, p, b)).astype(float)
+        judges[rng.random(judges.shape) < 0.2] = NAN
+        place = rng.integers(0, n, b)
+        table = np.zeros((2, p, n, 7))
+        same("add_pairs", judges, judges[1].copy(), place, table)
+        of_system = rng.normal(size=(2, p, n, 2)).round(1)
+        of_system[0, 0, 0] = NAN
+        kept = rng.random((4, 2, n)) < 0.6
+        same("squares_under", of_system, kept, np.empty((4, 2, p, 5)))
+        whole = rng.integers(-1, 5, (b, k)).astype(np.int32)
+        same("cross_table", whole, np.zeros((5, 5), np.int64))
+        power = np.concatenate([[0], 1 << (3 * np.arange(5))])
+        room = [np.zeros(b, np.int64) for _ in range(3)]
+        ours, theirs = both("collapse_keys", whole, power, np.full(4096, -1), *room)
+        assert ours[0] == theirs[0]
+        for one, other in zip(ours[4:], theirs[4:], strict=True):
+            assert one.tolist() == other.tolist()
+
+
 values = arrays(np.float64, st.integers(0, 15), elements=st.sampled_from([NAN, 0, 1, 2, 5, 9]))
 broken = arrays(np.float64, st.integers(0, 9), elements=st.sampled_from([NAN, -3, 1, 2.5, 70]))
 codes = arrays(
     np.int32, st.tuples(st.integers(0, 20), st.integers(1, 4)), elements=st.integers(-1, 3)
 )
+
+
+@settings(max_examples=60, deadline=None)
+@given(values, broken)
+def test_codes_of_the_stand_in(whole, other):
+    place = np.full(10, -1, np.int64)
+    place[[0, 1, 2, 5, 9]] = range(5)
+    for x in (whole, other):
+        (a, *_, ours), (b, *_, theirs) = both(
+            "code_integers", x, 0.0, place, np.empty(len(x), np.int32)
+        )
+        assert a == b
+        if a < 0:
+            assert ours.tolist() == theirs.tolist()
 
 
 @settings(max_examples=60, deadline=None)

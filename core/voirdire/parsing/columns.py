@@ -95,18 +95,17 @@ def _fill_plain(
 ) -> list[int]:
     """Append every reply that needs no care, nulls for the others; returns the others' rows."""
     plain = plain_reader(tuple(attributes), scale)
-    appends = [columns.scores[name].append for name in attributes]
     careful: list[int] = []
+    empty: list[float | None] = [None] * len(attributes)
+    rows = []
     for row, text in enumerate(texts):
         ended = finish_reasons is None or finish_reasons[row] in ENDS
         found = plain.read(text) if text is not None and ended else None
-        if found is not None:
-            for append, value in zip(appends, found.scores, strict=True):
-                append(value)
-            continue
-        careful.append(row)
-        for append in appends:
-            append(None)
+        if found is None:
+            careful.append(row)
+        rows.append(empty if found is None else found.scores)
+    if rows:
+        columns.scores.update(zip(attributes, map(list, zip(*rows, strict=True)), strict=True))
     return careful
 
 

@@ -83,6 +83,8 @@ _NAMED = re.compile(
     r"(?:[(\[:]|-\s)\s*(?P<rest>[\d.,]{1,6}(?:\s*/\s*[\d.]{1,6})?)[)\]]?\.?",
     re.IGNORECASE,
 )
+# Without a digit or a star a text states no number: long texts are passed over soon.
+_COUNTS = re.compile(r"[\d★⭐🌟]")
 # "★★★★☆": as many as are filled, out of all.
 _STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
@@ -169,7 +171,9 @@ def read_numeral(text: str) -> Numeral | None:
     >>> read_numeral("3-4") is None, read_numeral("1,234").other
     (True, 1234.0)
     """
-    written = _written(_cleaned(text)) if len(text) <= _LONGEST else "not_numeric"
+    if len(text) > _LONGEST or not _COUNTS.search(text):
+        return None
+    written = _written(_cleaned(text))
     return written if isinstance(written, Numeral) else None
 
 

@@ -1,4 +1,4 @@
-"""Kernel of Krippendorff's alpha over weighted patterns. Imported late: numba costs 200 ms."""
+"""Kernel of Krippendorff's alpha over weighted patterns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.stats._jit import njit
+from voirdire.stats._jit import interpreted, njit
 
 NOMINAL, ORDINAL, INTERVAL, RATIO, MATRIX = range(5)
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _category_counts(rows: Any, sizes: Any, weights: Any, q: int) -> Any:
     counts = np.zeros(q, np.float64)
     for u in range(sizes.size):
@@ -21,7 +21,7 @@ def _category_counts(rows: Any, sizes: Any, weights: Any, q: int) -> Any:
     return counts
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _to_mid_ranks(counts: Any) -> None:
     """In place: the ordinal metric is the interval metric on mid-ranks."""
     below = 0.0
@@ -40,7 +40,7 @@ def _difference(a: Any, b: Any, values: Any, matrix: Any, metric: Any) -> Any:
     return 0.0 if total == 0.0 else ((values[a] - values[b]) / total) ** 2
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _nominal(rows: Any, sizes: Any, weights: Any, counts: Any) -> Any:
     """Sums of disagreeing pairs, within items (each over m - 1) and overall."""
     within = 0.0
@@ -60,7 +60,7 @@ def _nominal(rows: Any, sizes: Any, weights: Any, counts: Any) -> Any:
     return within, total * total - squares
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _squared(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     """Sums of squared differences of pairs in closed form: no loop over pairs of values."""
     total, mean = 0.0, 0.0
@@ -110,7 +110,7 @@ def _paired(
     return within, overall
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _varies(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     """Whether two different values stand in patterns that were drawn."""
     first = np.nan
@@ -125,7 +125,7 @@ def _varies(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
     return False
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def _ratings(sizes: Any, weights: Any) -> Any:
     total = 0.0
     for u in range(sizes.size):
@@ -133,7 +133,7 @@ def _ratings(sizes: Any, weights: Any) -> Any:
     return total
 
 
-@njit(error_model="numpy")
+@interpreted(error_model="numpy")
 def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, out: Any) -> None:
     """For each row of weights over patterns: ratings, observed and expected disagreement.
 

@@ -1,4 +1,4 @@
-"""Kernels of Fleiss' kappa per label. Imported late: numba costs 200 ms."""
+"""Kernels of Fleiss' kappa per label."""
 
 from __future__ import annotations
 

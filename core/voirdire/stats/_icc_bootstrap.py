@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from voirdire.stats._anova import Decomposition, features, tolerances
 from voirdire.stats._forms import quotients
 from voirdire.stats._quantiles import Distribution
-from voirdire.stats._resampling import drawn_in_chunks, multisets
+from voirdire.stats._resampling import EXACT_LIMIT, drawn_in_chunks, drawn_multisets, multisets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +32,22 @@ def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
     counts, weights = multisets(parts.n)
     values = _over_counts(parts, forms, _sliced(counts, _width(parts)), len(weights))
     return Distribution.of(values, weights)
+
+
+def drawn_by_seed(
+    parts: Decomposition, forms: Sequence[str], seeds: range, resamples: int
+) -> Iterator[Distribution]:
+    """`drawn` for one seed after the other.
+
+    Few subjects have fewer different resamples than so many seeds draw: each is computed once.
+    """
+    n = parts.n
+    if n > EXACT_LIMIT or math.comb(2 * n - 1, n) > len(seeds) * resamples:
+        yield from (drawn(parts, forms, seed, resamples) for seed in seeds)
+        return
+    values = enumerated(parts, forms).values
+    for seed in seeds:
+        yield Distribution.of(values[:, drawn_multisets(seed, n, resamples)])
 
 
 def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled loops behind the bootstrap of ICC: arrays in, arrays out, one signature each.
+"""Loops behind the bootstrap of ICC: arrays in, arrays out, one signature each.
 
 Sums run over subjects in order and no fast-math is used, so that a result does not depend on
 threads, on the machine's vector width or on whether the JIT is on.
@@ -17,8 +17,28 @@ if TYPE_CHECKING:
 
     from voirdire.stats._arrays import Floats
 
+#: Sums that are added to at once: more would not stay in the cache.
+_AT_ONCE = 8192
 
-@njit("void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])", nogil=True, error_model="numpy")
+
+def _sums_in_numpy(counts: Floats, features: Floats, out: Floats) -> None:
+    n, resamples = counts.shape
+    rows, sums = features.reshape(-1, n), out.reshape(-1, resamples)
+    height = max(1, _AT_ONCE // max(resamples, 1))
+    room = np.empty((height, resamples))
+    for start in range(0, len(rows), height):
+        some = sums[start : start + height]
+        part, some[:] = room[: len(some)], 0.0
+        for terms, drawn in zip(rows[start : start + height].T[:, :, None], counts, strict=True):
+            some += np.multiply(terms, drawn, out=part)
+
+
+@njit(
+    "void(f8[:,::1], f8[:,:,::1], f8[:,:,::1])",
+    stand_in=_sums_in_numpy,
+    nogil=True,
+    error_model="numpy",
+)
 def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
     """out[p, f, b] = Σ_i counts[i, b] features[p, f, i].
 
@@ -74,8 +94,46 @@ def _line(line: Floats, sizes: Floats, squares: Floats, out: Floats) -> None:
         out[b] = total if abs(total) > 1e-14 * (abs(a) + abs(c) + abs(e)) else 0.0
 
 
+def _icc_in_numpy(
+    sums: Floats,
+    sizes: Floats,
+    columns: Floats,
+    tolerances: Floats,
+    forms: Floats,
+    out: Floats,
+) -> None:
+    k = columns.shape[1]
+    rows, error = sums[:, 1] - sums[:, 0] * sums[:, 0] / sizes, sums[:, 2]
+    raters = np.zeros_like(rows)
+    for j in range(k):
+        mean = sums[:, 3 + j] / sizes
+        shifted = mean + columns[:, j, None]
+        raters = raters + sizes * shifted * shifted
+        error = error - sizes * mean * mean
+    parts = [k * rows, raters, error]
+    below = [sizes - 1.0, k - 1.0, (sizes - 1.0) * (k - 1.0)]
+    squares = [
+        np.where(part > sizes * tolerances[:, place, None], part / below[place], 0.0)
+        for place, part in enumerate(parts)
+    ]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for f, (above, under) in enumerate(forms):
+            whole = _line_in_numpy(under, sizes, squares)
+            quotient = _line_in_numpy(above, sizes, squares) / whole
+            out[:, f] = np.where(whole != 0.0, quotient, np.nan)
+
+
+def _line_in_numpy(line: Floats, sizes: Floats, squares: list[Floats]) -> Floats:
+    a, c, e = (
+        (one + each / sizes) * square for (one, each), square in zip(line, squares, strict=True)
+    )
+    total = a + c + e
+    return np.where(np.abs(total) > 1e-14 * (np.abs(a) + np.abs(c) + np.abs(e)), total, 0.0)
+
+
 @njit(
     "void(f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,:,::1], f8[:,:,::1])",
+    stand_in=_icc_in_numpy,
     nogil=True,
     error_model="numpy",
 )
@@ -128,7 +186,39 @@ def _smallest_reaching(
     return low if low < np.inf else np.nan
 
 
-@njit("void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])", nogil=True, error_model="numpy")
+def _quantiles_in_numpy(
+    values: Floats, weights: NDArray[np.int64], targets: Floats, out: Floats
+) -> None:
+    for p, row in enumerate(values):
+        known = ~np.isnan(row)
+        if not known.any():
+            out[p] = np.nan
+            continue
+        kept, counts = row[known], weights[known]
+        low, high = kept.min(), kept.max()
+        bins = np.zeros(len(kept), np.int64)
+        if high > low:
+            bins = ((kept - low) * (1023 / (high - low))).astype(np.int64)
+        reached = np.cumsum(np.bincount(bins, counts, 1024))
+        for q, target in enumerate(targets[p]):
+            chosen = min(int(np.searchsorted(reached, target)), int(bins.max()))
+            inside = bins == chosen
+            below = reached[chosen - 1] if chosen else 0.0
+            out[p, q] = _first_reaching(kept[inside], counts[inside], target - below)
+
+
+def _first_reaching(values: Floats, weights: NDArray[np.int64], target: float) -> float:
+    order = np.argsort(values)
+    place = int(np.searchsorted(np.cumsum(weights[order]), target))
+    return float(values[order[min(place, len(order) - 1)]])
+
+
+@njit(
+    "void(f8[:,::1], i8[::1], f8[:,::1], f8[:,::1])",
+    stand_in=_quantiles_in_numpy,
+    nogil=True,
+    error_model="numpy",
+)
 def weighted_quantiles(
     values: Floats, weights: NDArray[np.int64], targets: Floats, out: Floats
 ) -> None:

@@ -1,4 +1,4 @@
-"""Compiled loops over systems: their sums in one pass, and ICC of their means."""
+"""Loops over systems: their sums in one pass, and ICC of their means."""
 
 from __future__ import annotations
 
@@ -67,7 +67,42 @@ def _squares(
     out[2] = _sum_of_squares(rests, zero) / ((n - 1) * (k - 1))
 
 
-@njit("void(f8[:,:,::1], f8[:,::1])", nogil=True, error_model="numpy")
+def _squares_in_numpy(means: Floats, out: Floats) -> None:
+    n, _, resamples = means.shape
+    there = np.ones((n, resamples), np.bool_)
+    out[:] = _mean_squares(means, there, np.full(resamples, float(n)))
+
+
+def _mean_squares(means: Floats, there: NDArray[np.bool_], n: Floats) -> Floats:
+    """(3, B) of means (S, k, B) of the n (B,) rows that are there (S, B); NaN below two."""
+    rows, k, many = means.shape
+    seen = there[:, None]
+    given = np.where(seen, means, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grand = _in_order(given.reshape(rows * k, many)) / (n * k)
+        zero = 64 * 2.220446049250313e-16 * np.abs(given).max(axis=(0, 1))
+        off = np.where(seen, means - grand, 0.0)
+        row, column = np.add.accumulate(off / k, axis=1)[:, -1], _in_order(off / n)
+        rest = np.where(seen, off - row[:, None] - column, 0.0).reshape(rows * k, many)
+        sums = [
+            _in_order(np.where(np.abs(part) > zero, part * part, 0.0))
+            for part in (row, column, rest)
+        ]
+        found = [k * sums[0] / (n - 1), n * sums[1] / (k - 1), sums[2] / ((n - 1) * (k - 1))]
+    return np.where(np.isnan(grand) | (n < 2), np.nan, found)
+
+
+def _in_order(terms: Floats) -> Floats:
+    """Sums over the first axis, one term after the other as in the loop; `sum` pairs them."""
+    return np.asarray(np.add.accumulate(terms, axis=0)[-1])
+
+
+@njit(
+    "void(f8[:,:,::1], f8[:,::1])",
+    stand_in=_squares_in_numpy,
+    nogil=True,
+    error_model="numpy",
+)
 def mean_squares_of(means: Floats, out: Floats) -> None:
     """out[:, b]: MSR, MSC, MSE of the n by k means[:, :, b]; NaN where a mean is missing."""
     n, k, resamples = means.shape
@@ -76,7 +111,24 @@ def mean_squares_of(means: Floats, out: Floats) -> None:
         _squares(means, rows, columns, rests, b, out[:, b])
 
 
-@njit("void(f8[:,:,::1], f8[:,::1], i8[::1], f8[:,:,:,::1])", nogil=True, error_model="numpy")
+def _pairs_in_numpy(
+    judges: Floats, reference: Floats, system: NDArray[np.int64], out: Floats
+) -> None:
+    for j, a in np.ndindex(*judges.shape[:2]):
+        x, y = reference[a], judges[j, a]
+        both = ~np.isnan(x) & ~np.isnan(y)
+        x, y, codes = x[both], y[both], system[both]
+        off = y - x
+        for f, terms in enumerate((None, x, y, x * x, y * y, x * y, off * off)):
+            out[j, a, :, f] += np.bincount(codes, terms, out.shape[2])
+
+
+@njit(
+    "void(f8[:,:,::1], f8[:,::1], i8[::1], f8[:,:,:,::1])",
+    stand_in=_pairs_in_numpy,
+    nogil=True,
+    error_model="numpy",
+)
 def add_pairs(judges: Floats, reference: Floats, system: NDArray[np.int64], out: Floats) -> None:
     """Add every pair of judges[j, a, i] and reference[a, i] to out[j, a, system[i]].
 
@@ -99,7 +151,27 @@ def add_pairs(judges: Floats, reference: Floats, system: NDArray[np.int64], out:
                 sums[6] += (y - x) * (y - x)
 
 
-@njit("void(f8[:,:,:,::1], b1[:,:,::1], f8[:,:,:,::1])", nogil=True, error_model="numpy")
+def _under_in_numpy(means: Floats, kept: NDArray[np.bool_], out: Floats) -> None:
+    if not means.shape[2]:
+        out[:] = np.nan
+        out[..., 0] = 0.0
+        return
+    there = (kept[:, :, None] & ~np.isnan(means[..., 0])).reshape(-1, means.shape[2]).T
+    each = np.broadcast_to(means, (len(kept), *means.shape)).reshape(-1, *means.shape[2:])
+    n = there.sum(axis=0) * 1.0
+    both = each.transpose(1, 2, 0)
+    off = np.where(there, both[:, 1] - both[:, 0], 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bias = np.where(n > 0, _in_order(off) / n, np.nan)
+    out[:] = np.stack([n, bias, *_mean_squares(both, there, n)], axis=1).reshape(out.shape)
+
+
+@njit(
+    "void(f8[:,:,:,::1], b1[:,:,::1], f8[:,:,:,::1])",
+    stand_in=_under_in_numpy,
+    nogil=True,
+    error_model="numpy",
+)
 def squares_under(means: Floats, kept: NDArray[np.bool_], out: Floats) -> None:
     """out[q, j, a]: systems, bias, MSR, MSC, MSE of means[j, a, s] where kept[q, j, s].
 

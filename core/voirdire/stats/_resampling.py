@@ -29,10 +29,15 @@ _CELLS = 1 << 22
 
 def draw_counts(rng: np.random.Generator, units: int, resamples: int) -> Floats:
     """(units, resamples) counts; every column sums to `units`."""
-    drawn = rng.integers(0, units, size=(resamples, units))
+    drawn = _draw(rng, units, resamples)
     drawn += np.arange(0, resamples * units, units)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * units)
     return np.ascontiguousarray(counts.reshape(resamples, units).T, dtype=np.float64)
+
+
+def _draw(rng: np.random.Generator, units: int, resamples: int) -> NDArray[np.int64]:
+    """(resamples, units) units drawn with replacement."""
+    return rng.integers(0, units, size=(resamples, units))
 
 
 def drawn_in_chunks(seed: int, units: int, resamples: int, widest: int) -> Iterator[Floats]:
@@ -70,6 +75,25 @@ def multisets(units: int) -> tuple[Floats, NDArray[np.int64]]:
     result = np.ascontiguousarray(counts.T, dtype=np.float64)
     result.flags.writeable = weights.flags.writeable = False
     return result, weights
+
+
+def drawn_multisets(seed: int, units: int, resamples: int) -> NDArray[np.intp]:
+    """(resamples,) which of the `multisets` each resample of `drawn_in_chunks` is."""
+    drawn, (keys, order) = _draw(generator(seed), units, resamples), _keys(units)
+    return order[np.searchsorted(keys, _places(units)[drawn].sum(axis=1))]
+
+
+def _places(units: int) -> NDArray[np.int64]:
+    """What each unit adds to the key of a multiset: no count reaches the next unit's place."""
+    return (units + 1) ** np.arange(units, dtype=np.int64)
+
+
+@lru_cache(maxsize=4)
+def _keys(units: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Keys of all multisets, sorted, and the place of each."""
+    keys = _places(units) @ multisets(units)[0].astype(np.int64)
+    order = np.argsort(keys)
+    return keys[order], order
 
 
 def bca_levels(

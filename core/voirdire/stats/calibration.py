@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,23 +128,58 @@ def calibrate(
     total = np.where(known, scores, 0.0).sum(0)
     mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
     paired = known.any(0) & ~np.isnan(human)
-    found, stretches = np.full_like(scores, np.nan), []
-    for one in range(folds):
-        taught, inside = paired & (fold != one), fold == one
-        if not taught.any() or not inside.any():
-            continue
-        if method == "isotonic":
-            found[:, inside] = _isotonic(mean[taught], human[taught], scores[:, inside])
-            continue
-        level, stretch, centre = _taught(mean[taught], human[taught], system[taught])
-        stretches.append(stretch)
-        found[:, inside] = level + stretch * (scores[:, inside] - centre)
+    found, stretch = np.full_like(scores, np.nan), float("nan")
+    if method == "isotonic":
+        for one in range(folds):
+            taught, inside = paired & (fold != one), fold == one
+            if taught.any() and inside.any():
+                found[:, inside] = _isotonic(mean[taught], human[taught], scores[:, inside])
+    else:
+        width = int(system.max(initial=0)) + 1
+        cells = (fold * width + system)[paired]
+        sums: list[Floats] = [
+            np.bincount(cells, part, folds * width).reshape(folds, width).astype(np.float64)
+            for part in (None, mean[paired], human[paired])
+        ]
+        lines = lines_of_folds(*sums)
+        found = lines.level[fold] + lines.stretch[fold] * (scores - lines.centre[fold])
+        used = lines.stretch[np.unique(fold)]
+        stretch = float(np.mean(used[~np.isnan(used)])) if not np.isnan(used).all() else stretch
     moved = found[~np.isnan(found)] - scores[~np.isnan(found)]
     return Calibration(
         found.reshape(np.shape(numbers(judge, "judge"))), method, folds,
-        float(moved.mean()) if len(moved) else float("nan"),
-        float(np.mean(stretches)) if stretches else float("nan"), int(paired.sum()),
+        float(moved.mean()) if len(moved) else float("nan"), stretch, int(paired.sum()),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """What each fold's scores become: ``level + stretch * (score - centre)``.
+
+    Attributes
+    ----------
+    level, stretch, centre : (folds,) float64
+        NaN where no other fold teaches.
+    """
+
+    level: Floats
+    stretch: Floats
+    centre: Floats
+
+
+def lines_of_folds(n: Floats, judge: Floats, human: Floats) -> Lines:
+    """The lines of ``"level_and_spread"``, each fold being taught by all others.
+
+    Parameters
+    ----------
+    n, judge, human : (folds, systems) float64
+        Responses with both scores, and sums of the scores.
+    """
+    lines = [
+        _taught(*(part.sum(axis=0) - part[fold] for part in (n, judge, human)))
+        for fold in range(len(n))
+    ]
+    return Lines(*(np.array(part) for part in zip(*lines, strict=True)))
 
 
 #: Digits of a name that is compared as a number.
@@ -160,14 +196,14 @@ def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     return codes.astype(np.intp)
 
 
-def _taught(judge: Floats, human: Floats, system: NDArray[np.intp]) -> tuple[float, float, float]:
+def _taught(n: Floats, judge: Floats, human: Floats) -> tuple[float, float, float]:
     """Mean of the humans' system means, stretch, and mean of the judge's system means."""
-    n = np.bincount(system)
-    there = n > 0  # a fold may teach nothing about a system
-    n = n[there]
-    j, h = (np.bincount(system, weights=part)[there] / n for part in (judge, human))
+    there = n > 0  # the others may teach nothing about a system
+    if not there.any():
+        return math.nan, math.nan, math.nan
+    j, h = judge[there] / n[there], human[there] / n[there]
     stretch = 1.0
-    apart = len(n) >= _SYSTEMS and j.std() > 0 and h.std() > 0
+    apart = len(j) >= _SYSTEMS and j.std() > 0 and h.std() > 0
     if apart and np.corrcoef(h, j)[0, 1] > _CORRELATION:
         stretch = float(np.clip(h.std() / j.std(), *_STRETCH))
     return float(h.mean()), stretch, float(j.mean())

@@ -254,8 +254,9 @@ def _bounds_over_seeds(Y: Floats, plan: Plan, n_seeds: int) -> Floats:
         return bounds
     parts = decompose(magnified(Y)[0])
     found = value(plan.forms[0], mean_squares(parts), parts.n, parts.k)
-    for at in range(n_seeds):
-        draws = _icc_bootstrap.drawn(parts, plan.forms, plan.seed + at, plan.n_resamples)
+    seeds = range(plan.seed, plan.seed + n_seeds)
+    each = _icc_bootstrap.drawn_by_seed(parts, plan.forms, seeds, plan.n_resamples)
+    for at, draws in enumerate(each):
         bounds[:, at] = percentile_bounds(draws, plan)
     bounds[np.isnan(found)] = np.nan
     return bounds

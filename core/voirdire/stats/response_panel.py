@@ -301,15 +301,23 @@ def centred(
     `unbiased` multiplies by sqrt(n / (n - 1)), so that products have the expectation of a
     covariance. `weight` (N,) says for how many responses each row stands.
     """
-    present = ~np.isnan(vectors).any(axis=1)
-    own = None if weight is None else weight[present]
-    n = np.rint(np.bincount(cell[present], weights=own, minlength=n_cells))
-    there = vectors[present] if own is None else vectors[present] * own[:, None]
+    unknown = np.asarray(np.isnan(vectors).any(axis=1))
+    whole = not unknown.any()
+    there = vectors if whole else np.where(unknown[:, None], 0.0, vectors)
+    size = weight
+    if not whole:
+        size = np.where(unknown, 0.0, 1.0 if weight is None else weight)
+    n = np.rint(np.bincount(cell, weights=size, minlength=n_cells))
+    if weight is not None:
+        there = there * weight[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = summed(there, cell[present], n_cells) / n[:, None]
-    factor = np.sqrt(n / np.maximum(n - 1, 1)) if unbiased else np.ones(n_cells)
-    found = (vectors - mean[cell]) * factor[cell][:, None]
-    found[~present | (n[cell] < least)] = np.nan
+        mean = summed(there, cell, n_cells) / n[:, None]
+    mean[n < least] = np.nan
+    found: Floats = vectors - mean[cell]
+    if unbiased:
+        found *= np.sqrt(n / np.maximum(n - 1, 1))[cell][:, None]
+    if not whole:
+        found[unknown] = np.nan
     return found
 
 

@@ -15,7 +15,7 @@ from voirdire.stats._results import Estimate, Interval, Result, plain
 from voirdire.stats.sums import ClusterSums, Jackknifed, Scale, jackknife, quantile, summed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -178,7 +178,10 @@ def human_agreement(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Scores as counts: how often each response got each level, as truth and as prediction."""
+    """Scores as counts: how often each response got each level, as truth and as prediction.
+
+    `levelled` says whether each level is counted.
+    """
 
     judge: Floats
     humans: Floats
@@ -191,6 +194,7 @@ class _Rows:
     level: float
     raw: Floats
     counted: Counts | None
+    levelled: bool
 
     @classmethod
     def of(
@@ -219,20 +223,18 @@ class _Rows:
         n, left_out = int(kept.sum()), int((~kept).sum())
         if counted is not None:
             n, left_out, counted = counted.size(kept), counted.size(~kept), counted.only(kept)
-        return cls(judge, humans, levels, codes, found, n, left_out, gate, level, raw, counted)
+        levelled = len(levels) <= MOST_LEVELS
+        if counted is not None and levels.tolist() != [0.0, 1.0]:
+            levelled = counted.shows(np.concatenate([judge, humans], axis=1))
+        return cls(
+            judge, humans, levels, codes, found, n, left_out, gate, level, raw, counted, levelled
+        )
 
-    def by_cluster(self, columns: Floats) -> ClusterSums:
+    def by_cluster(self, columns: Sequence[Floats]) -> ClusterSums:
         """Sums by cluster."""
         if self.counted is not None:
-            return self.counted.by_cluster(columns, None, None)
+            return self.counted.by_cluster(np.stack(columns, axis=1), None, None)
         return ClusterSums(self.names, summed(columns, self.cluster, len(self.names)))
-
-    @property
-    def levelled(self) -> bool:
-        """Whether each level is counted."""
-        if self.binary or self.counted is None:
-            return len(self.levels) <= MOST_LEVELS
-        return self.counted.shows(np.concatenate([self.judge, self.humans], axis=1))
 
     @property
     def binary(self) -> bool:
@@ -240,29 +242,28 @@ class _Rows:
         return self.levels.tolist() == [0.0, 1.0]
 
     def counts(self, scores: Floats) -> Floats:
-        """(n, levels) how many of the raters gave each level."""
-        found = np.empty((len(scores), len(self.levels)))
-        for place, level in enumerate(self.levels):
-            found[:, place] = (scores == level).sum(axis=1)
+        """(levels, n) how many of the raters gave each level; no levels where none is counted."""
+        raters = np.ascontiguousarray(scores.T)
+        found = np.empty((len(self.levels) if self.levelled else 0, len(scores)))
+        for place in range(len(found)):
+            found[place] = (raters == self.levels[place]).sum(axis=0)
         return found
 
-    def result(self, columns: Floats) -> ResponseAgreement:
+    def result(self, pairs: _Pairs) -> ResponseAgreement:
         """Every score, from the columns that are summed by cluster."""
         q = len(self.levels)
-        # Cells of the confusion matrix behind the margins: only two levels' rates need them.
-        table = self.by_cluster(columns if self.binary else columns[:, : _FIXED + 2 * q])
+        columns = [*pairs.fixed, *pairs.true, *pairs.said]
+        if self.binary:  # only the rates of two levels need cells of single clusters
+            columns += [pairs.cell(i, j) for i in range(q) for j in range(q)]
+        table = self.by_cluster(columns)
         names = _BINARY if self.binary else _GRADED if self.levelled else _MEASURED
         scores = {name: self._estimate(name, table) for name in names}
         graded = self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2
         if graded and self.counted is None:
             scores["roc_auc"] = self._area()
-        cells = columns[:, _FIXED + 2 * q :]
-        if self.counted is not None:
-            cells = cells * self.counted.count[:, None]
-        joint = np.round(cells.sum(axis=0), 9).reshape(-1, q)
         return ResponseAgreement(
             tuple(self.levels.tolist()) if self.n and self.levelled else (),
-            tuple(tuple(row) for row in joint.tolist()),
+            tuple(tuple(row) for row in pairs.confusion(self.counted).tolist()),
             scores,
             self.n,
             len(table),
@@ -322,43 +323,62 @@ class _Rows:
 _FIXED = 7
 
 
-def _beside(rows: _Rows) -> Floats:
-    """One row a response: sums over pairs of a human (truth) and a run (prediction)."""
-    if not rows.levelled:
-        n, x, xx = _squares(rows.humans)
-        runs, y, yy = _squares(rows.judge)
-        y, yy = y / runs, yy / runs  # runs share one response
-        return np.stack([n, 0 * n, x, y * n, xx, yy * n, x * y], axis=1)
-    judge = rows.counts(rows.judge)
-    judge /= judge.sum(axis=1, keepdims=True)  # runs share one response
-    humans = rows.counts(rows.humans)
-    n = humans.sum(axis=1)
-    v = rows.levels
-    x, y = humans @ v, judge @ v
-    fixed = [n, (humans * judge).sum(axis=1), x, y * n, humans @ v**2, (judge @ v**2) * n, x * y]
-    joint = humans[:, :, None] * judge[:, None, :]
-    return _columns(fixed, humans, judge * n[:, None], joint)
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Sums over the pairs of a truth and a prediction behind each of n responses.
+
+    Attributes
+    ----------
+    fixed : `_FIXED` times (n,)
+        Sums over pairs.
+    true, said : (levels, n)
+        Pairs by their truth, and by their prediction.
+    humans, others : (levels, n)
+        Truths and predictions: a response's cell i, j of the confusion matrix is their product.
+    itself : bool
+        Whether a truth is among the predictions too, and is no pair with itself.
+    """
+
+    fixed: list[Floats]
+    true: Floats
+    said: Floats
+    humans: Floats
+    others: Floats
+    itself: bool
+
+    def cell(self, i: int, j: int) -> Floats:
+        """(n,) pairs with truth i and prediction j."""
+        return self.humans[i] * (self.others[j] - (self.itself and i == j))
+
+    def confusion(self, counted: Counts | None) -> Floats:
+        """(levels, levels) pairs by truth and prediction, over all responses."""
+        humans = self.humans if counted is None else self.humans * counted.count
+        found: Floats = np.einsum("in,jn->ij", humans, self.others)  # the same on any machine
+        if self.itself:
+            found -= np.diag(humans.sum(axis=1))
+        return found.round(9)
 
 
-def _among(rows: _Rows) -> Floats:
+def _beside(rows: _Rows) -> _Pairs:
+    """Sums over pairs of a human (truth) and a run (prediction)."""
+    n, x, xx = _squares(rows.humans)
+    runs, y, yy = _squares(rows.judge)
+    y, yy = y / runs, yy / runs  # runs share one response
+    humans, judge = rows.counts(rows.humans), rows.counts(rows.judge) / runs
+    fixed = [n, (humans * judge).sum(axis=0), x, y * n, xx, yy * n, x * y]
+    return _Pairs(fixed, humans, judge * n, humans, judge, itself=False)
+
+
+def _among(rows: _Rows) -> _Pairs:
     """The same over ordered pairs of two humans."""
-    if not rows.levelled:
-        n, x, xx = _squares(rows.humans)
-        others = n - 1
-        columns = [n * others, 0 * n, x * others, x * others, xx * others, xx * others, x**2 - xx]
-        return np.stack(columns, axis=1)
-    humans = rows.counts(rows.humans)
-    n = humans.sum(axis=1)
-    v = rows.levels
-    x, xx = humans @ v, humans @ v**2
-    others = n - 1
+    n, x, xx = _squares(rows.humans)
+    humans, others = rows.counts(rows.humans), n - 1
     fixed = [
-        n * others, (humans * (humans - 1)).sum(axis=1), x * others, x * others, xx * others,
+        n * others, (humans * (humans - 1)).sum(axis=0), x * others, x * others, xx * others,
         xx * others, x**2 - xx,
     ]  # fmt: skip
-    margin = humans * others[:, None]
-    joint = humans[:, :, None] * (humans[:, None, :] - np.eye(len(v)))
-    return _columns(fixed, margin, margin, joint)
+    margin = humans * others
+    return _Pairs(fixed, margin, margin, humans, humans, itself=True)
 
 
 def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:
@@ -366,11 +386,6 @@ def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:
     there = ~np.isnan(scores)
     values = np.where(there, scores, 0.0)
     return there.sum(axis=1) * 1.0, values.sum(axis=1), (values**2).sum(axis=1)
-
-
-def _columns(fixed: list[Floats], true: Floats, said: Floats, joint: Floats) -> Floats:
-    parts = [np.stack(fixed, axis=1), true, said, joint.reshape(len(true), true.shape[1] ** 2)]
-    return np.concatenate(parts, axis=1)
 
 
 def _rate(hit: int, of: tuple[int, ...]) -> Callable[[Floats, int], Floats]:

@@ -14,7 +14,7 @@ from voirdire.stats._arrays import Floats, floats, row_names
 from voirdire.stats._results import Interval, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -369,12 +369,13 @@ def weighted_mean(values: Floats, weight: Floats | None) -> Floats:
     return np.asarray(np.tensordot(weight, values, 1) / weight.sum())
 
 
-def summed(columns: Floats, codes: NDArray[np.intp], n: int) -> Floats:
-    """Columns (rows, F) summed by codes 0 .. n - 1: (n, F)."""
-    out = np.empty((n, columns.shape[1]))
-    for place, column in enumerate(np.ascontiguousarray(columns.T)):
-        out[:, place] = np.bincount(codes, weights=column, minlength=n)
-    return out
+def summed(columns: Floats | Sequence[Floats], codes: NDArray[np.intp], n: int) -> Floats:
+    """Columns, (rows, F) or F times (rows,), summed by codes 0 .. n - 1: (n, F)."""
+    each = np.ascontiguousarray(columns.T) if isinstance(columns, np.ndarray) else columns
+    out = np.empty((len(each), n))
+    for place, column in enumerate(each):
+        out[place] = np.bincount(codes, weights=column, minlength=n)
+    return np.ascontiguousarray(out.T)
 
 
 def leave_one_out(table: Floats) -> Floats:

@@ -10,7 +10,14 @@ import numpy as np
 
 from voirdire.stats._results import Estimate, Result
 from voirdire.stats.response_panel import ResponsePanel
-from voirdire.stats.sums import Jackknifed, jackknife, on_scale, quantile, weighted_mean
+from voirdire.stats.sums import (
+    ClusterSums,
+    Jackknifed,
+    jackknife,
+    on_scale,
+    quantile,
+    weighted_mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +49,8 @@ class Means(Result):
         How many clusters each row of these stands for; None: one each.
     met : (S,) int64
         Clusters in which judge and humans both scored the system.
+    sums : SystemTable
+        What the means are made of.
     """
 
     human: Floats
@@ -50,18 +59,24 @@ class Means(Result):
     judge_out: Floats
     weight: Floats | None
     met: NDArray[np.int64]
+    sums: SystemTable
 
     @classmethod
     def of(cls, panel: ResponsePanel) -> Means:
         """The mean human and the mean run, by system."""
         reference = panel.mean_human
         both = np.where(np.isnan(reference), np.nan, panel.mean_run)
-        found = system_means(panel, [reference, both])
+        return cls.from_sums(SystemTable.of(panel, [reference, both]))
+
+    @classmethod
+    def from_sums(cls, sums: SystemTable) -> Means:
+        """From the sums of the humans and of the judge."""
+        found = sums.means()
         human, judge = found.means
         human_out, judge_out = found.out[:, 0], found.out[:, 1]
         kept = np.isfinite(found.out).all(axis=(1, 2))
         weight = None if found.weight is None else found.weight[kept]
-        return cls(human, judge, human_out[kept], judge_out[kept], weight, found.met[1])
+        return cls(human, judge, human_out[kept], judge_out[kept], weight, found.met[1], sums)
 
     def jackknife(self, statistic: Callable[[Floats, Floats], Floats]) -> Jackknifed:
         """A function of the humans' and the judge's means, with its error over clusters."""
@@ -78,10 +93,37 @@ class Means(Result):
         """(G, S) the same without each cluster."""
         return self.judge_out - self.human_out
 
-    @property
-    def moments(self) -> tuple[Floats, Floats]:
-        """(4,) variances of human and judge, covariance, squared bias; (G, 4) without each."""
-        return moments(self.human, self.judge), moments(self.human_out, self.judge_out)
+    def moments(self) -> Moments:
+        """Variances of human and judge, covariance, squared bias."""
+        whole, out = moments(self.human, self.judge), moments(self.human_out, self.judge_out)
+        return Moments(whole, out, self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments(Result):
+    """Moments of system means, with all data and without each cluster.
+
+    Attributes
+    ----------
+    whole : (4,) float64
+        Variances of human and judge, covariance, squared bias.
+    out : (G, 4) float64
+        Without each cluster.
+    weight : (G,) float64 or None
+        As in `Means`.
+    """
+
+    whole: Floats
+    out: Floats
+    weight: Floats | None
+
+    def __str__(self) -> str:
+        """The four moments."""
+        return ", ".join(f"{value:.3f}" for value in self.whole)
+
+    def jackknife(self, statistic: Statistic) -> Jackknifed:
+        """A function of the moments, with its error over clusters."""
+        return jackknife(statistic(self.whole), statistic(self.out), weight=self.weight)
 
     def unbiased(self, statistic: Statistic) -> Jackknifed:
         """A coefficient of the moments freed of the noise of the means, on Fisher's z.
@@ -90,7 +132,7 @@ class Means(Result):
         ``m + (G - 1)(m - mean(m_g))``. The leave-one-out values are taken at that point. Above a
         coefficient of `CAP` the correction is cut back to where it reaches it.
         """
-        whole, out = self.moments
+        whole, out = self.whole, self.out
         units = len(out) if self.weight is None else round(float(self.weight.sum()))
         if units < 2:  # each cluster alone carries a system: nothing can be left out
             return Jackknifed(math.nan, math.nan, 0, "fisher")
@@ -133,19 +175,52 @@ class SystemMeans:
     met: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemTable(Result):
+    """Scores of several raters summed by cluster and system.
+
+    Attributes
+    ----------
+    sums : ClusterSums
+        Columns: for each system and rater the sum of its scores and their number.
+    systems : int
+    """
+
+    sums: ClusterSums
+    systems: int
+
+    @classmethod
+    def of(cls, panel: ResponsePanel, scores: Sequence[Floats]) -> SystemTable:
+        """Of several (N,) scores of the panel's responses."""
+        columns = []
+        for one in scores:
+            there = ~np.isnan(one)
+            columns += [np.where(there, one, 0.0), there * 1.0]
+        found = panel.by_cluster_and_system(np.stack(columns).T)
+        return cls(found, len(panel.systems))
+
+    def __str__(self) -> str:
+        """How much is summed."""
+        return f"sums of {self.systems} systems in {len(self.sums)} clusters"
+
+    @property
+    def cells(self) -> Floats:
+        """(G, S, R, 2) sums and numbers of scores."""
+        return self.sums.table.reshape(len(self.sums.table), self.systems, -1, 2)
+
+    def means(self) -> SystemMeans:
+        """Means by system."""
+        whole = self.sums.total.reshape(self.systems, -1, 2)
+        out = self.sums.without.reshape(-1, *whole.shape)
+        met = np.array([self.sums.met(place) for place in range(whole.size)]).reshape(whole.shape)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means, parts = whole[..., 0] / whole[..., 1], out[..., 0] / out[..., 1]
+        return SystemMeans(means.T, parts.swapaxes(1, 2), self.sums.weight, met[..., 1].T)
+
+
 def system_means(panel: ResponsePanel, scores: Sequence[Floats]) -> SystemMeans:
     """Means of each (N,) scores by system."""
-    columns = []
-    for one in scores:
-        there = ~np.isnan(one)
-        columns += [np.where(there, one, 0.0), there * 1.0]
-    found = panel.by_cluster_and_system(np.stack(columns, axis=1))
-    shape = (len(panel.systems), len(scores), 2)
-    whole, out = found.total.reshape(shape), found.without.reshape(-1, *shape)
-    met = np.array([found.met(place) for place in range(2 * shape[0] * shape[1])]).reshape(shape)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means, parts = whole[..., 0] / whole[..., 1], out[..., 0] / out[..., 1]
-    return SystemMeans(means.T, parts.swapaxes(1, 2), found.weight, met[..., 1].T)
+    return SystemTable.of(panel, scores).means()
 
 
 def moments(human: Floats, judge: Floats) -> Floats:
@@ -212,12 +287,12 @@ def unbiased_moments(
     Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
-    whole, out = Means.of(panel).moments
+    found = Means.of(panel).moments()
+    whole, out = found.whole, found.out
     units = len(out)
     if units < 2:
         return np.full(4, np.nan)
-    found: Floats = units * whole - (units - 1) * out.mean(axis=0)
-    return found
+    return np.asarray(units * whole - (units - 1) * out.mean(axis=0))
 
 
 def system_order(
@@ -312,7 +387,7 @@ def system_agreement(
 def _of_means(name: str, panel: ResponsePanel, statistic: Statistic, level: float) -> Estimate:
     if len(panel.systems) < 3:
         return Estimate(name, math.nan, n=len(panel.systems), k=2, reason="too_few_items")
-    found = Means.of(panel).unbiased(statistic)
+    found = Means.of(panel).moments().unbiased(statistic)
     return Estimate(
         name,
         float(found.value),

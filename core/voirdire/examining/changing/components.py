@@ -260,8 +260,9 @@ def _of_systems(panel: ResponsePanel) -> Iterator[_Estimate]:
     found = means.Means.of(panel)
     if found.met.min() < FEWEST_IN_SYSTEM:
         return
-    whole, out = found.moments
-    apart = found.jackknife(lambda human, judge: means.moments(human, judge)[..., 0])
+    moments = found.moments()
+    whole, out = moments.whole, moments.out
+    apart = moments.jackknife(lambda each: each[..., 0])
     if len(panel.systems) > 2 and apart.at - quantile(SURE_YES, apart.df) * apart.se > 0:
         yield _Estimate("ORDER", float(means.correlation(whole)), means.correlation(out))
         yield _Estimate("AGREE", float(means.agreement(whole)), means.agreement(out))

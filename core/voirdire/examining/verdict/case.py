@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+#: Of clusters, in cross-fitted calibration.
+FOLDS = 5
+
+
 @dataclass(frozen=True, slots=True)
 class GateRule:
     """Where pass begins, and the least shares asked with one column of labels, where they are."""
@@ -118,7 +122,7 @@ class Case:
         return self.items if self.clusters is None else self.clusters
 
 
-def calibrated(case: Case, folds: int = 5) -> Case:
+def calibrated(case: Case, folds: int = FOLDS) -> Case:
     """The case after cross-fitted calibration of level and, from four systems, of spread."""
     found = calibrate(
         case.scores,

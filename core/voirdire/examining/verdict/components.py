@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.verdict.case import FOLDS, calibrated
 from voirdire.examining.verdict.facts import Careless, Component, ComponentName, Reason, State
 from voirdire.stats import held_out, runs_needed, within
 from voirdire.stats import system_means as means
+from voirdire.stats.calibration import in_order, lines_of_folds
 from voirdire.stats.responses import effective_size, share_interval
 from voirdire.stats.sums import (
     ClusterSums,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.verdict.case import Case
     from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.system_means import HumanSpread, Means
     from voirdire.study import Margins
 
     Floats = NDArray[np.float64]
@@ -53,13 +56,18 @@ PLANNED = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """All components of one judge and attribute, and the humans that were left out."""
+    """All components of one judge and attribute, and the humans that were left out.
+
+    `means` and `spread` are what those of systems rest on; None where they were not needed.
+    """
 
     components: dict[ComponentName, Component]
     careless: tuple[Careless, ...]
     panel: ResponsePanel
     humans: tuple[int, ...]
     humans_below: float = math.nan
+    means: Means | None = None
+    spread: HumanSpread | None = None
 
     @property
     def labels_alone(self) -> bool:
@@ -86,8 +94,10 @@ def find_components(case: Case, margins: Margins) -> Found:
     parts += _single(panel, table, humans, margins)
     spread = _spread(panel, humans, nominal=case.nominal)
     parts += _bias(case, panel, spread, margins)
+    found = None
     if not case.nominal:
-        parts += _systems(case, panel, spread, margins)
+        found = means.Means.of(panel) if len(panel.systems) > 1 else None
+        parts += _systems(case, panel.systems, found, spread, margins)
     parts += _subgroups(case, panel, sums, humans, margins)
     if case.gate is not None and not case.nominal:
         parts += _gate(case, panel, humans, margins)
@@ -95,7 +105,8 @@ def find_components(case: Case, margins: Margins) -> Found:
     below = math.nan
     if len(humans) == 1:
         below = pass_if_below(next(part for part in parts if part.name == "READ").estimate)
-    return Found({part.name: part for part in parts}, careless, panel, humans, below)
+    by_name = {part.name: part for part in parts}
+    return Found(by_name, careless, panel, humans, below, found, spread)
 
 
 def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, ...]]:
@@ -115,24 +126,64 @@ def _attentive(
     return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
 
 
-def find_score_components(case: Case, before: Found, margins: Margins) -> Found:
-    """Those that quoting means of systems needs, of a case whose judge has other scores now.
+def find_calibrated_components(case: Case, before: Found, margins: Margins) -> Found | None:
+    """Those that quoting means of systems needs, had the judge been calibrated on these ratings.
 
-    The responses are those of `before`, as far as the judge still has a score. Where one of the
-    others is no, READ is left out.
+    A calibrated score is a line of the score, one line a fold of clusters, so that the sums of
+    `before` say what becomes of them. Only READ goes back to the responses; where one of the
+    others is no, it is left out. None where there are no means of systems, and where rows stand
+    for many responses: these lie in several folds.
     """
-    panel, humans = before.panel, before.humans
-    if case.size(case.paired) == panel.n:
-        panel = replace(panel, judge=case.scores[:, case.paired])
-    else:
-        left_out = sorted(set(range(len(panel.humans))) - set(humans))
-        panel = case.panel().without_humans(left_out)
-    spread = _spread(panel, humans, nominal=case.nominal)
-    parts = [_cover(case, margins), *_bias(case, panel, spread, margins)]
-    parts += _systems(case, panel, spread, margins, quoted=True)
+    if before.means is None or before.spread is None or case.counted is not None:
+        return None
+    sums, answered = _calibrated_sums(case, before, before.means.sums)
+    found = means.Means.from_sums(sums)
+    off = sums.cells.sum(axis=1)
+    columns = np.stack([off[:, 1, 0] - off[:, 0, 0], off[:, 1, 1]], axis=1)
+    parts = [_coverage(case.size(case.labelled), answered, margins)]
+    parts += _levels(case, ClusterSums(sums.sums.clusters, columns), before.spread, margins)
+    parts += _systems(case, before.panel.systems, found, before.spread, margins, quoted=True)
+    panel = before.panel
     if all(part.state != "no" for part in parts):  # one is enough, and READ takes the longest
-        parts.append(_read(case, panel, margins, "READ"))
-    return Found({part.name: part for part in parts}, (), panel, tuple(humans))
+        after = calibrated(case)
+        if after.size(after.paired) == panel.n:
+            panel = replace(panel, judge=after.scores[:, after.paired])
+        else:
+            panel = _attentive(after, after.panel(), before.careless)[0]
+        parts.append(_read(after, panel, margins, "READ"))
+    return Found({part.name: part for part in parts}, (), panel, before.humans)
+
+
+def _calibrated_sums(
+    case: Case, before: Found, sums: means.SystemTable
+) -> tuple[means.SystemTable, int]:
+    """The judge's sums on the lines that other folds teach; clusters that none teaches left out.
+
+    With how many responses both scored, careless humans included.
+    """
+    taught = sums  # a careless human teaches too, as it would in `voirdire calibrate`
+    if before.careless:
+        taught = means.Means.of(case.panel()).sums
+    fold = _folds(case, taught)
+    held = np.stack([taught.cells[fold == one].sum(axis=0) for one in range(FOLDS)])
+    lines = lines_of_folds(held[:, :, 1, 1], held[:, :, 1, 0], held[:, :, 0, 0])
+    moved = np.isfinite(lines.level)
+    fold = _folds(case, sums)
+    known = moved[fold]
+    stretch = lines.stretch[fold]
+    shift = lines.level[fold] - stretch * lines.centre[fold]
+    cells = sums.cells.copy()
+    cells[:, :, 1, 0] = stretch[:, None] * cells[:, :, 1, 0] + shift[:, None] * cells[:, :, 1, 1]
+    table = cells[known].reshape(int(known.sum()), -1)
+    left = replace(sums, sums=ClusterSums(sums.sums.clusters[known], table))
+    return left, int(held[moved, :, 1, 1].sum())
+
+
+def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
+    """(G,) the fold of each cluster, dealt by the order of all that the case has."""
+    names = np.unique(case.groups())
+    found: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
+    return found
 
 
 # --- an estimate meets its margin
@@ -209,10 +260,13 @@ def _inside(
 
 
 def _cover(case: Case, margins: Margins) -> Component:
-    asked = case.size(case.labelled)
+    return _coverage(case.size(case.labelled), case.size(case.paired), margins)
+
+
+def _coverage(asked: int, answered: int, margins: Margins) -> Component:
     if not asked:
         return _untested("COVER", "few clusters")
-    share = case.size(case.paired) / asked
+    share = answered / asked
     state: State = "yes" if share >= margins.cover else "no"
     return Component(
         "COVER", state, share, margin=margins.cover, p=0.0 if state == "yes" else 1.0, count=asked
@@ -342,7 +396,14 @@ def _bias(
     if case.nominal:
         return _label_bias(panel, margins)
     off = (panel.mean_run - panel.mean_human)[:, None]
-    found = _mean_off(panel, off)[0]
+    return _levels(case, _sums_off(panel, off), spread, margins)
+
+
+def _levels(
+    case: Case, off: ClusterSums, spread: means.HumanSpread, margins: Margins
+) -> list[Component]:
+    """BIAS and BIAS1, from sums of how far the judge is off and their number."""
+    found = off.jackknife(_mean)[0]
     margin = margins.bias * case.width
     wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
     return [_inside("BIAS", found, margin), _inside("BIAS1", found, wide)]
@@ -356,18 +417,21 @@ def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
         n = (~np.isnan(vectors)).sum(axis=0)
         total = np.where(np.isnan(vectors), 0.0, vectors).sum(axis=0)
         shares.append(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
-    found = _mean_off(panel, shares[0] - shares[1])
+    found = _sums_off(panel, shares[0] - shares[1]).jackknife(_mean)
     names = [f"{code:g}" for code in panel.categories] if panel.categories is not None else []
     part = _inside("BIAS", found, margins.system, names)
     return [part, replace(part, name="BIAS1")]
 
 
-def _mean_off(panel: ResponsePanel, off: Floats) -> Jackknifed:
-    """Means of columns (N, k) with errors by cluster."""
+def _sums_off(panel: ResponsePanel, off: Floats) -> ClusterSums:
+    """Sums by cluster of columns (N, k), and how many responses have them."""
     kept = ~np.isnan(off[:, 0])
     columns = np.concatenate([off, np.ones((len(off), 1))], axis=1)
-    table = panel.by_cluster(columns, kept, where=off.shape[1])
-    return table.jackknife(lambda sums: sums[..., :-1] / sums[..., -1:])
+    return panel.by_cluster(columns, kept, where=off.shape[1])
+
+
+def _mean(sums: Floats) -> Floats:
+    return np.asarray(sums[..., :-1] / sums[..., -1:])
 
 
 # --- systems
@@ -375,22 +439,22 @@ def _mean_off(panel: ResponsePanel, off: Floats) -> Jackknifed:
 
 def _systems(
     case: Case,
-    panel: ResponsePanel,
+    systems: NDArray[Any],
+    found: means.Means | None,
     spread: means.HumanSpread,
     margins: Margins,
     *,
     quoted: bool = False,
 ) -> list[Component]:
     """Components of the means of systems; where means are to be `quoted`, what that needs alone."""
-    count = len(panel.systems)
-    if count < 2:
+    count = len(systems)
+    if found is None:
         names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
         return [_untested(name, "one system") for name in names]
-    found = means.Means.of(panel)
+    names_of = [str(name) for name in systems]
     if found.met.min() < FEWEST_IN_SYSTEM:
-        return _few_in_system(panel, found.met, own=bool(case.family))
+        return _few_in_system(names_of, found.met, own=bool(case.family))
     margin = margins.system * case.width
-    names_of = [str(name) for name in panel.systems]
     parts = _ordered(found, count, margins)
     off = found.jackknife(lambda human, judge: judge - human)
     parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
@@ -404,19 +468,22 @@ def _systems(
     return [*parts, *family, *_to_come(found, spread, margin, margins)]
 
 
-def _few_in_system(panel: ResponsePanel, seen: NDArray[np.int64], *, own: bool) -> list[Component]:
+def _few_in_system(
+    systems: Sequence[str], seen: NDArray[np.int64], *, own: bool
+) -> list[Component]:
     names: list[ComponentName] = [
         "ORDER", "AGREE", "LEVEL", "REVERSE", "SYS", "ORDER+", "LEVEL+",
     ]  # fmt: skip
     least = int(seen.argmin())
-    at, count = (str(panel.systems[least]),), int(seen[least])
+    at, count = (systems[least],), int(seen[least])
     names += ["FAM"] if own else []
     return [_untested(name, "few in system", at=at, count=count) for name in names]
 
 
 def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component]:
     """ORDER and AGREE."""
-    variance = found.jackknife(lambda human, judge: means.moments(human, judge)[..., 0])
+    moments = found.moments()
+    variance = moments.jackknife(lambda each: each[..., 0])
     reason: Reason = ""
     if count < 3:
         reason = "two systems"
@@ -425,8 +492,8 @@ def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component
     if reason:
         return [_untested("ORDER", reason), _untested("AGREE", reason)]
     return [
-        _above("ORDER", found.unbiased(means.correlation), margins.order),
-        _above("AGREE", found.unbiased(means.agreement), margins.agree),
+        _above("ORDER", moments.unbiased(means.correlation), margins.order),
+        _above("AGREE", moments.unbiased(means.agreement), margins.agree),
     ]
 
 

@@ -10,7 +10,7 @@ from voirdire.examining.verdict.components import (
     FEWEST_SUCH,
     SURE_NO,
     SURE_YES,
-    find_score_components,
+    find_calibrated_components,
     labelled_share,
 )
 from voirdire.examining.verdict.facts import Component, Next
@@ -72,20 +72,16 @@ def _after_no(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
         return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
     these = verdict.target == "these systems"
     if verdict.use == "score" and these and deciding <= _LEVELS:
-        # Folds of clusters need the responses themselves, which counts are not.
-        after = None if case.counted is not None else _score_after(case, found, margins)
-        return Next("calibrate", after=after)
+        return Next("calibrate", after=_score_after(case, found, margins))
     return Next("keep humans")
 
 
-def _score_after(case: Case, found: Found, margins: Margins) -> State:
+def _score_after(case: Case, found: Found, margins: Margins) -> State | None:
     """SCORE after cross-fitted calibration on these ratings."""
-    from voirdire.examining.verdict.case import calibrated  # noqa: PLC0415 - one use
     from voirdire.examining.verdict.uses import decide  # noqa: PLC0415 - imports this module's kin
 
-    after = calibrated(case)
-    parts = find_score_components(after, found, margins)
-    return decide(after, parts, "score", "these systems").state
+    after = find_calibrated_components(case, found, margins)
+    return None if after is None else decide(case, after, "score", "these systems").state
 
 
 def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:

@@ -172,6 +172,34 @@ def test_runs_and_feedback_as_langsmith_writes_them():
     assert feedback.ratings.height == 8
 
 
+@pytest.mark.parametrize("objects", ["texts", "structs"])
+def test_the_bulk_export_of_langsmith_is_parquet(tmp_path, objects):
+    """Its columns are the fields of a run; objects are JSON texts, or structs where pandas wrote."""
+    lines = (FOREIGN / "langsmith/runs.jsonl").read_text(encoding="utf-8").splitlines()
+    runs = [json.loads(line) for line in lines]
+    runs.append(runs[0] | {"id": "child", "reference_example_id": None, "feedback_stats": None})
+    kept = ("id", "run_type", "trace_id", "session_id", "reference_example_id", "name", "inputs",
+            "outputs", "feedback_stats")  # fmt: skip
+    rows = [{key: run.get(key) for key in kept} for run in runs]
+    if objects == "texts":
+        rows = [
+            {k: json.dumps(v) if isinstance(v, dict) else v for k, v in row.items()} for row in rows
+        ]
+    pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet")
+    found = read_foreign(tmp_path / "runs.parquet")
+    as_json = read_foreign(FOREIGN / "langsmith/runs.jsonl")
+    assert found.format == "langsmith"
+    assert found.ratings.equals(as_json.ratings)
+    assert found.items.select("item", "text").rows() == as_json.items.select("item", "text").rows()
+    assert any("1 row not used: the run has no feedback" in f.message for f in found.findings)
+    pl.DataFrame(rows).drop("feedback_stats").write_parquet(tmp_path / "bare.parquet")
+    with pytest.raises(TableError, match=r"langsmith without any rating .*the run has no feedback"):
+        read_foreign(tmp_path / "bare.parquet")
+    own = pl.DataFrame({"item": ["a"], "rater": ["b"], "score": [1]})
+    own.write_parquet(tmp_path / "own.parquet")
+    assert read_foreign(tmp_path / "own.parquet") is None
+
+
 # Ten thousand records under two seconds, as for the first tier
 
 MANY = {

@@ -71,6 +71,7 @@ def _right(tmp_path):
         ("status", ("ok", "failed")),
         ("status", ("ok", "refused")),
         ("status", ("ok", "out_of_scale")),
+        ("status", ("", "spam")),
     ],
 )
 def test_rows_that_were_taken_back_are_no_ratings(tmp_path, header, words):
@@ -215,6 +216,8 @@ UP_TO_FOUR = [min(h, 4) for h in HUMAN]
         (HUMAN, 8.5, True, (1, 5)),
         (HUMAN, 9, True, (1, 5)),
         (HUMAN, -3, True, (1, 5)),
+        (HUMAN, 0, True, (1, 5)),
+        (HUMAN, 6, True, (1, 5)),
         (BINARY, 9, False, (0, 1)),
         (BINARY, 2, False, (0, 1)),
         (UP_TO_FOUR, 9, False, (1, 5)),
@@ -603,6 +606,30 @@ def test_a_word_for_no_score_may_have_a_reason_behind_it(tmp_path):
     path.write_text(f"item,rater,score\n{rows}9,ann,error-prone\n", encoding="utf-8")
     with pytest.raises(TableError, match="where a number is needed"):
         read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "words", "key"),
+    [("is_deleted", ("0", "1"), "status"), ("flag", ("", "spam"), "status"),
+     ("spam", ("no", "yes"), "ignore"), ("state", ("final", "superseded"), "status")],
+)  # fmt: skip
+def test_rows_that_another_column_may_take_back_are_asked_about(tmp_path, header, words, key):
+    """N18 under headers that are no usual word for a status, blank where nothing is wrong."""
+    rows = []
+    for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True)):
+        rows += [(at, "human", h, words[at % 5 == 0]), (at, "judge", j, words[0])]
+    source = long(tmp_path, rows, f"item,rater,score,{header}")
+    with pytest.raises(QuestionError) as caught:
+        read_file(source)
+    assert (caught.value.key, caught.value.choices) == (key, (header,))
+    if key == "status":
+        assert read_file(source, keys={"status": header})[1].ratings.height == 72
+    assert read_file(source, keys={"ignore": (header,)})[1].ratings.height == 80
+
+
+@pytest.mark.parametrize("header", ["human_n", "gpt_judge_version", "judge_entropy"])
+def test_further_words_about_a_rater_are_no_raters(tmp_path, right, header):
+    assert icc(wide(tmp_path, header, between=[1 + 3 * at % 4 for at in range(40)])) == right
 
 
 UNKNOWN = {

@@ -73,7 +73,8 @@ _MEASURED = frozenset(
         "var",
         "variance", "prob", "probs", "probability", "logprob", "logprobs", "reason", "reasoning",
         "rationale", "explanation", "comment", "comments", "note", "notes", "prev", "previous",
-        "old", "experience", "seniority", "timestamp", "difficulty",
+        "old", "experience", "seniority", "timestamp", "difficulty", "n", "version", "revision",
+        "attempts", "retries", "entropy", "margin", "temperature",
     )
 )  # fmt: skip
 
@@ -118,10 +119,10 @@ def measures(column: str) -> bool:
     return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
 
 
-#: A header that is one human rater, as it stands.
+#: A header that is one human rater, as it stands; n behind one is a count.
 _PERSON = re.compile(
     r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
-    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-z])?",
+    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z])?",
     re.IGNORECASE,
 )
 

@@ -120,7 +120,7 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     for level, n, _ in users.filter(pl.col("score").is_in(list(beyond))).iter_rows():
         if full and n == 1 and level in seldom:
             coded.append(level)
-        elif level in rare and (level > high + (high > 1) or level < low - 1):
+        elif level in rare and (full or level > high + (high > 1) or level < low - 1):
             doubtful.append(level)
     return OddLevels(tuple(coded), tuple(doubtful))
 

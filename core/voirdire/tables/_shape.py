@@ -72,7 +72,7 @@ def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     fate = pl.col("=fate")
     status = pl.when(fate.is_null()).then(status_of(scale)).otherwise(fate)
     if "=status" in long.columns:
-        given = pl.col("=status")
+        given = pl.col("=status").fill_null("")  # a blank says nothing of its row
         fate = given.is_in(list(STATUSES)) & ~given.is_in(["ok", "repaired"])
         on = status.is_in(["ok", "blank"])
         long = long.with_columns(pl.when(~(fate & on)).then("score").alias("score"))

@@ -56,7 +56,9 @@ def speaks_of_status(column: pl.Series) -> bool:
 #: Headers over a yes or no that may say which rows count.
 _MAY_COUNT = re.compile(
     r"(?:^|[_ -])(?:is|was)?_?(?:valid|includ\w*|keep|kept|usable|exclud\w*|invalid|drop(?:ped)?"
-    r"|remov\w*|rejected|approved|accepted|hidden|bad)(?:$|[_ -])",
+    r"|remov\w*|rejected|approved|accepted|hidden|bad|delet\w*|discard\w*|cancel\w*|withdrawn"
+    r"|skip\w*|ignor\w*|archived|flagged|flag|spam|duplicate|practice|training|test|attention)"
+    r"(?:$|[_ -])",
     re.IGNORECASE,
 )
 YES_NO = frozenset(("true", "false", "yes", "no", "0", "1"))
@@ -72,11 +74,14 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
         its header speaks of rows that count, over a yes or no.
     """
     for column in columns:
-        words = set(_folded(raw.frame[column]).unique().drop_nulls()) - {""}
-        taken_back = words <= KEPT | LEFT_OUT and words & LEFT_OUT and words & KEPT
+        said = _folded(raw.frame[column])
+        words = set(said.unique().drop_nulls()) - {""}
+        others = words & KEPT or said.null_count() or (said == "").any()
+        taken_back = bool(words <= KEPT | LEFT_OUT and words & LEFT_OUT and others)
         counts = words <= YES_NO and len(words) > 1 and _MAY_COUNT.search(column)
         if not (taken_back or counts):
             continue
+        taken_back |= _TAKEN_BACK.search(column) is not None
         how = f"--status {column!r}" if taken_back else "leave those rows out of the file"
         raise QuestionError(
             f"{raw.name}: column {column!r} ({listed(sorted(words))}) may say which rows are no "

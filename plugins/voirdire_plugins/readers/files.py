@@ -1,4 +1,4 @@
-"""What the readers share: JSON and CSV files, read whole, with errors that name the file."""
+"""What the readers share: files read whole, as JSON, CSV or Parquet, and errors that name them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import voirdire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -71,6 +73,40 @@ def records_in(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise voirdire.TableError(f"{name}: {place} is no object")
         yield place, row
+
+
+def columns_of_parquet(path: Path, head: bytes) -> frozenset[str]:
+    """The columns of a Parquet file by its footer; none for any other file."""
+    if not head.startswith(b"PAR1"):
+        return frozenset()
+    try:
+        return frozenset(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, OSError):
+        return frozenset()
+
+
+def records_of_parquet(path: Path, columns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Those of these columns that a Parquet file has, row by row; JSON in a text is decoded.
+
+    Raises
+    ------
+    TableError
+        It cannot be read, or a text that begins as JSON is none.
+    """
+    try:
+        there = pl.read_parquet_schema(path)
+        frame = pl.read_parquet(path, columns=[name for name in columns if name in there])
+    except (pl.exceptions.PolarsError, OSError) as error:
+        cause = str(error).splitlines()[0]
+        raise voirdire.TableError(f"{path.name}: cannot be read ({cause})") from None
+    for at, row in enumerate(frame.iter_rows(named=True), 1):
+        where = f"{path.name}, row {at}"
+        yield f"row {at}", {name: _decoded(value, where) for name, value in row.items()}
+
+
+def _decoded(value: Any, where: str) -> Any:
+    is_json = isinstance(value, str) and value[:1] in ("{", "[")
+    return parsed(value, where) if is_json else value
 
 
 def csv_of(path: Path) -> list[list[str]]:

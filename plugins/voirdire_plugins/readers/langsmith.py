@@ -1,26 +1,47 @@
-"""LangSmith: runs with their feedback, or the feedback alone, as JSON or JSON lines."""
+"""LangSmith: runs with their feedback, or the feedback alone, as JSON, JSON lines or Parquet."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, longest, part, records_of
+from voirdire_plugins.readers.files import (
+    columns_of_parquet,
+    facts_of,
+    has,
+    longest,
+    part,
+    records_of,
+    records_of_parquet,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 NAME = "langsmith"
+#: Columns by which a Parquet file of runs, or of feedback, is known.
+_RUN = frozenset(("id", "run_type", "trace_id"))
+_FEEDBACK = frozenset(("run_id", "key", "score", "feedback_source"))
+#: What is read of one; the bulk export holds objects as JSON texts.
+_COLUMNS = ("id", "session_id", "reference_example_id", "inputs", "feedback_stats")
+_OF_FEEDBACK = ("run_id", "key", "score", "value", "feedback_source")
 
 
 class Reader:
     """Runs or feedback of LangSmith."""
 
     name = NAME
-    about = "LangSmith: runs (client.list_runs) or feedback (client.list_feedback) as JSON"
+    about = (
+        "LangSmith: runs (client.list_runs, or the bulk export as Parquet) or feedback "
+        "(client.list_feedback)"
+    )
 
     def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a run or of feedback."""
+        """By the keys of a run or of feedback, or the columns of the bulk export."""
+        columns = columns_of_parquet(path, head)
+        if columns:
+            return 0.9 * (columns >= _RUN or columns >= _FEEDBACK)
         runs = has(head, '"feedback_stats"', '"run_type"')
         feedback = has(head, '"feedback_source"', '"run_id"', '"key"', '"score"')
         return 0.9 * ((runs or feedback) and path.suffix in (".json", ".jsonl"))
@@ -28,12 +49,18 @@ class Reader:
     def read(self, path: Path) -> Reading:
         """Feedback by run (item) and key (attribute)."""
         rows = ReadingBuilder(NAME, path.name)
-        for place, one in records_of(path):
+        for place, one in _records(path):
             if "run_id" in one and "key" in one:
                 _feedback(rows, one, place)
             else:
                 _run(rows, one, place)
         return rows.reading()
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open("rb") as file:
+        whole = file.read(4) == b"PAR1"
+    return records_of_parquet(path, (*_COLUMNS, *_OF_FEEDBACK)) if whole else records_of(path)
 
 
 def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
@@ -54,8 +81,9 @@ def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
 
 def _run(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
     """A run holds the mean of each key: of one piece of feedback that is its score."""
-    stats = one.get("feedback_stats")
-    if not isinstance(stats, dict) or not stats:
+    # In Parquet each run has the keys of all runs.
+    stats = {k: v for k, v in facts_of(one.get("feedback_stats")).items() if v is not None}
+    if not stats:
         rows.leave_out("the run has no feedback", place)
         return
     item = rows.item(

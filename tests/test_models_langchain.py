@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from wire_server import WireServer
 
 from voirdire import InputError, ModelError
 from voirdire.schema import Message, Request
@@ -306,3 +307,20 @@ def test_keys_and_retries_inside_a_chain_are_found():
     with pytest.raises(ModelError, match="bad key") as caught:
         ask(make(runnables.RunnablePassthrough() | Telling(messages=iter([]))), QUIET)
     assert "sk-inside" not in str(caught.value)
+
+
+def test_a_second_run_in_the_same_process_is_handed_no_connection_of_the_first(monkeypatch):
+    """`ChatOpenAI` shares one HTTP client in a process, and each run has an event loop of its own."""
+    integration = pytest.importorskip("langchain_openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+
+    async def run(url):
+        model = make(integration.ChatOpenAI(model="m", base_url=url, max_retries=0), timeout=30)
+        replies = await asyncio.gather(*(model.complete(ASKED) for _ in range(3)))
+        await model.aclose()
+        return [reply.text for reply in replies]
+
+    with WireServer("4") as server:
+        for _ in range(3):
+            assert asyncio.run(run(server.openai)) == ["4"] * 3
+        assert server.count == 9

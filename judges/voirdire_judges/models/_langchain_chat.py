@@ -57,6 +57,18 @@ class LangchainModel:
             return with_calls(await self._reply(without_tools(request)))
         return await self._reply(request)
 
+    async def aclose(self) -> None:
+        """Close the connections that this run left idle, and no client: it is not ours.
+
+        Integrations share one client of httpx among all models of a process. A connection belongs
+        to the event loop that opened it: the next run, in a loop of its own, would be handed one
+        that can be neither used nor closed, and would fail or wait for ever.
+        """
+        for pool in _pools(self.model):
+            for connection in list(pool.connections):
+                if connection.is_idle():  # others are at work for somebody else
+                    await connection.aclose()
+
     async def _reply(self, request: Request) -> Reply:
         outcome = await self._attempt(request)
         if isinstance(outcome, ModelError):
@@ -135,6 +147,22 @@ def _parts(model: Any) -> Iterator[Any]:
             seen.add(id(part))
             yield part
             waiting += [*getattr(part, "__dict__", {}).values(), *getattr(part, "deps", ())]
+
+
+def _pools(model: Any) -> list[Any]:
+    """The connection pools of httpx behind a model and those inside it, each once.
+
+    httpx has no public name for them: where they stand elsewhere, none is found and nothing closed.
+    """
+    held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
+    inner = [getattr(one, "_client", None) for one in held]  # a provider's SDK, or its client
+    clients = (*held, *inner, *(getattr(one, "_client", None) for one in inner))
+    pools = [getattr(getattr(one, "_transport", None), "_pool", None) for one in clients]
+    return list({id(pool): pool for pool in pools if _lists_connections(pool)}.values())
+
+
+def _lists_connections(pool: Any) -> bool:
+    return isinstance(getattr(pool, "connections", None), list) and hasattr(pool, "aclose")
 
 
 def _retries(part: Any) -> Iterator[str]:

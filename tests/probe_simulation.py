@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from voirdire._manager import load
-from voirdire.examining.probing.effects import PairedRuns, probe_effect, with_readings
+from voirdire.examining.probing.effects import probe_effect, with_readings
+from voirdire.examining.probing.paired import PairedRuns
 from voirdire.probes import ResponseProbe
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
@@ -87,7 +88,7 @@ class Planted:
         score = float(re.search(r"[1-5]", text)[0])
         score += self.per_100_words * (len(text.split()) - 20) / 100
         score += self.bullets * text.startswith("- ")
-        score += self.prompt * request.messages[0].content.startswith("Please read")
+        score += self.prompt * any(m.content.startswith("Please read") for m in request.messages)
         score -= self.cut * ("Sleep well" not in text.replace("*", ""))
         score += 0.0 if self.rng.random() > 0.1 else self.rng.choice([-1, 1])
         whole = int(score + self.rng.random())
@@ -95,14 +96,23 @@ class Planted:
 
 
 class Placed:
-    """A model that compares two digits, and gives the first place `first` levels."""
+    """A model that compares two digits.
 
-    def __init__(self, model_name, *, first=0.0):
-        self.name, self.first = model_name, first
+    It gives the first place `first` levels and a list of bullets `bullets`, and takes one off a
+    text that ends before its last sentence ("Sleep well.") where it `reads` to the end.
+    """
+
+    def __init__(self, model_name, *, first=0.0, bullets=0.0, reads=False):
+        self.name, self.first, self.bullets, self.reads = model_name, first, bullets, reads
 
     async def complete(self, request):
-        one, two = re.findall(r"Level ([1-5])", request.messages[-1].content)[:2]
+        said = re.findall(
+            r"(- )?Level ([1-5])(.*?)(?=(?:- )?Level|\Z)", request.messages[-1].content, re.DOTALL
+        )
+        (dash, one, text), (other_dash, two, other_text) = said[:2]
         level = ((one > two) - (one < two)) + int(self.first)
+        level += int(self.bullets) * (bool(dash) - bool(other_dash))
+        level -= self.reads * (("Sleep well" not in text) - ("Sleep well" not in other_text))
         said = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}[max(-2, min(2, level))]
         return Reply(f'{{"Calm": "{said}"}}', usage=Usage(10, 1), model=self.name)
 

@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from probe_simulation import clean_suites, plugins, power, suite
+from probe_simulation import MARGIN, clean_suites, plugins, power, scores, suite
 from simulated_sessions import session_of, study_of
 
 from voirdire import examine
 from voirdire.errors import InputError, PluginError, RequirementUnmetError
 from voirdire.examining import check_requirements
 from voirdire.examining.probing import (
+    Probing,
     chosen_probes,
     make_suite,
     measure_probes,
@@ -30,7 +31,10 @@ from voirdire.examining.probing import (
     read_effects,
     stored_pairs,
     wording_sections,
+    write_effects,
 )
+from voirdire.examining.probing.effects import probe_effect, with_readings
+from voirdire.examining.probing.paired import PairedRuns
 from voirdire.probes import RequestProbe, ResponseProbe
 from voirdire.running import dry_run, run
 from voirdire.schema import Item, Message, Request, Response
@@ -66,7 +70,7 @@ def test_every_template_is_registered_and_documented():
     assert len(templates) >= 15
     page = (ROOT / "docs" / "probe.md").read_text()
     for name, template in templates.items():
-        stored[name] = {"lower": "falls", "flip": "flips"}.get(template.get("expects"), "stays")
+        stored[name] = {"monotone": "falls", "flip": "flips"}.get(template.get("expects"), "stays")
     for name, does in stored.items():
         assert re.search(rf"^\| `{name}` \| .+ \| {does} \|$", page, re.MULTILINE), name
 
@@ -280,17 +284,176 @@ def test_swapping_a_pair_must_flip_the_preference(tmp_path, first, reading):
     assert of["swap"].flips == (1.0 if first else 0.0)
 
 
-def test_a_judge_of_several_steps_is_named_where_its_requests_are_not_probed(tmp_path):
-    path = probed_study(tmp_path, items=5)
+def test_changes_of_a_response_reach_judges_of_pairs_on_either_place(tmp_path):
+    """A judge that likes the first place and bullets: the bias of place is in both and goes out."""
+    study = compared_study(tmp_path, first=1.0)
+    liking = {"first": 1.0, "bullets": 1.0, "reads": True}
+    rater = study.panel[0].model_copy(update={"model_options": liking})
+    path = tmp_path / "study.toml"
+    path.write_text(study_to_toml(study.model_copy(update={"panel": (rater,)})))
+    names = ("format", "confidence", "truncation")
+    found = make_suite(path, chosen_probes(names, PLUGINS), tmp_path / "out", plugins=PLUGINS)
+    asked = found.studies["comparisons"]
+    assert [one.name for one in asked.panel][:4] == [
+        "pairs", "pairs ~ identity", "pairs ~ format ~ first", "pairs ~ format ~ second"
+    ]  # fmt: skip
+    assert len(asked.panel) == 2 + 2 * (1 + 1 + 3)
+    result = run(asked, tmp_path / "out" / "pairs", plugins=PLUGINS, quiet=True)
+    of = {one.probe: one for one in measure_probes(found, {"comparisons": result.folder}).effects}
+    # 40 pairs, either place. Half of those in front stand at the top already and gain nothing.
+    assert (of["format"].n, of["format"].clusters) == (80, 40)
+    assert of["format"].reading == "biased"
+    assert of["format"].effect == pytest.approx(0.75, abs=0.1)
+    assert (of["confidence"].effect, of["confidence"].reading) == (0.0, "robust")
+    assert of["truncation"].reading == "reacts"
+    assert len(of["truncation"].doses) == 3
+    assert of["truncation"].doses[0] < 0
+
+
+def test_a_response_to_which_a_change_does_not_apply_is_left_out_of_its_pairs(tmp_path):
+    study = compared_study(tmp_path, items=30)
+    rows = pl.read_csv(tmp_path / "responses.csv").with_columns(
+        text=pl.when((pl.col("item") < "i2") & (pl.col("system") == "x"))
+        .then(pl.lit("Level 3 now")).otherwise("text")
+    )  # fmt: skip
+    rows.write_csv(tmp_path / "responses.csv")
+    short = rows.filter(pl.col("text") == "Level 3 now").height
+    (tmp_path / "study.toml").write_text(study_to_toml(study))
+    found = make_suite(
+        tmp_path / "study.toml", chosen_probes(["truncation"], PLUGINS), tmp_path / "out",
+        plugins=PLUGINS,
+    )  # fmt: skip
+    assert len(found.untouched["truncation"]) == short > 5
+    result = run(found.studies["comparisons"], tmp_path / "out" / "p", plugins=PLUGINS, quiet=True)
+    effect = measure_probes(found, {"comparisons": result.folder}).effects[0]
+    assert effect.n == 60 - short
+
+
+def test_a_probe_of_requests_changes_every_step_of_a_judge_that_asks_anothers_question(tmp_path):
+    path = probed_study(tmp_path, items=60)
     study = load_study(path)
-    steps = Rater(name="looker", use="agent", model="planted:a", options={"tools": ["calculate"]})
-    path.write_text(study_to_toml(study.model_copy(update={"panel": (*study.panel, steps)})))
-    chosen = chosen_probes(["length", "paraphrase"], PLUGINS)
-    found = make_suite(path, chosen, tmp_path / "out", plugins=PLUGINS)
-    assert (found.judges, found.stepwise) == (("judge", "looker"), ("looker",))
-    assert [one.name for one in found.studies["requests"].panel] == ["judge ~ paraphrase"]
-    note = measure_probes(found, {}).findings[0]
-    assert (note.kind, note.places) == ("requests_not_probed", ("looker",))
+    options = {"tools": ["calculate"], "judge": "digit"}
+    liking = {"prompt": 1.0}
+    steps = (
+        Rater(name="looker", use="agent", model="planted:a", options=options,
+              model_options=liking),
+        Rater(name="arguing", use="debate", model="planted:b",
+              options={"judge": "digit", "rounds": 1}, model_options=liking),
+        Rater(name="odd", use="two_steps", model="planted:c"),
+    )  # fmt: skip
+    path.write_text(study_to_toml(study.model_copy(update={"panel": (*study.panel, *steps)})))
+    more = plugins()
+    more.add("judge", "tests", "two_steps", "scripted:TwoSteps")
+    chosen = chosen_probes(["paraphrase"], more)
+    found = make_suite(path, chosen, tmp_path / "out", plugins=more)
+    assert found.stepwise == ("odd",)
+    panel = {one.name: one for one in found.studies["requests"].panel}
+    assert set(panel) == {"judge ~ paraphrase", "looker ~ paraphrase", "arguing ~ paraphrase"}
+    changed_agent = panel["looker ~ paraphrase"]
+    assert (changed_agent.use, changed_agent.options["judge"]) == ("agent", "probed")
+    sessions = {
+        arm: run(one, tmp_path / "out" / arm, plugins=more, quiet=True).folder
+        for arm, one in found.studies.items()
+    }
+    found_effects = measure_probes(found, sessions)
+    of = {one.judge: one for one in found_effects.effects}
+    assert (of["judge"].reading, of["looker"].reading) == ("robust", "biased")
+    assert of["arguing"].reading == "biased"
+    note = next(one for one in found_effects.findings if one.kind == "requests_not_probed")
+    assert note.places == ("odd",)
+
+
+def test_a_debate_and_an_agent_keep_the_changed_question_in_every_step():
+    from voirdire.schema import Rating, Reply, ToolCall
+    from voirdire_judges import agent, debates
+
+    inner = {"judge": "probed", "options": {"judge": "digit", "probe": "paraphrase"}}
+    task = Rating(Item("1", "x"), Response("1", "a", TEXT))
+    made = agent.make("mentalalign", tools=["calculate"], plugins=PLUGINS, **inner)
+    asked = made.requests(task)[0]
+    call = ToolCall("c", "calculate", '{"expression": "1 + 1"}')
+    (again,) = made.follow_up([Reply("", tool_calls=(call,), request=asked)])
+    debate = debates.make("mentalalign", plugins=PLUGINS, **inner)
+    opened = debate.requests(task)
+    said = [Reply(f"{k + 1}", request=one) for k, one in enumerate(opened)]
+    for request in (asked, again, *opened, *debate.follow_up(said)):
+        text = "\n".join(message.content for message in request.messages)
+        assert text.count("Please read what follows with care") == 1
+
+
+def graded(*levels, items=150, seed=0):
+    """The effect of a probe of three strengths: the judge's scores at each (0: unchanged)."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, 6, items).astype(float)
+    key, groups = np.arange(items), np.arange(items).astype(str)
+    plain, again = (scores(rng, truth, 0.0) for _ in range(2))
+    arms = [PairedRuns(plain, scores(rng, truth, level), key, groups) for level in levels]
+    probe = ResponseProbe(
+        "cut", lambda _, response: response.text, "monotone",
+        stronger=(lambda _, response: response.text,) * (len(levels) - 1),
+    )  # fmt: skip
+    identity = PairedRuns(plain, again, key, groups)
+    return probe_effect(probe, "judge", "Calm", arms[-1], identity, MARGIN, arms[:-1])
+
+
+@pytest.mark.parametrize(
+    ("levels", "reading"),
+    [
+        ((-0.4, -0.8, -1.2), "reacts"),
+        ((-0.0, -0.0, -1.2), "reacts"),  # it sees the strongest alone: that is monotone too
+        ((-1.4, -0.4, -1.0), "not monotone"),
+        ((0.0, 0.0, 0.0), "blind"),
+        ((-0.3, -0.2, 0.9), "wrong way"),
+        ((-1.0,), "reacts"),
+    ],
+)
+def test_damage_that_grows_must_lower_the_score_further(levels, reading):
+    (found,) = with_readings([graded(*levels)])
+    assert found.reading == reading
+    if len(levels) > 1:
+        assert found.doses == pytest.approx(levels, abs=0.4)  # the top of the scale caps a rise
+        assert found.doses[-1] == pytest.approx(found.effect)
+        assert found.rise == pytest.approx(max(np.diff([0.0, *levels])), abs=0.4)
+        assert found.p_rise_holm >= found.p_rise
+    else:
+        assert found.doses == ()
+
+
+def test_a_judge_whose_score_falls_step_by_step_is_hardly_ever_called_not_monotone():
+    flat = [with_readings([graded(-0.5, -0.5, -0.5, seed=k)])[0] for k in range(150)]
+    assert sum(one.p_rise_holm <= 0.05 for one in flat) <= 14  # binomial(150, .05): 99 % below
+    assert not [one for one in flat if one.reading == "not monotone"]
+    hump = [with_readings([graded(-1.2, -0.4, -1.0, seed=k)])[0] for k in range(40)]
+    assert sum(one.reading == "not monotone" for one in hump) >= 36
+
+
+def test_effects_of_several_strengths_are_shown_and_kept(tmp_path):
+    (found,) = with_readings([graded(-0.4, -0.8, -1.2)])
+    write_effects(tmp_path / "probes.parquet", [found])
+    assert read_effects(tmp_path / "probes.parquet") == (found,)
+    sections = probe_sections(Probing((found,), (), (), ()))
+    table = next(one for one in sections if one.title == "Graded damage").tables[0]
+    assert [row[3] for row in table.rows] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert [row[4] for row in table.rows] == list(found.doses)
+
+
+def test_every_strength_of_a_probe_is_asked_about(tmp_path):
+    study = probed_study(tmp_path, items=40, cut=1.0)
+    found = make_suite(
+        study, chosen_probes(["truncation"], PLUGINS), tmp_path / "out", plugins=PLUGINS
+    )
+    written = pl.read_parquet(tmp_path / "out" / "responses.parquet")
+    words = written.with_columns(pl.col("text").str.split(" ").list.len()).group_by("system").agg(
+        pl.col("text").mean()
+    )  # fmt: skip
+    lengths = dict(words.iter_rows())
+    whole = lengths["x"]
+    for arm, share in (("@1", 0.75), ("@2", 0.5), ("", 0.25)):
+        assert lengths[f"x ~ truncation{arm}"] == pytest.approx(whole * share, abs=1)
+    result = run(found.studies["responses"], tmp_path / "out" / "s", plugins=PLUGINS, quiet=True)
+    (effect,) = measure_probes(found, {"responses": result.folder}).effects
+    assert effect.reading == "reacts"
+    assert all(dose < -0.5 for dose in effect.doses)  # each cut takes the last sentence
 
 
 def test_swap_needs_a_judge_that_compares(tmp_path):
@@ -378,7 +541,7 @@ def test_effects_stand_in_the_report_of_the_session_and_can_be_gated(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = examine(tmp_path / "done", resamples=0)
     assert {one.probe for one in found.probes} == {"length"}
-    assert found.probes == read_effects(tmp_path / "out" / "probes.parquet")
+    assert str(found.probes) == str(read_effects(tmp_path / "out" / "probes.parquet"))
     assert "What the probes do" in {section.title for section in found.sections}
     assert check_requirements(found, ["effect@length<=4"])
     with pytest.raises(RequirementUnmetError, match="length, judge on"):

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 #: The file of a folder in which the effects of probes are kept.
 PROBES_FILE = "probes.parquet"
-#: What a sound judge's score does: it stays, it falls, or it changes its sign.
-Expectation = Literal["same", "lower", "flip"]
+#: What a sound judge's score does: it stays, it falls, and further the stronger the change is, or
+#: it changes its sign.
+Expectation = Literal["same", "monotone", "flip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,15 @@ class ResponseProbe:
     change : callable
         From an item and a response to the changed text; None where it does not apply. Pure: the
         same text each time, and no model is asked.
-    expects : {"same", "lower"}
-        "same": the change is none that the rubric is about. "lower": it does harm.
+    expects : {"same", "monotone"}
+        "same": the change is none that the rubric is about. "monotone": it does harm, and more
+        the stronger it is.
     strength : str
         How large the change is, such as "about 50 words".
     says : str
         What is changed, as a sentence of the report.
+    stronger : tuple of callable
+        The same change in growing strength, each beyond `change`; every one is asked about.
 
     Examples
     --------
@@ -52,6 +56,12 @@ class ResponseProbe:
     expects: Expectation = "same"
     strength: str = ""
     says: str = ""
+    stronger: tuple[Callable[[Item, Response], str | None], ...] = ()
+
+    @property
+    def changes(self) -> tuple[Callable[[Item, Response], str | None], ...]:
+        """All strengths, the weakest first."""
+        return (self.change, *self.stronger)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,6 +269,20 @@ class FollowsUp(Protocol):
 
 
 @runtime_checkable
+class BuildsOn(Protocol):
+    """A judge that asks another judge's question; its options `judge` and `options` name that one.
+
+    What it asks in later steps begins with that question too, so whoever changes the question
+    changes all steps.
+    """
+
+    @property
+    def judge(self) -> Judge:
+        """Whose question it is."""
+        ...
+
+
+@runtime_checkable
 class AsksInRoles(Protocol):
     """A rater whose requests have roles, each of which the study may give a model of its own."""
 

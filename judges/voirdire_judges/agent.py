@@ -11,6 +11,7 @@ from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call
 from voirdire_judges._flags import flagged
+from voirdire_judges._inner import inner_judge
 from voirdire_judges.prompts._delimit import delimited
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         raise InputError(f"agent: name its tools (there are: {', '.join(plugins.names('tool'))})")
     if max_steps < 2:
         raise InputError(f"agent: max_steps must be a whole number from 2 on, got {max_steps!r}")
-    inner = plugins.resolve("judge", judge)(rubric, sampling=sampling, **(options or {}))
+    inner = inner_judge(judge, rubric, options, sampling, plugins, study)
     task = inner.task if isinstance(inner, SaysTask) else "rating"
     made = make_tools(tools, study, plugins)
     told = tuple(tool.told for tool in made)

@@ -83,12 +83,14 @@ def _check_change(checks: Checks, probe: ResponseProbe | RequestProbe, text: str
                 "its change gives no Request, or loses what else was asked",
                 "Use dataclasses.replace(request, messages=...).",
             )
-        else:
-            response = Response("1", "a", text)
-            first, again = probe.change(_ITEM, response), probe.change(_ITEM, response)
+            checks.hold(first == again, f"its change of {shown(text)} varies", _PURE)
+            return
+        response = Response("1", "a", text)
+        for change in probe.changes:
+            first, again = change(_ITEM, response), change(_ITEM, response)
             checks.hold(
                 first is None or isinstance(first, str),
                 f"its change gives a {type(first).__name__}",
                 "The changed text, or None where it does not apply.",
             )
-        checks.hold(first == again, f"its change of {shown(text)} varies", _PURE)
+            checks.hold(first == again, f"its change of {shown(text)} varies", _PURE)

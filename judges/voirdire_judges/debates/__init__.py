@@ -12,6 +12,7 @@ from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.study import read_toml
 from voirdire_judges._flags import flagged
+from voirdire_judges._inner import inner_judge
 from voirdire_judges.prompts._delimit import delimited
 
 if TYPE_CHECKING:
@@ -312,6 +313,6 @@ def make(  # noqa: PLR0913 - each is an option of the study
     folder = Path(study.folder if study is not None else ".")
     standard = files("voirdire_judges.debates") / "standard.toml"
     file = folder / prompts if prompts else standard
-    inner = plugins.resolve("judge", judge)(rubric, sampling=sampling, **(options or {}))
+    inner = inner_judge(judge, rubric, options, sampling, plugins, study)
     task = inner.task if isinstance(inner, SaysTask) else "rating"
     return DebateJudge(inner, read_prompts(file), rounds, budget, task)

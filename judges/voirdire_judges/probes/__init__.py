@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import PluginError
 from voirdire.probes import PairProbe, RequestProbe, ResponseProbe
-from voirdire.protocols import FollowsUp
+from voirdire.protocols import FollowsUp, SaysTask
 from voirdire.schema import Comparison, Message, Sampling
+from voirdire_judges._inner import inner_judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from voirdire import Plugins
     from voirdire.probes import Probe
     from voirdire.protocols import Judge
-    from voirdire.schema import Parsed, Reply, Request, Rubric
+    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
+    from voirdire.study import Study
 
 TEMPLATES = files("voirdire_judges.probes") / "templates.toml"
 # The end of a sentence: a full stop, question or exclamation mark before a space. An abbreviation
@@ -43,7 +45,7 @@ def probes() -> dict[str, Probe]:
     return {name: _probe(name, template) for name, template in raw.items()}
 
 
-def _probe(name: str, template: dict[str, str]) -> Probe:
+def _probe(name: str, template: dict[str, Any]) -> Probe:
     about: dict[str, Any] = {
         key: template[key] for key in ("expects", "strength", "says") if key in template
     }
@@ -51,28 +53,36 @@ def _probe(name: str, template: dict[str, str]) -> Probe:
         return PairProbe(name, swapped, **about)
     if template.get("how") == "paraphrase":
         return RequestProbe(name, _prefaced(template["text"]), **about)
+    if template.get("how") == "cut":
+        first, *rest = (_of_text(partial(without_end, share)) for share in template["shares"])
+        return ResponseProbe(name, first, stronger=tuple(rest), **about)
     how = _HOW[template["how"]] if "how" in template else _framed(template)
-    return ResponseProbe(name, lambda _, response: how(response.text), **about)
+    return ResponseProbe(name, _of_text(how), **about)
 
 
-def _framed(template: dict[str, str]) -> Callable[[str], str | None]:
+def _of_text(how: Callable[[str], str | None]) -> Callable[[Item, Response], str | None]:
+    return lambda _, response: how(response.text)
+
+
+def _framed(template: dict[str, Any]) -> Callable[[str], str | None]:
     before, after = template.get("before", "").strip(), template.get("after", "").strip()
     return lambda text: "\n\n".join(part for part in (before, text, after) if part)
 
 
-def unchanged(text: str) -> str:
-    """The text as it is."""
-    return text
+def unchanged(what: Any) -> Any:
+    """The text (pair, request) as it is."""
+    return what
 
 
-def first_half(text: str) -> str | None:
-    """The first half of the words; None for a text of under four.
+def without_end(share: float, text: str) -> str | None:
+    """The text without this share of its words at the end; None for a text of under four.
 
-    >>> first_half("One two three four.")
+    >>> without_end(0.5, "One two three four.")
     'One two'
     """
     words = list(re.finditer(r"\S+", text))
-    return text[: words[len(words) // 2 - 1].end()] if len(words) >= 4 else None
+    left = len(words) - round(share * len(words))
+    return text[: words[left - 1].end()] if len(words) >= 4 else None
 
 
 def sentences(text: str) -> list[str]:
@@ -138,7 +148,7 @@ def swapped(task: Comparison) -> Comparison:
 
 
 _HOW: dict[str, Callable[[str], str | None]] = {
-    "unchanged": unchanged, "first_half": first_half, "bullets": bullets, "in_bold": in_bold,
+    "unchanged": unchanged, "bullets": bullets, "in_bold": in_bold,
     "swapped_letters": swapped_letters, "reversed_sentences": reversed_sentences,
     "smiling": smiling,
 }  # fmt: skip
@@ -160,48 +170,88 @@ class ProbedJudge:
     """A judge of whom a probe changes what is asked; its replies are read as ever.
 
     Of a pair that was swapped, a score above 0 prefers what was shown first after the swap.
+
+    Attributes
+    ----------
+    of_task : callable
+        The pair that it is shown in place of a pair.
+    of_request : callable
+        What it asks in place of a request.
     """
 
     judge: Judge
-    probe: RequestProbe | PairProbe
+    of_task: Callable[[Any], Any]
+    of_request: Callable[[Request], Request]
     task: str = "rating"
 
     def requests(self, task: Any) -> list[Request]:
         """What the judge asks, changed."""
-        if isinstance(self.probe, PairProbe):
-            return list(self.judge.requests(self.probe.change(task)))
-        return [self.probe.change(request) for request in self.judge.requests(task)]
+        return [self.of_request(request) for request in self.judge.requests(self.of_task(task))]
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads."""
         return self.judge.parse(replies)
 
 
-def make(
+def make(  # noqa: PLR0913 - each is an option of the study
     rubric: Rubric | str,
     *,
     judge: str = "rubric",
     probe: str,
-    options: dict[str, Any] | None = None,
+    place: str = "",
+    strength: int = 1,
+    options: Mapping[str, Any] | None = None,
     sampling: Sampling | None = None,
-    plugins: Plugins,
+    study: Study | None = None,
+    plugins: Plugins | None = None,
 ) -> ProbedJudge:
-    """The judge of that name with its requests changed by a probe.
+    """The judge of that name with its requests, or its pairs, changed by a probe.
+
+    Parameters
+    ----------
+    place : {"first", "second"}
+        Of a probe of responses: which one of a pair is changed. One to which it does not apply is
+        shown as it is.
+    strength : int
+        Which of the probe's strengths, from 1.
 
     Raises
     ------
     PluginError
         The probe changes nothing that is asked, or the judge takes several steps, which a probe
-        would change after the fact.
+        would change after the fact: probe the judge whose question it asks.
     """
+    if plugins is None:
+        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
+
+        plugins = loaded()
     found = plugins.resolve("probe", probe)
-    if not isinstance(found, RequestProbe | PairProbe):
-        raise PluginError(f"probe {probe!r} changes responses, and not what a judge asks")
-    more = {} if sampling is None else {"sampling": sampling}
-    made = plugins.resolve("judge", judge)(rubric, **(options or {}), **more)
+    made = inner_judge(judge, rubric, options, sampling, plugins, study)
     if isinstance(made, FollowsUp):
         raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
-    task = getattr(made, "task", "rating")
-    if isinstance(found, PairProbe) and task != "comparison":
+    task = made.task if isinstance(made, SaysTask) else "rating"
+    if isinstance(found, RequestProbe):
+        return ProbedJudge(made, unchanged, found.change, task)
+    if isinstance(found, PairProbe):
+        changed: Callable[[Any], Any] = found.change
+    elif isinstance(found, ResponseProbe) and place in ("first", "second"):
+        changed = partial(_in_place, place, found.changes[strength - 1])
+    else:
+        raise PluginError(f"probe {probe!r} changes responses, and not what a judge asks")
+    if task != "comparison":
         raise PluginError(f"probe {probe!r} changes pairs, and judge {judge!r} compares none")
-    return ProbedJudge(made, found, task)
+    return ProbedJudge(made, changed, unchanged, task)
+
+
+def _in_place(
+    place: str, change: Callable[[Item, Response], str | None], task: Comparison
+) -> Comparison:
+    """The pair with one of its responses changed."""
+    one = task.first if place == "first" else task.second
+    text = change(task.item, one)
+    if text is None:
+        return task
+    changed = replace(one, text=text)
+    if place == "first":
+        return replace(task, first=changed)
+    return replace(task, second=changed)

@@ -9,6 +9,7 @@ from voirdire.errors import InputError
 from voirdire.schema import Item, Rating, Response, Sampling
 from voirdire.store.raters import read_rubric
 from voirdire.tools import AgentTool
+from voirdire_judges._inner import inner_judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +60,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         raise InputError(f"tool {name!r}: it needs a rubric, or the study's")
     asked: Rubric | str = read_rubric(study, plugins) if rubric is None and study else rubric or ""
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
-    other = plugins.resolve("judge", judge)(asked, sampling=sampling, **(options or {}))
+    other = inner_judge(judge, asked, options, sampling, plugins, study)
 
     def question(text: str, context: str = "") -> Request:
         task = Rating(Item("asked", context), Response("asked", name, text))

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.changing.comparing import change_of
-from voirdire.examining.changing.measured import measured_of, shared_responses
 from voirdire.examining.gates import GateValue
-from voirdire.examining.preferences.table import MOST
-from voirdire.examining.probing.stored import as_shown, by_run
-from voirdire.examining.probing.suite import (
-    COMPARISONS,
-    IDENTITY,
-    REQUESTS,
-    RESPONSES,
-    SEPARATOR,
-    preferences_of,
-)
-from voirdire.examining.verdict.gathering import runs_of
+from voirdire.examining.probing.paired import asked_pairs
+from voirdire.examining.probing.suite import IDENTITY
 from voirdire.files import whole
-from voirdire.probes import Expectation, PairProbe, RequestProbe, ResponseProbe
+from voirdire.probes import Expectation, PairProbe, RequestProbe
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, bias
 from voirdire.stats.response_panel import mean_present
@@ -36,14 +27,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.changing.measured import Measured
+    from voirdire.examining.changing.comparing import Change
+    from voirdire.examining.probing.paired import PairedRuns
     from voirdire.examining.probing.stored import Stored
     from voirdire.examining.probing.suite import Suite
     from voirdire.probes import Probe, StoredPairs, StoredProbe
 
     Floats = NDArray[np.float64]
 
-Reading = Literal["robust", "small bias", "biased", "reacts", "blind", "wrong way", "open"]
+Reading = Literal[
+    "robust", "small bias", "biased", "reacts", "blind", "wrong way", "not monotone", "open"
+]
 #: Adjusted p values up to this show an effect.
 ALPHA = 0.05
 
@@ -75,7 +69,15 @@ class ProbeEffect:
     reading : str
         Of a probe that should change nothing, or flip the sign: robust (the 90 % interval within
         the margin), small bias (the same, but surely not zero), biased, or open. Of one that does
-        harm: reacts, blind (equivalent to no change), wrong way, or open.
+        harm: reacts, blind (equivalent to no change), wrong way, not monotone (it falls in all,
+        and surely rises by more than the margin from one strength to the next), or open.
+    doses, doses_low, doses_high : tuple of float
+        Of a probe of several strengths: the effect of each, the weakest first, with its 95 %
+        interval; the last is `effect`, on the responses to which all strengths apply.
+    rise : float
+        The largest rise from one strength to the next; NaN where there is one strength.
+    p_rise, p_rise_holm : float
+        One-sided, of no rise anywhere; after Holm's method with all other tests.
     """
 
     probe: str
@@ -97,6 +99,12 @@ class ProbeEffect:
     net_high: float
     p_holm: float = math.nan
     reading: Reading = "open"
+    doses: tuple[float, ...] = ()
+    doses_low: tuple[float, ...] = ()
+    doses_high: tuple[float, ...] = ()
+    rise: float = math.nan
+    p_rise: float = math.nan
+    p_rise_holm: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,11 @@ def measure_probes(
     InputError
         A session is not there, or holds no score.
     """
-    effects = [] if suite is None else list(_asked(suite, sessions, margin))
+    effects = [] if suite is None else [
+        probe_effect(one.probe, one.judge, one.attribute, one.arms[-1], one.again,
+                     0.05 * one.width if margin is None else margin, one.arms[:-1])
+        for one in asked_pairs(suite, sessions)
+    ]  # fmt: skip
     if stored is not None:
         effects += [
             stored_effect(probe, pairs, margin) for probe, pairs in stored.found
@@ -151,123 +163,59 @@ def measure_probes(
     )  # fmt: skip
 
 
-def _asked(
-    suite: Suite, sessions: Mapping[str, str | Path], margin: float | None
-) -> Iterator[ProbeEffect]:
-    """Effects on judges of single responses, then on judges of pairs."""
-    found = {
-        arm: measured_of(folder, verdicts=False)
-        for arm, folder in sessions.items()
-        if arm != COMPARISONS
-    }
-    if RESPONSES in found:
-        plain = found[RESPONSES]
-        within = 0.05 * plain.scale.width if margin is None else margin
-        for judge in suite.judges:
-            for attribute in plain.cube.attributes if judge in plain.judges else ():
-                yield from _effects(suite, found, judge, attribute, within)
-    if COMPARISONS in sessions:
-        within = 0.05 * 2 * MOST if margin is None else margin
-        yield from _pair_effects(suite, as_shown(preferences_of(sessions[COMPARISONS])), within)
-
-
-def _effects(
-    suite: Suite, found: Mapping[str, Measured], judge: str, attribute: str, margin: float
-) -> Iterator[ProbeEffect]:
-    plain = found[RESPONSES]
-    known = set(plain.cube.systems)
-    base = {name: name for name in suite.systems if name in known}
-    again = _runs(plain, judge, attribute, plain, judge, _of(suite, IDENTITY, known))
-    for probe in suite.probes:
-        if isinstance(probe, RequestProbe):
-            rater = f"{judge}{SEPARATOR}{probe.name}"
-            if REQUESTS not in found or rater not in found[REQUESTS].judges:
-                continue
-            pair = _runs(plain, judge, attribute, found[REQUESTS], rater, base)
-        elif isinstance(probe, ResponseProbe):
-            pair = _runs(plain, judge, attribute, plain, judge, _of(suite, probe.name, known))
-        else:
-            continue
-        yield probe_effect(probe, judge, attribute, pair, again, margin)
-
-
-def _of(suite: Suite, probe: str, known: set[str]) -> dict[str, str]:
-    """System -> the same system as the probe changes it."""
-    names = {name: f"{name}{SEPARATOR}{probe}" for name in suite.systems}
-    return {name: changed for name, changed in names.items() if changed in known}
-
-
-def _pair_effects(suite: Suite, table: pl.DataFrame, margin: float) -> Iterator[ProbeEffect]:
-    """Effects on judges of pairs, each a rater of its own for each change."""
-    for judge in suite.comparers:
-        own = table.filter(pl.col("rater") == judge)
-        for attribute in own["attribute"].unique(maintain_order=True):
-            plain = own.filter(pl.col("attribute") == attribute)
-            for probe in suite.probes:
-                rater = f"{judge}{SEPARATOR}{probe.name}"
-                one = (pl.col("rater") == rater) & (pl.col("attribute") == attribute)
-                pair = _paired(plain, table.filter(one))
-                again = _paired(
-                    plain, table.filter(
-                        pl.col("rater") == f"{judge}{SEPARATOR}{IDENTITY}",
-                        pl.col("attribute") == attribute,
-                    )
-                )  # fmt: skip
-                if len(pair.key):
-                    yield probe_effect(probe, judge, attribute, pair, again, margin)
-
-
-def _paired(plain: pl.DataFrame, other: pl.DataFrame) -> PairedRuns:
-    """Two raters on the same pairs; `key` is the place of each pair in `plain`."""
-    shown = ("item", "system_a", "system_b", "shown_first")
-    key, before = by_run(plain, shown)
-    of_other, after = by_run(other, shown)
-    at = key.with_row_index("at").join(of_other.with_row_index("other"), on=list(shown))
-    mine, theirs = at["at"].to_numpy().astype(np.intp), at["other"].to_numpy()
-    items = at["item"].to_numpy().astype(np.str_)
-    return PairedRuns(before[:, mine], after[:, theirs], mine, items)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairedRuns:
-    """(K runs, N) scores of responses as they are and as they are changed, NaN where missing.
-
-    `key` (N,) names each response, `groups` (N,) what is resampled.
-    """
-
-    before: Floats
-    after: Floats
-    key: NDArray[np.intp]
-    groups: NDArray[np.str_]
-
-
-def _runs(
-    plain: Measured, judge: str, attribute: str, other: Measured, rater: str,
-    systems: Mapping[str, str],
-) -> PairedRuns:  # fmt: skip
-    at = shared_responses(plain, other, systems)
-    column = plain.cube.attributes.index(attribute)
-    if attribute not in other.cube.attributes:
-        raise InputError(f"{other.name}: attribute {attribute!r} is not there")
-    before = runs_of(judge, plain.cube, plain.ratings)[:, column, at[0]]
-    of_other = other.cube.attributes.index(attribute)
-    after = runs_of(rater, other.cube, other.ratings)[:, of_other, at[1]]
-    return PairedRuns(before, after, at[0], plain.groups[at[0]])
-
-
 def probe_effect(
-    probe: Probe, judge: str, attribute: str, pair: PairedRuns, again: PairedRuns, margin: float
+    probe: Probe,
+    judge: str,
+    attribute: str,
+    pair: PairedRuns,
+    again: PairedRuns,
+    margin: float,
+    weaker: Sequence[PairedRuns] = (),
 ) -> ProbeEffect:
-    """One effect; `again` is the pair of `identity`."""
+    """One effect; `again` is the pair of `identity`, `weaker` those of lesser strengths."""
     place = {int(key): k for k, key in enumerate(again.key)}
     at = np.array([place.get(int(key), -1) for key in pair.key], dtype=np.intp)
     repeated = np.where(at >= 0, again.after[:, at], np.nan)
     before = np.concatenate([pair.before, repeated])
-    return _effect(
+    found = _effect(
         probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
         (_flipped(_turned(probe, pair.before), pair.after), _flipped(pair.before, repeated)),
         pair.groups, margin,
     )  # fmt: skip
+    return _graded(found, mean_present(before), [*weaker, pair]) if weaker else found
+
+
+def _graded(found: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) -> ProbeEffect:
+    """The effect with those of all strengths, on the responses to which each of them applies.
+
+    From one strength to the next the mean may not rise: one one-sided test a step, the smallest p
+    times the steps (Bonferroni).
+    """
+    strongest = arms[-1]
+    levels = [unchanged]
+    for arm in arms:
+        place = {int(key): k for k, key in enumerate(arm.key)}
+        at = np.array([place.get(int(key), -1) for key in strongest.key], dtype=np.intp)
+        after = mean_present(arm.after) if len(arm.key) else np.full(1, np.nan)
+        levels.append(np.where(at >= 0, after[at], np.nan))
+    every = np.stack(levels)
+    every[:, np.isnan(every).any(axis=0)] = np.nan
+
+    def change(before: Floats, after: Floats) -> Change:
+        return change_of((found.judge, found.judge), found.attribute, "", before, after,
+                         strongest.groups, found.margin)  # fmt: skip
+
+    doses = [change(every[0], level) for level in every[1:]]
+    steps = [change(one, two) for one, two in pairwise(every)]
+    rises = [one.p / 2 if one.difference > 0 else 1 - one.p / 2 for one in steps]
+    return replace(
+        found,
+        doses=tuple(one.difference for one in doses),
+        doses_low=tuple(one.low for one in doses),
+        doses_high=tuple(one.high for one in doses),
+        rise=max(one.difference for one in steps),
+        p_rise=min(1.0, min(rises) * len(rises)),
+    )
 
 
 def stored_effect(probe: StoredProbe, pairs: StoredPairs, margin: float | None) -> ProbeEffect:
@@ -327,22 +275,32 @@ def _mean(values: Floats) -> float:
 
 
 def with_readings(effects: Sequence[ProbeEffect]) -> tuple[ProbeEffect, ...]:
-    """Holm over probes, judges and attributes, and what each row comes to."""
-    adjusted = adjust_p([one.p for one in effects]) if effects else ()
+    """Holm over probes, judges and attributes, and what each row comes to.
+
+    Whether a probe of several strengths rises between two of them is one more test of its row.
+    """
+    if not effects:
+        return ()
+    adjusted = adjust_p([*(one.p for one in effects), *(one.p_rise for one in effects)])
+    moved, rises = adjusted[: len(effects)].tolist(), adjusted[len(effects) :].tolist()
     return tuple(
-        replace(one, p_holm=float(p), reading=_reading(one, float(p)))
-        for one, p in zip(effects, adjusted, strict=True)
+        replace(one, p_holm=p, p_rise_holm=rise, reading=_reading(one, p, rise))
+        for one, p, rise in zip(effects, moved, rises, strict=True)
     )
 
 
-def _reading(one: ProbeEffect, p: float) -> Reading:
+def _reading(one: ProbeEffect, p: float, rise: float) -> Reading:
     shown, small = p <= ALPHA, one.small
-    if one.expects != "lower":
+    if one.expects != "monotone":
         if shown:
             return "small bias" if small else "biased"
         return "robust" if small else "open"
+    if shown and not small and one.effect > 0:
+        return "wrong way"
+    if rise <= ALPHA and one.rise > one.margin:
+        return "not monotone"
     if shown and not small:
-        return "reacts" if one.effect < 0 else "wrong way"
+        return "reacts"
     return "blind" if small else "open"
 
 
@@ -405,9 +363,17 @@ def read_effects(path: Path) -> tuple[ProbeEffect, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(ProbeEffect(**row) for row in pl.read_parquet(path).iter_rows(named=True))
+        return tuple(map(_read, pl.read_parquet(path).iter_rows(named=True)))
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path}: it holds no effects of probes that can be read ({error}); run voirdire probe "
             "again"
         ) from None
+
+
+def _read(row: dict[str, Any]) -> ProbeEffect:
+    """An effect from a row; lists are tuples again."""
+    kept: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+    }
+    return ProbeEffect(**kept)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examining.changing.measured import measured_of
-from voirdire.examining.probing.suite import REQUESTS, RESPONSES, SEPARATOR
+from voirdire.examining.probing.suite import REQUESTS, RESPONSES, changed_name
 from voirdire.examining.prompts import Worded, sections_of_prompts
 from voirdire.probes import RequestProbe
 from voirdire.tabular import Section, Table, count, interval, number, share, text
@@ -36,6 +36,7 @@ def probe_sections(found: Probing) -> tuple[Section, ...]:
     probes = Table(tuple(map(text, ("Probe", "Strength", "What it does"))), found.probes)
     parts = (
         effects_section(found.effects),
+        _graded(found.effects),
         Section(
             "The noise of asking again",
             "The identity probe asks about the same text once more. Its flips are subtracted from "
@@ -74,6 +75,32 @@ def effects_section(effects: Sequence[ProbeEffect]) -> Section:
     )
 
 
+def _graded(effects: Sequence[ProbeEffect]) -> Section:
+    """The effect at each strength of the probes that have several."""
+    columns = (
+        text("Probe"), text("Judge"), text("Attribute"), text("Strength"),
+        number("Effect", signed=True), interval("95 % interval"),
+        number("Largest rise", signed=True), number("p of a rise"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            one.probe, one.judge, one.attribute, f"{at} of {len(one.doses)}", dose, (low, high),
+            one.rise, one.p_rise_holm,
+        )
+        for one in effects
+        for at, (dose, low, high) in enumerate(
+            zip(one.doses, one.doses_low, one.doses_high, strict=True), start=1
+        )
+    )  # fmt: skip
+    return Section(
+        "Graded damage",
+        "The effect at each strength, the weakest first, on the responses to which all apply. A "
+        "sound judge's score falls further each time; a rise is the change from one strength to "
+        "the next where that is upwards.",
+        (Table(columns, rows),),
+    )
+
+
 def wording_sections(suite: Suite, sessions: Mapping[str, str | Path]) -> tuple[Section, ...]:
     """How much of the scores' variance is the prompt's: judge x prompt x item.
 
@@ -87,7 +114,7 @@ def wording_sections(suite: Suite, sessions: Mapping[str, str | Path]) -> tuple[
     if not probes or REQUESTS not in sessions:
         return ()
     groups = [
-        Worded(name, {AS_IT_IS: name, **{one: f"{name}{SEPARATOR}{one}" for one in probes}})
+        Worded(name, {AS_IT_IS: name, **{one: changed_name(name, one) for one in probes}})
         for name in suite.judges
     ]
     own = measured_of(sessions[RESPONSES], verdicts=False)

@@ -14,7 +14,7 @@ from voirdire.errors import InputError, PluginError, listed, not_one_of
 from voirdire.examining.narrowing import narrowed, study_and_responses
 from voirdire.examining.preferences.table import preference_table
 from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
-from voirdire.protocols import FollowsUp
+from voirdire.protocols import BuildsOn, FollowsUp
 from voirdire.schema import Item, Response
 from voirdire.store.raters import askers
 from voirdire.study import Rater
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Between a system (or judge) and the probe that changes it.
 SEPARATOR = " ~ "
 IDENTITY = "identity"
+#: Where a response of a pair is shown.
+PLACES = ("first", "second")
 #: The sessions of a suite: changed responses, changed requests, and pairs.
 RESPONSES, REQUESTS, COMPARISONS = "responses", "requests", "comparisons"
 
@@ -49,7 +51,10 @@ class Suite:
     skipped : mapping
         Probe -> responses to which it does not apply, where there are any.
     stepwise : tuple of str
-        Those that ask in several steps, so that no probe can change what they ask.
+        Those that ask in several steps and build on no judge's question, so that no probe can
+        change what they ask.
+    untouched : mapping
+        Arm -> (item, system) of the responses to which it does not apply.
     """
 
     studies: Mapping[str, Study]
@@ -60,6 +65,17 @@ class Suite:
     n_responses: int
     skipped: Mapping[str, int] = field(default_factory=dict)
     stepwise: tuple[str, ...] = ()
+    untouched: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+
+
+def arms_of(probe: ResponseProbe) -> tuple[str, ...]:
+    """What the strengths of a probe are called, the weakest first; the strongest bears its name.
+
+    >>> arms_of(ResponseProbe("cut", lambda item, response: None, stronger=(lambda i, r: None,)))
+    ('cut@1', 'cut')
+    """
+    weaker = [f"{probe.name}@{at}" for at in range(1, len(probe.changes))]
+    return (*weaker, probe.name)
 
 
 def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> tuple[Probe, ...]:
@@ -134,14 +150,16 @@ def make_suite(
         )
     folder = Path(folder)
     base = [(one.item, one.system, one.text) for one in kept]
-    studies, skipped = {}, dict[str, int]()
-    if judges:
+    studies = {}
+    texts = {}
+    if judges or study.items is not None:
         texts = {item.id: item for item, _ in read_items(study, _items(study, source))}
-        rows, skipped = _changed(kept, texts, asked)
+    rows, untouched = _changed(kept, texts, asked)
+    if judges:
         path = folder / "responses.parquet"
         studies[RESPONSES] = narrowed(study, _runs(judges, runs), [*base, *rows], path)
     of_requests = [probe for probe in asked if isinstance(probe, RequestProbe)]
-    changed = [_probed(one, probe) for one in judges for probe in of_requests if one.single]
+    changed = [_probed(one, probe) for one in judges for probe in of_requests if one.changeable]
     path = folder / "originals.parquet"
     if changed:
         studies[REQUESTS] = narrowed(study, _runs(changed, runs), base, path)
@@ -153,17 +171,26 @@ def make_suite(
         studies[COMPARISONS] = pairs.model_copy(update={"comparisons": shown})
     return Suite(
         studies, asked, tuple(dict.fromkeys(one.system for one in kept)),
-        tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept), skipped,
-        tuple(one.name for one in (*judges, *comparers) if not one.single),
+        tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept),
+        {name: len(there) for name, there in untouched.items() if "@" not in name},
+        tuple(one.name for one in (*judges, *comparers) if not one.changeable), untouched,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A member of the panel; `single`: it asks in one step, so that a probe can change what."""
+    """A member of the panel, and how what it asks can be changed.
+
+    `steps`: it asks in several; then a probe changes the judge whose question it asks, if any.
+    """
 
     spec: Rater
-    single: bool = True
+    steps: bool = False
+    builds: bool = False
+
+    @property
+    def changeable(self) -> bool:
+        return self.builds or not self.steps
 
     @property
     def name(self) -> str:
@@ -175,7 +202,10 @@ def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked]
     found: dict[str, list[_Asked]] = {"rating": [], "comparison": [], "item": []}
     for asker in askers(study, plugins):
         if isinstance(asker.spec, Rater):
-            found[asker.task].append(_Asked(asker.spec, not isinstance(asker.rater, FollowsUp)))
+            rater = asker.rater
+            found[asker.task].append(
+                _Asked(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
+            )
     if not found["rating"] and not found["comparison"]:
         raise InputError(f"{source}: no judge of its panel rates responses or compares them")
     odd = [one.name for kind in found.values() for one in kind if SEPARATOR in one.name]
@@ -186,10 +216,24 @@ def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked]
 
 
 def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:
-    """A judge of pairs, the same once more, and once for each probe that changes what it asks."""
+    """A judge of pairs, the same once more, and once for each change of what it is shown.
+
+    A change of responses is tried on either place of the pair.
+    """
     again = one.spec.model_copy(update={"name": f"{one.name}{SEPARATOR}{IDENTITY}"})
-    changes = [probe for probe in probes if isinstance(probe, PairProbe | RequestProbe)]
-    return [one, _Asked(again), *(_probed(one, probe) for probe in changes if one.single)]
+    if not one.changeable:
+        return [one, _Asked(again)]
+    changed = [
+        _probed(one, probe) for probe in probes if isinstance(probe, PairProbe | RequestProbe)
+    ]
+    changed += [
+        _probed(one, probe, arm, place, strength)
+        for probe in probes
+        if isinstance(probe, ResponseProbe) and probe.name != IDENTITY
+        for strength, arm in enumerate(arms_of(probe), start=1)
+        for place in PLACES
+    ]
+    return [one, _Asked(again), *changed]
 
 
 def _items(study: Study, source: object) -> ItemsSpec:
@@ -210,22 +254,26 @@ def _drawn(responses: Sequence[Response], items: int | None, seed: int) -> list[
 
 def _changed(
     responses: Sequence[Response], items: Mapping[str, Item], probes: Iterable[Probe]
-) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
-    """(item, system ~ probe, text) of every change, and to how many each probe does not apply."""
+) -> tuple[list[tuple[str, str, str]], dict[str, frozenset[tuple[str, str]]]]:
+    """(item, system ~ arm, text) of every change, and those to which each arm does not apply."""
     rows: list[tuple[str, str, str]] = []
-    skipped: dict[str, int] = {}
+    untouched: dict[str, frozenset[tuple[str, str]]] = {}
     for probe in probes:
         if not isinstance(probe, ResponseProbe):
             continue
-        for one in responses:
-            text = probe.change(items.get(one.item, Item(one.item)), one)
-            if text is None or (text == one.text and probe.name != IDENTITY):
-                skipped[probe.name] = skipped.get(probe.name, 0) + 1
-            else:
-                rows.append((one.item, f"{one.system}{SEPARATOR}{probe.name}", text))
-        if skipped.get(probe.name) == len(responses):
-            raise InputError(f"probe {probe.name!r} applies to no response; leave it out")
-    return rows, skipped
+        for arm, change in zip(arms_of(probe), probe.changes, strict=True):
+            none = set()
+            for one in responses:
+                text = change(items.get(one.item, Item(one.item)), one)
+                if text is None or (text == one.text and probe.name != IDENTITY):
+                    none.add((one.item, one.system))
+                else:
+                    rows.append((one.item, f"{one.system}{SEPARATOR}{arm}", text))
+            if len(none) == len(responses):
+                raise InputError(f"probe {probe.name!r} applies to no response; leave it out")
+            if none:
+                untouched[arm] = frozenset(none)
+    return rows, untouched
 
 
 def _runs(panel: Sequence[_Asked], runs: int) -> list[Rater]:
@@ -242,9 +290,35 @@ def preferences_of(folder: str | Path) -> pl.DataFrame:
     return preference_table(pl.read_parquet(path), str(path))
 
 
-def _probed(judge: _Asked, probe: Probe) -> _Asked:
-    """The judge with what it asks changed, as a rater of its own."""
+def _probed(
+    judge: _Asked, probe: Probe, arm: str = "", place: str = "", strength: int = 1
+) -> _Asked:
+    """The judge with what it asks changed, as a rater of its own.
+
+    Of one that asks another judge's question in several steps, that judge is changed.
+    """
     spec = judge.spec
-    options = {"judge": spec.use or "rubric", "probe": probe.name, "options": spec.options}
-    name = f"{judge.name}{SEPARATOR}{probe.name}"
-    return _Asked(spec.model_copy(update={"name": name, "use": "probed", "options": options}))
+    inner = dict(spec.options) if judge.steps else {}
+    use, options = (
+        (inner.get("judge", "rubric"), inner.get("options", {}))
+        if judge.steps
+        else (spec.use or "rubric", spec.options)
+    )
+    probed: dict[str, object] = {"judge": use, "probe": probe.name, "options": options}
+    if place:
+        probed |= {"place": place, "strength": strength}
+    changes: dict[str, object] = {"name": changed_name(judge.name, arm or probe.name, place)}
+    if judge.steps:
+        changes["options"] = {**inner, "judge": "probed", "options": probed}
+    else:
+        changes |= {"use": "probed", "options": probed}
+    return _Asked(spec.model_copy(update=changes))
+
+
+def changed_name(judge: str, arm: str, place: str = "") -> str:
+    """The rater that is a judge with a change, on one place of a pair.
+
+    >>> changed_name("gpt", "length", "first")
+    'gpt ~ length ~ first'
+    """
+    return SEPARATOR.join(filter(None, (judge, arm, place)))

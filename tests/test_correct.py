@@ -82,6 +82,50 @@ def test_the_difference_of_two_releases():
         correct(ratings(), reference=["human"], compare=[("A", "C")])
 
 
+def renamed(frame, first):
+    """B's items from `first` on under other names: A and B then answered different items."""
+    at = pl.col("item").str.slice(1).cast(pl.Int32)
+    other = (pl.col("system") == "B") & (at >= first)
+    name = pl.when(other).then(pl.lit("r") + pl.col("item")).otherwise(pl.col("item"))
+    return frame.with_columns(item=name)
+
+
+@pytest.mark.parametrize(
+    ("first", "paired", "shared"), [(300, True, 300), (0, False, 0), (20, False, 20)]
+)
+def test_two_systems_are_compared_whatever_items_they_answered(tmp_path, first, paired, shared):
+    frame = renamed(ratings(), first)
+    found = correct(frame, reference=["human"], judges=["judge"], compare=[("B", "A")])
+    (one,) = found.differences
+    assert (one.compared.paired, one.compared.shared) == (paired, shared)
+    assert one.compared.labels == (60, 60)
+    assert one.found.interval.low <= 0.4 <= one.found.interval.high
+    means = {score.group: score.found for score in found.scores}
+    assert one.found.human.value == pytest.approx(means["B"].human.value - means["A"].human.value)
+    # The worth of the judge is that of two samples: no wider than the labels alone.
+    assert one.found.interval.width < one.found.human.interval().width
+    frame.write_csv(tmp_path / "r.csv")
+    done = voirdire(
+        "correct", "r.csv", "--reference", "human", "--judge", "judge", "--compare", "B,A",
+        cwd=tmp_path,
+    )  # fmt: skip
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert f"judge B A {'paired' if paired else 'unpaired'} {shared} 60 60" in said
+    assert ("Unpaired: fewer than half of the labels" in said) is not paired
+
+
+def test_labels_of_different_items_that_both_answered_are_compared_on_these():
+    frame = ratings(labelled=120)
+    at = pl.col("item").str.slice(1).cast(pl.Int32)
+    own = pl.when(pl.col("system") == "A").then(at < 60).otherwise(at >= 60)
+    some = frame.filter((pl.col("rater") != "human") | own)
+    (one,) = correct(some, reference=["human"], judges=["judge"], compare=[("B", "A")]).differences
+    assert (one.compared.paired, one.compared.labels) == (True, (60, 60))
+    assert one.found.interval.low <= 0.4 <= one.found.interval.high
+    assert one.found.n_labelled == 120
+
+
 def test_chosen_labels_are_refused_and_their_probabilities_taken():
     with pytest.raises(InputError, match="origin 'chosen'"):
         correct(ratings(origin="chosen"), reference=["human"])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, t
 
 from voirdire import StatisticsError
 from voirdire.stats import automated_share, labels_needed, prediction_powered_mean
@@ -32,15 +32,22 @@ def test_the_planned_half_width_comes_out():
     assert 0.70 <= holds / 150 <= 0.95
 
 
+def slow_parts(y, f, every):
+    """What the judge leaves over and what it explains, by fits of numpy's own."""
+    slope = min(max(np.polyfit(f, y, 1)[0], 0.0), 1.0)
+    squares = (y - y.mean() - slope * (f - f.mean())) ** 2
+    left = np.polyval(np.polyfit(f, squares, 1), every).mean() * len(y) / (len(y) - 3)
+    return left, slope**2 * np.var(every, ddof=1)
+
+
 def test_equals_the_formula_searched_one_by_one():
     truth, judge = world(1, 800)
     labels = np.where(np.arange(800) < 60, truth, np.nan)
     plan = labels_needed(labels, judge, [0.3])[0]
-    s, r = np.std(truth[:60], ddof=1), np.corrcoef(truth[:60], judge[:60])[0, 1]
+    residual, explained = slow_parts(truth[:60], judge[:60], judge)
+    s, r = math.sqrt(residual + explained), math.sqrt(explained / (residual + explained))
 
     def half(n, r):
-        from scipy.stats import t
-
         share = max(800 - n, 0) / 800
         return t.ppf(0.975, n - (2 if r else 1)) * s * math.sqrt((1 - r * r * share) / n)
 
@@ -49,6 +56,38 @@ def test_equals_the_formula_searched_one_by_one():
     assert plan.spread == pytest.approx(s)
     assert plan.correlation == pytest.approx(r)
     assert plan.with_judge < plan.upper < plan.without_judge * 1.5
+
+
+def test_the_upper_bound_is_that_of_a_jackknife():
+    """Against fits without each label in turn, by numpy; residuals keep the slope of all labels."""
+    truth, judge = world(4, 900)
+    y, f = truth[:50], judge[:50]
+    plan = labels_needed(np.where(np.arange(900) < 50, truth, np.nan), judge, 0.2)[0]
+    away = y - y.mean() - min(max(np.polyfit(f, y, 1)[0], 0.0), 1.0) * (f - f.mean())
+    logs = []
+    for i in range(50):
+        rest = np.arange(50) != i
+        line = np.polyfit(f[rest], away[rest] ** 2, 1)
+        slope = min(max(np.polyfit(f[rest], y[rest], 1)[0], 0.0), 1.0)
+        residual = np.polyval(line, judge).mean() * 49 / 46
+        logs.append(math.log(residual + slope**2 * np.var(judge, ddof=1) * 50 / 900))
+    error = math.sqrt(49 * np.var(logs))
+    growth = math.exp(t.ppf(0.8, 48) * error)
+    s, r = plan.spread * math.sqrt(growth), plan.correlation
+
+    def half(n):
+        return t.ppf(0.975, n - 2) * s * math.sqrt((1 - r * r * (900 - n) / 900) / n)
+
+    assert plan.upper == next(n for n in range(4, 9999) if half(n) <= 0.2)
+
+
+@pytest.mark.parametrize("level", [3.0, np.nan])
+def test_a_judge_that_tells_nothing_saves_no_label(level):
+    truth, _ = world(5, 300)
+    labels = np.where(np.arange(300) < 40, truth, np.nan)
+    plan = labels_needed(labels, np.full(300, level), 0.3)[0]
+    assert plan.with_judge == plan.without_judge
+    assert plan.spread == pytest.approx(np.std(truth[:40]) * math.sqrt(40 / 37))
 
 
 def test_narrower_intervals_and_power_cost_more():

@@ -135,6 +135,20 @@ def test_no_group_has_less_spread_than_all_have():
     assert list(found) == ["a", "b"]
 
 
+def test_without_a_weight_a_group_has_the_interval_of_its_labels():
+    """The spread is pooled, and neither the judge nor its weights elsewhere widen the interval."""
+    chance = np.random.default_rng(3)
+    labels = np.where(np.arange(900) % 300 < 30, np.rint(chance.normal(3, 1, 900)), np.nan)
+    judge = np.r_[np.full(300, 3.0), chance.normal(3, 1, 600)]
+    found = prediction_powered_means(labels, judge, np.repeat(["a", "b", "c"], 300))
+    one = found["a"]
+    assert one.weight == 0
+    assert one.interval.width == pytest.approx(one.human.interval().width, rel=1e-12)
+    assert one.df == 29
+    spreads = [np.nanvar(labels[k * 300 : (k + 1) * 300], ddof=1) for k in range(3)]
+    assert one.standard_error**2 == pytest.approx(max(spreads[0], np.mean(spreads)) / 30)
+
+
 def test_labels_that_all_agree_claim_no_certainty_where_the_scale_is_known():
     labels, judge = columns([5] * 20, [5] * 20, [5] * 50 + [4] * 50)
     assert prediction_powered_mean(labels, judge).interval.width == pytest.approx(0, abs=1e-9)
@@ -189,6 +203,223 @@ def test_the_difference_of_two_systems_uses_their_items():
     apart = [prediction_powered_mean(shown[k], shown[k + 1]) for k in (0, 2)]
     assert found.interval.low <= 0.5 <= found.interval.high
     assert found.interval.width < 0.3 * (apart[0].interval.width + apart[1].interval.width)
+
+
+def two_systems(seed, items=60):
+    """Scores of A and B on the same items, whose difficulty both share, and a judge of each."""
+    chance = np.random.default_rng(seed)
+    item = chance.normal(3, 0.8, items)
+    truth = [item + apart + chance.normal(0, 0.6, items) for apart in (0.4, 0.0)]
+    return truth, [one + chance.normal(0.3, 0.7, items) for one in truth]
+
+
+def shown(rows, known, values):
+    """(labels, judge) of one system that answered some items, some of them with a label."""
+    truth, judge = values
+    return np.where(known & rows, truth, np.nan), np.where(rows, judge, np.nan)
+
+
+AT = np.arange(60)
+#: Items of A, of B; labels of A, of B.
+DESIGNS = {
+    "paired": (AT >= 0, AT >= 0, AT < 20, AT < 20),
+    "paired, other labels": (AT >= 0, AT >= 0, AT < 15, (AT >= 15) & (AT < 33)),
+    "unpaired": (AT < 35, AT >= 35, AT < 16, (AT >= 35) & (AT < 45)),
+    "partly shared": (AT < 45, AT >= 15, AT < 25, (AT >= 15) & (AT < 33)),
+}
+
+
+# A row of the slow twin: 1 for A or -1 for B, the cluster, the label or NaN, the judge's score.
+BOTH = [(s, t) for s in (1, -1) for t in (1, -1)]
+
+
+def sizes(rows, group, *, labelled):
+    """How many rows of A and of B a cluster has, with a label or without one."""
+    own = [r for r in rows if r[1] == group and math.isnan(r[2]) != labelled]
+    return {s: sum(r[0] == s for r in own) for s in (1, -1)}
+
+
+def sides(rows, group):
+    return frozenset(r[0] for r in rows if r[1] == group and not math.isnan(r[2]))
+
+
+def slow_spreads(rows, groups):
+    """Covariance of a score of one side and one of another in the same cluster."""
+    means = {s: np.mean([f for sign, _, _, f in rows if sign == s]) for s in (1, -1)}
+    found = {}
+    for s, t in BOTH:
+        total = shared = roots = 0.0
+        for group in groups:
+            own = [[f - means[k] for i, g, _, f in rows if (i, g) == (k, group)] for k in (s, t)]
+            if all(own):
+                shared += 1
+                total += sum(own[0]) * sum(own[1])
+                roots += math.sqrt(len(own[0]) * len(own[1]))
+        found[s, t] = shared / (shared - 1) * total / roots if shared > 1 else 0.0
+    return found
+
+
+def slow_parts(rows, groups, column, *, labelled):
+    """Each cluster's part in a difference of means."""
+    found = dict.fromkeys(groups, 0.0)
+    for s in (1, -1):
+        own = [r for r in rows if r[0] == s and math.isnan(r[2]) != labelled]
+        for row in own:
+            mean = sum(r[column] for r in own) / len(own)
+            found[row[1]] += s * (row[column] - mean) / len(own)
+    return found
+
+
+def slow_fit(rows, groups, spreads):
+    """The difference, and the weight of the judge in it."""
+    gain = cost = value = 0.0
+    for s, t in BOTH:
+        y, f = (
+            slow_parts([r for r in rows if r[0] == k], groups, column, labelled=True)
+            for k, column in ((s, 2), (t, 3))
+        )
+        both = sum({s, t} <= sides(rows, g) for g in groups)
+        gain += sum(y[g] * f[g] for g in groups) * (both / (both - 1) if both > 1 else 1)
+        for labelled in (True, False):
+            counts = [sizes(rows, g, labelled=labelled) for g in groups]
+            shared = sum(math.sqrt(n[s] * n[t]) for n in counts)
+            whole = sum(n[s] for n in counts) * sum(n[t] for n in counts)
+            cost += s * t * spreads[s, t] * shared / whole
+    y, f = (slow_parts(rows, groups, column, labelled=True) for column in (2, 3))
+    others = slow_parts(rows, groups, 3, labelled=False)
+    gain -= sum(others[g] * y[g] for g in groups)
+    cost -= 2 * sum(others[g] * f[g] for g in groups)
+    weight = min(max(gain / cost, 0.0), 1.0)
+    for s in (1, -1):
+        known = [r for r in rows if r[0] == s and not math.isnan(r[2])]
+        rest = np.mean([r[3] for r in rows if r[0] == s and math.isnan(r[2])])
+        value += s * np.mean([y + weight * (rest - f) for _, _, y, f in known])
+    return value, weight
+
+
+def slow_difference(a, b, clusters):
+    """Value, weight, variance and degrees of freedom of A - B, a row and a cluster at a time."""
+    rows = [
+        (sign, group, y, f)
+        for sign, (labels, judge) in ((1, a), (-1, b))
+        for group, y, f in zip(clusters, labels, judge, strict=True)
+        if not (math.isnan(y) and math.isnan(f))
+    ]
+    groups = sorted({group for _, group, _, _ in rows})
+    spreads = slow_spreads(rows, groups)
+    value, weight = slow_fit(rows, groups, spreads)
+    labelled = [g for g in groups if sides(rows, g)]
+    without = {g: slow_fit([r for r in rows if r[1] != g], groups, spreads)[0] for g in labelled}
+    middle = sum(without.values()) / len(without)
+    counts = {s: sum(s in sides(rows, g) for g in groups) for s in (1, -1)}
+    kinds = {}
+    for g in labelled:
+        k = min(counts[s] for s in sides(rows, g))
+        kinds.setdefault(sides(rows, g), []).append((k - 1) / k * (without[g] - middle) ** 2)
+    totals = [(sum(kind), max(len(kind) - 1, 1)) for kind in kinds.values()]
+    variance = sum(v for v, _ in totals)
+    df = variance**2 / sum(v * v / n for v, n in totals) - 1
+    others = slow_parts(rows, groups, 3, labelled=False)
+    rest = {g: sizes(rows, g, labelled=False) for g in groups if g not in labelled}
+    for g, own in rest.items():
+        k = min(sum(n[s] > 0 for n in rest.values()) for s in (1, -1) if own[s])
+        variance += weight**2 * k / (k - 1) * others[g] ** 2
+    return value, weight, variance, df
+
+
+@pytest.mark.parametrize("clusters", [AT, AT // 3], ids=["items", "clusters"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_difference_equals_its_slow_twin(design, clusters):
+    of_a, of_b, known_a, known_b = DESIGNS[design]
+    truth, judge = two_systems(8)
+    a = shown(of_a, known_a, (truth[0], judge[0]))
+    b = shown(of_b, known_b, (truth[1], judge[1]))
+    found = prediction_powered_difference(*a, *b, clusters=clusters)
+    value, weight, variance, df = slow_difference(a, b, clusters)
+    assert found.weight == pytest.approx(weight, abs=1e-10)
+    assert 0 < weight < 1
+    assert found.value == pytest.approx(value, abs=1e-10)
+    assert found.standard_error**2 == pytest.approx(variance, rel=1e-9)
+    assert found.df == pytest.approx(df, rel=1e-9)
+
+
+def test_a_difference_on_the_same_items_is_the_mean_of_their_differences():
+    truth, judge = two_systems(9)
+    every = AT >= 0
+    a, b = (shown(every, AT < 20, (truth[k], judge[k])) for k in (0, 1))
+    groups = AT // 2
+    for clusters in (None, groups):
+        found = prediction_powered_difference(*a, *b, clusters=clusters)
+        same = prediction_powered_mean(a[0] - b[0], a[1] - b[1], clusters=clusters)
+        assert found.weight == pytest.approx(same.weight, abs=1e-10)
+        assert found.df == same.df
+        for one, other in ((found.interval, same.interval), (found.human, same.human),
+                           (found.judge, same.judge)):  # fmt: skip
+            ends = [x if hasattr(x, "low") else x.interval() for x in (one, other)]
+            assert ends[0].low == pytest.approx(ends[1].low, abs=1e-10)
+            assert ends[0].high == pytest.approx(ends[1].high, abs=1e-10)
+        assert (found.n_labelled, found.n_unlabelled) == (same.n_labelled, same.n_unlabelled)
+
+
+def test_labels_of_other_items_have_the_interval_of_welch():
+    """Labels alone: scipy's, of two samples with unequal variances."""
+    of_a, of_b, known_a, known_b = DESIGNS["unpaired"]
+    truth, judge = two_systems(10)
+    a = shown(of_a, known_a, (truth[0], judge[0]))
+    b = shown(of_b, known_b, (truth[1], judge[1]))
+    found = prediction_powered_difference(*a, *b).human
+    welch = stats.ttest_ind(truth[0][known_a], truth[1][known_b], equal_var=False)
+    own = welch.confidence_interval(0.95)
+    assert found.interval().low == pytest.approx(own.low, abs=1e-10)
+    assert found.interval().high == pytest.approx(own.high, abs=1e-10)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_difference_covers_whatever_items_are_shared(design):
+    of_a, of_b, known_a, known_b = (np.repeat(flags, 2) for flags in DESIGNS[design])
+    hit = 0
+    for seed in range(5000, 5300):
+        truth, judge = two_systems(seed, items=120)
+        a = shown(of_a, known_a, (truth[0], judge[0]))
+        b = shown(of_b, known_b, (truth[1], judge[1]))
+        one = prediction_powered_difference(*a, *b).interval
+        hit += one.low <= 0.4 <= one.high
+    assert 0.93 <= hit / 300 <= 0.99
+
+
+def test_a_difference_at_the_ceiling_claims_no_certainty():
+    labels, judge = columns([5] * 20, [5] * 20, [5] * 50 + [4] * 50)
+    other = np.where(np.isnan(labels), np.nan, np.tile([5.0, 4.0], 60))
+    for b in (labels, other):
+        found = prediction_powered_difference(labels, judge, b, judge, scale=(1, 5))
+        alone = prediction_powered_mean(b, judge, scale=(1, 5))
+        assert found.interval.width > alone.interval.width > 0.2
+    assert prediction_powered_difference(labels, judge, labels, judge).interval.width == 0
+
+
+def test_probabilities_correct_a_difference():
+    chance = np.random.default_rng(12)
+    truth = chance.normal(0, 1, 20_000)
+    probability = np.where(truth > 0, 0.08, 0.02)
+    labels = np.where(chance.random(20_000) < probability, truth, np.nan)
+    judge = truth + chance.normal(0, 1, 20_000)
+    b = np.where(chance.random(20_000) < 0.05, -0.2 + 0 * truth, np.nan), 0 * truth
+    plain = prediction_powered_difference(labels, judge, *b)
+    weighed = prediction_powered_difference(labels, judge, *b, probabilities_a=probability)
+    assert not plain.interval.low <= 0.2 <= plain.interval.high
+    assert weighed.interval.low <= 0.2 <= weighed.interval.high
+
+
+@pytest.mark.parametrize("labelled", [0, 1])
+def test_a_difference_without_labels_of_one_system_has_a_reason(labelled):
+    truth, judge = two_systems(13)
+    every = AT >= 0
+    a = shown(every, AT < 20, (truth[0], judge[0]))
+    b = shown(every, labelled > AT, (truth[1], judge[1]))
+    found = prediction_powered_difference(*a, *b)
+    assert (found.interval, found.reason) == (None, ("no_data", "too_few_items")[labelled])
+    with pytest.raises(StatisticsError, match="a row for each item of both, got 60 and 59"):
+        prediction_powered_difference(*a, b[0][1:], b[1][1:])
 
 
 def test_several_judges_together_beat_each_and_no_label_shapes_its_own_score():

@@ -37,7 +37,8 @@ class LabelsNeeded(Result):
     judged : int
         Items with a judge score, labelled or not.
     spread, correlation : float
-        The pilot's standard deviation of labels, and correlation of label and judge.
+        Standard deviation of labels, and correlation of label and judge, as the pilot shows them
+        for all judged items.
     n_pilot : int
         Labels (or labelled clusters) of the pilot.
     unit : str
@@ -76,7 +77,9 @@ def labels_needed(
     """Labels for each half width, with and without the judge.
 
     The half width at n labels of M judged items is
-    ``t(n - 2) * s * sqrt((1 - r^2 (M - n) / M) / n)``; s and r are the pilot's.
+    ``t(n - 2) * s * sqrt((1 - r^2 (M - n) / M) / n)``. s and r are those of all judged items: the
+    judge says how many of them lie where the pilot's labels stray far from it, and how many where
+    they do not. A pilot that happened upon few of either kind then misleads less.
 
     Parameters
     ----------
@@ -113,29 +116,32 @@ def labels_needed(
     >>> labels = np.where(np.arange(1000) < 60, truth, np.nan)
     >>> [(round(one.with_judge), round(one.without_judge))
     ...  for one in labels_needed(labels, judge, [0.1, 0.2])]
-    [(122, 294), (28, 76)]
+    [(128, 309), (29, 80)]
 
     References
     ----------
-    The variance of PPI++ (Angelopoulos et al. 2023) at its best weight.
+    The variance of PPI++ (Angelopoulos et al. 2023) at its best weight. Squared residuals of the
+    regression of labels on the judge are themselves regressed on the judge's score, as Breusch and
+    Pagan (1979), Econometrica 47, 1287-1294, do, and averaged over all judged items.
     """
     y, f, group = _pilot(labels, judge, clusters)
     widths = np.atleast_1d(numbers(half_widths, "half_widths"))
     if not (widths > 0).all():
         raise StatisticsError(f"half widths must lie above 0, got {widths.tolist()}")
-    sums_y, sums_f, size = _scores(y, f, group)
+    pilot = _scores(y, f, group)
     total = int(judged or len(f))
     units = total / (len(f) / (int(group.max()) + 1)) if clusters is not None else float(total)
-    spread, r = _spread(sums_y) / size, _correlation(sums_y, sums_f)
     plan = _Plan(units, level, power)
-    growth = _growth(sums_y, sums_f, plan.share(len(sums_y)))
-    alone = _growth(sums_y, np.zeros_like(sums_y), 1.0)
+    residual, explained = (float(part[0]) for part in _parts(pilot))
+    spread = math.sqrt(residual + explained) / pilot.size
+    r = math.sqrt(explained / (residual + explained)) if explained > 0 else 0.0
+    growth, alone = (math.sqrt(_growth(pilot, share)) for share in (plan.share(len(pilot.y)), 0.0))
     return tuple(
         LabelsNeeded(
             float(h),
-            plan.labels(h, spread, r), plan.labels(h, spread * math.sqrt(growth), r),
-            plan.labels(h, spread, 0.0), plan.labels(h, spread * math.sqrt(alone), 0.0),
-            total, spread, r, len(sums_y), "labels" if clusters is None else "clusters",
+            plan.labels(h, spread, r), plan.labels(h, spread * growth, r),
+            plan.labels(h, spread, 0.0), plan.labels(h, spread * alone, 0.0),
+            total, spread, r, len(pilot.y), "labels" if clusters is None else "clusters",
         )
         for h in widths
     )  # fmt: skip
@@ -199,41 +205,75 @@ def _pilot(labels: Any, judge: Any, clusters: Any) -> tuple[Floats, Floats, Any]
     return y, f, group
 
 
-def _scores(y: Floats, f: Floats, group: Any) -> tuple[Floats, Floats, float]:
-    """Deviations from the mean summed by labelled cluster, and the mean size of these."""
+@dataclass(frozen=True, slots=True)
+class _Pilot:
+    """Deviations from the mean, summed by cluster."""
+
+    y: Floats  # of labelled clusters
+    f: Floats
+    every: Floats  # the judge's, of all clusters
+    size: float  # of a labelled cluster
+
+
+def _scores(y: Floats, f: Floats, group: Any) -> _Pilot:
     known = ~np.isnan(y)
     rows = np.unique(group[known], return_inverse=True)[1]
-    of_y = np.bincount(rows, weights=y[known] - y[known].mean())
-    of_f = np.bincount(rows, weights=f[known] - f[known].mean())
-    return np.asarray(of_y, float), np.asarray(of_f, float), float(known.sum() / len(of_y))
+    of_y = np.asarray(np.bincount(rows, weights=y[known] - y[known].mean()), float)
+    of_f = np.asarray(np.bincount(rows, weights=f[known] - f.mean()), float)
+    every = np.asarray(np.bincount(group, weights=f - f.mean()), float)
+    return _Pilot(of_y, of_f, every, float(known.sum() / len(of_y)))
 
 
-def _spread(sums: Floats) -> float:
-    return math.sqrt(float(sums @ sums) / (len(sums) - 1))
+def _parts(pilot: _Pilot) -> tuple[Floats, Floats]:
+    """The variance that the judge leaves over, and that it explains, over all judged clusters: of
+    the whole pilot, then without each of its clusters in turn.
+
+    Divided by n - 3: a half width goes with the root of labels that were planned by an uncertain
+    variance, and would come out too wide on average.
+    """
+    n, f = len(pilot.y), pilot.f - pilot.f.mean()
+    of_y = pilot.y - pilot.y.mean()
+    products = np.array([float(f @ of_y), float(f @ f)])
+    # Leaving one out moves the means too; the factor is that of a centred sum of squares.
+    without = products - n / (n - 1) * np.stack([f * of_y, f * f], 1)
+    products = np.concatenate([products[None], without])
+    still = 1e-12 * max(1.0, float(np.abs(pilot.every).max())) ** 2
+    slope = np.where(products[:, 1] > still, products[:, 0], 0.0) / np.maximum(
+        products[:, 1], still
+    )
+    slope = np.clip(slope, 0.0, 1.0)
+    squares = (of_y - slope[0] * f) ** 2
+    mean = _mean_everywhere(squares, pilot)
+    counts = np.r_[n, np.full(n, n - 1)]
+    residual = mean * counts / np.maximum(counts - 3, 1) + 1e-300
+    return residual, slope**2 * float(pilot.every.var(ddof=1))
 
 
-def _correlation(a: Floats, b: Floats) -> float:
-    scale = math.sqrt(float(a @ a) * float(b @ b))
-    return float(a @ b) / scale if scale > 0 else 0.0
+def _mean_everywhere(squares: Floats, pilot: _Pilot) -> Floats:
+    """The mean of labelled clusters' values over all judged ones, by a line in the judge's score:
+    of all labelled clusters, then without each in turn.
+    """
+    scale = float(pilot.every.std()) or 1.0
+    own, every = (np.vander(values / scale, 2) for values in (pilot.f, pilot.every))
+    cross = own[:, :, None] * own[:, None, :]
+    left = np.concatenate([cross.sum(0)[None], cross.sum(0) - cross])
+    right = np.concatenate([(own.T @ squares)[None], own.T @ squares - own * squares[:, None]])
+    # A judge of one level leaves the line open; the pseudo-inverse takes the flattest.
+    found = np.einsum("kij,kj->ki", np.linalg.pinv(left, rcond=1e-10, hermitian=True), right)
+    # A line may dip under 0 where no label lies.
+    least = 0.01 * float(squares.mean())
+    return np.asarray(np.clip(found @ every.mean(0), least, float(squares.max())))
 
 
-def _growth(y: Floats, f: Floats, share: float) -> float:
+def _growth(pilot: _Pilot, share: float) -> float:
     """By how much the variance left over may be larger than the pilot's: its 80 % upper bound.
 
-    A jackknife of the log of ``s^2 (1 - r^2 share)``: labels are seldom normal, so no chi-square.
+    A jackknife of its logarithm: labels are seldom normal, so no chi-square.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
-    n = len(y)
-
-    def left(yy: Floats, ff: Floats, yf: Floats) -> Floats:
-        """The variance left over, from sums of squares and products; kept above 0 for the log."""
-        explained = np.where(ff > 0, yf * np.abs(yf) / np.maximum(ff, 1e-300), 0.0)
-        return np.asarray(np.maximum(yy - share * np.maximum(explained, 0.0), 1e-12 * yy + 1e-300))
-
-    total = [float(y @ y), float(f @ f), float(y @ f)]
-    # Leaving one out moves the means too; the factor is that of a centred sum of squares.
-    k = n / (n - 1)
-    out = np.log(left(total[0] - k * y * y, total[1] - k * f * f, total[2] - k * y * f) / (n - 2))
+    n = len(pilot.y)
+    residual, explained = _parts(pilot)
+    out = np.log(residual + explained * (1 - share))[1:]
     error = math.sqrt((n - 1) / n * float(((out - out.mean()) ** 2).sum()))
     return math.exp(float(stdtrit(n - 2, _UPPER)) * error)

@@ -36,11 +36,33 @@ TOGETHER = "all judges together"
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """What a difference of two systems rests on.
+
+    Attributes
+    ----------
+    paired : bool
+        Whether only items that both systems answered are used. They are where they hold at least
+        half of the labels of either; otherwise all items of both are, and these must be of the same
+        kind.
+    shared : int
+        Items that both answered.
+    labels : (int, int)
+        Labels that are used, of the first system and of the second.
+    """
+
+    paired: bool
+    shared: int
+    labels: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectedScore:
     """One attribute and judge, of one group (system) or of all: `group` is empty for all.
 
-    `against` is the other system where the number is a difference, `group` less `against`. `wins`
-    says that it is a win rate: the share of comparisons in which `group` is preferred.
+    `against` is the other system where the number is a difference, `group` less `against`, and
+    `compared` what it rests on. `wins` says that it is a win rate: the share of comparisons in
+    which `group` is preferred.
     """
 
     attribute: str
@@ -49,6 +71,7 @@ class CorrectedScore:
     found: Corrected
     against: str = ""
     wins: bool = False
+    compared: Compared | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +94,7 @@ class Correction:
         For each attribute and judge: all responses together, then each group. Of comparisons, the
         win rate of the first of each pair and, with several pairs, that of each system.
     differences : tuple of CorrectedScore
-        Between the systems asked for, on the items of both.
+        Between the systems asked for.
     shares : tuple of CorrectedShare
         Where the judges' errors come from another source.
     by : str
@@ -226,30 +249,40 @@ def _difference(
     pair: tuple[str, str],
     level: float,
 ) -> CorrectedScore:
-    """A less B on the items that both answer."""
+    """A less B, on the items that both answer where these hold enough of the labels."""
     unknown = [name for name in pair if name not in data.systems]
     if unknown:
         raise InputError(
             f"--compare: there is no system {unknown[0]!r} (systems: {', '.join(data.systems)})"
         )
-    columns = []
-    for name in pair:
-        rows = data.system == data.systems.index(name)
-        for values in scores:
-            column = np.full(len(data.items), np.nan)
-            column[data.item[rows]] = values[rows]
-            columns.append(column)
-    both = ~np.isnan(columns[1]) & ~np.isnan(columns[3])
-    both |= ~np.isnan(columns[0]) & ~np.isnan(columns[2])
+    sides = [data.system == data.systems.index(name) for name in pair]
+    answered = np.stack([np.isin(np.arange(len(data.items)), data.item[rows]) for rows in sides])
+    human, judged = (np.stack([_by_item(data, v, rows) for rows in sides]) for v in scores)
+    shared, labelled = answered.all(0), ~np.isnan(human)
+    paired = bool((2 * (labelled & shared).sum(1) >= labelled.sum(1)).all() and shared.any())
+    used = shared if paired else answered.any(0)
+    chances: list[Floats | None] = [None, None]
+    if data.probability is not None:
+        chances = [_by_item(data, data.probability, rows)[used] for rows in sides]
     clusters = None
     if data.cluster is not None:
-        of_item = np.zeros(len(data.items), int)
-        of_item[data.item] = data.cluster
-        clusters = of_item[both]
+        clusters = np.zeros(len(data.items), int)
+        clusters[data.item] = data.cluster
+        clusters = clusters[used]
     found = prediction_powered_difference(
-        *(column[both] for column in columns), clusters=clusters, scale=data.scale, level=level
-    )
-    return CorrectedScore(attribute, judge, pair[0], found, pair[1])
+        human[0, used], judged[0, used], human[1, used], judged[1, used], clusters=clusters,
+        probabilities_a=chances[0], probabilities_b=chances[1], scale=data.scale, level=level,
+    )  # fmt: skip
+    first, second = (labelled & used).sum(1).tolist()
+    compared = Compared(paired, int(shared.sum()), (first, second))
+    return CorrectedScore(attribute, judge, pair[0], found, pair[1], compared=compared)
+
+
+def _by_item(data: Labelled, values: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """One system's values by item; NaN where it did not answer."""
+    found = np.full(len(data.items), np.nan)
+    found[data.item[rows]] = values[rows]
+    return found
 
 
 def _shares(

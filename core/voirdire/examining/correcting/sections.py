@@ -193,29 +193,36 @@ def _wins(found: Correction) -> Section:
 
 
 def _differences(found: Correction) -> Section:
-    return Section(
-        "Differences between systems",
-        "A less B on the items that both answer: above 0 humans would have scored A higher. An "
-        "interval that holds 0 leaves open which is better.",
-        (
-            Table(
-                (
-                    text("Attribute"), text("Judge"), text("A"), text("B"), count("Labelled items"),
-                    number("A − B", signed=True), interval(f"{100 * found.level:g} % interval"),
-                    number("Labels alone", signed=True), number("Judge alone", signed=True),
-                ),
-                tuple(
-                    (
-                        one.attribute, one.judge, one.group, one.against, one.found.n_labelled,
-                        one.found.value, one.found.interval, one.found.human.value,
-                        one.found.judge.value,
-                    )
-                    for one in found.differences
-                ),
-            ),
-        ),
-        leading=True,
+    ways = {one.compared.paired for one in found.differences if one.compared is not None}
+    said = (
+        "A less B: above 0 humans would have scored A higher. An interval that holds 0 leaves open "
+        "which is better."
+    )
+    if True in ways:
+        said += " Paired: only items that both answered are used."
+    if False in ways:
+        said += (
+            " Unpaired: fewer than half of the labels lie on items that both answered, so all "
+            "items of both are used, and the two sets of items must be of the same kind. The "
+            "interval counts what they share."
+        )
+    columns = (
+        text("Attribute"), text("Judge"), text("A"), text("B"), text("Compared"),
+        count("Shared items"), count("Labels of A"), count("Labels of B"),
+        number("A − B", signed=True), interval(f"{100 * found.level:g} % interval"),
+        number("Labels alone", signed=True), number("Judge alone", signed=True),
     )  # fmt: skip
+    rows = tuple(
+        (
+            one.attribute, one.judge, one.group, one.against,
+            "paired" if one.compared.paired else "unpaired", one.compared.shared,
+            *one.compared.labels, one.found.value, one.found.interval, one.found.human.value,
+            one.found.judge.value,
+        )
+        for one in found.differences
+        if one.compared is not None
+    )  # fmt: skip
+    return Section("Differences between systems", said, (Table(columns, rows),), leading=True)
 
 
 def _shares(found: Correction) -> Section:

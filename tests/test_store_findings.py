@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from voirdire._manager import plugins
 from voirdire.examining import examine
-from voirdire.running import run
+from voirdire.running import _shared, run
 from voirdire.schema import Finding
-from voirdire.store.findings import keep_findings, kept_findings
+from voirdire.store.findings import keep_findings, kept_findings, take_findings
+from voirdire.store.merging import merge_sessions
 
 LEAK = Finding("leak_same_text", "note", "pool", 1, ("1<-p",), "One kept out.", "Another is shown.")
 OTHER = Finding("few_examples", "serious", "pool", 2, (), "Two have fewer.", "Prompts are shorter.")
@@ -31,6 +33,35 @@ def test_findings_are_kept_by_rater_and_alike_ones_stand_once(tmp_path):
     # A rater that was not asked again keeps what it said; one that was replaces it.
     keep_findings(tmp_path, [("a", Teller(None)), ("b", Teller([]))])
     assert kept_findings(tmp_path) == (LEAK,)
+
+
+def test_findings_of_pieces_are_added_up(tmp_path):
+    more = replace(LEAK, count=3, places=("2<-q",), message="Three kept out.")
+    whole, a, b = (tmp_path / name for name in ("whole", "a", "b"))
+    for folder in (whole, a, b):
+        folder.mkdir()
+    keep_findings(a, [("a", Teller([LEAK, OTHER]))])
+    keep_findings(b, [("a", Teller([more, OTHER])), ("b", Teller([OTHER]))])
+    take_findings(whole, a)
+    take_findings(whole, b)
+    leak, other = kept_findings(whole)
+    assert (leak.kind, leak.count, leak.places) == (LEAK.kind, 4, ("1<-p", "2<-q"))
+    assert leak.message == (
+        "Three kept out (in one of 2 pieces of the work; of this kind 4 in all)."
+    )
+    assert other == OTHER  # the same of the same place stands once
+    take_findings(whole, b)
+    assert kept_findings(whole) == (leak, other)
+
+
+def test_two_findings_of_one_piece_stay_two(tmp_path):
+    again = replace(LEAK, message="Another kept out.", places=("9<-p",))
+    whole, a = tmp_path / "whole", tmp_path / "a"
+    whole.mkdir()
+    a.mkdir()
+    keep_findings(a, [("a", Teller([LEAK, again]))])
+    take_findings(whole, a)
+    assert kept_findings(whole) == (LEAK, again)
 
 
 STUDY = """
@@ -76,3 +107,8 @@ def test_a_session_of_few_shot_annotators_tells_of_leaks(tmp_path, monkeypatch):
     run(tmp_path / "study.toml", tmp_path / "session", quiet=True, plugins=found)
     assert kept_findings(tmp_path / "session") == (LEAK,)
     assert LEAK in examine(tmp_path / "session").findings
+    merge_sessions([tmp_path / "session"], tmp_path / "merged", plugins=found)
+    assert kept_findings(tmp_path / "merged") == (LEAK,)
+    monkeypatch.setattr(_shared, "CHUNK", 1)  # a piece an item, each run where the caller is
+    run(tmp_path / "study.toml", tmp_path / "pieces", workers="threads://2", quiet=True)
+    assert kept_findings(tmp_path / "pieces") == (LEAK,)

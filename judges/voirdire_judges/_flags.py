@@ -32,6 +32,11 @@ _PATTERN = r"""\b(?:
     )"""
 _ECHOES = re.compile(_PATTERN, re.IGNORECASE | re.VERBOSE)
 _LONGEST = 20_000
+#: One of these stands in whatever the pattern finds; to look for them takes a tenth of the time.
+_STEMS = (
+    "instruct", "order", "command", "request", "direct", "demand", "told", "tell", "ask", "ignor",
+    "disregard", "overrid", "every", "all",
+)  # fmt: skip
 
 
 def flagged(parsed: Parsed, *flags: Flag) -> Parsed:
@@ -60,8 +65,20 @@ def echoes_orders(reply: str) -> tuple[str, ...]:
     >>> echoes_orders('{"Empathy": 2, "Explanation": "Cold, and it gives no advice."}')
     ()
     """
+    if not _may_echo(reply):
+        return ()
     found = (" ".join(match[0].split()) for match in _ECHOES.finditer(reply[:_LONGEST]))
     return tuple(dict.fromkeys(found))
+
+
+def _may_echo(reply: str) -> bool:
+    if not reply.isascii():  # letters that a regular expression alone takes for these count too
+        return True
+    small = reply.lower()
+    for stem in _STEMS:  # noqa: SIM110 - at every reply; a generator takes three times as long
+        if stem in small:
+            return True
+    return False
 
 
 def rows_with_orders(replies: Sequence[str]) -> list[int]:

@@ -121,8 +121,7 @@ async def execute(
         few = sum(one.tally.tasks for one in workers) <= AT_ONCE
         if how.whole and (few or stop.reason != "interrupted"):
             write_tables(session.folder, panel=panel, connection=session.connection)
-        if how.whole:
-            keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
+        keep_findings(session.folder, ((one.asker.id.name, one.asker.rater) for one in workers))
         parked = {one.asker.id.name: one.parked for one in workers}
         raters = rater_results(session.connection, study, found, parked)
     taken = time.monotonic() - began

@@ -30,7 +30,7 @@ from voirdire.running._stop import interruptible
 from voirdire.running.budget import Budget, with_free_models
 from voirdire.store import is_session, session_study, write_tables
 from voirdire.store.counts import open_items
-from voirdire.store.findings import keep_findings
+from voirdire.store.findings import keep_findings, take_findings
 from voirdire.store.frames import Panel
 from voirdire.store.generated import keep_generated
 from voirdire.store.lock import acquire, release
@@ -282,6 +282,7 @@ class Shared:
     def _merge(self, folder: Path) -> None:
         with locked_session(folder), transaction(self.session.connection):
             take_session(self.session.connection, folder, subjects=False)
+        take_findings(self.session.folder, folder)
         shutil.rmtree(folder, ignore_errors=True)
         if not self.how.quiet:
             done = ", ".join(

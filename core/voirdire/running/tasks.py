@@ -48,6 +48,8 @@ class Step:
         """The reply, knowing its request; a fault as a reply that says so."""
         if self.reply is None:
             return Reply("", "error", error=str(self.fault or "no reply"), request=self.request)
+        if self.reply.request is self.request:
+            return self.reply
         return replace(self.reply, request=self.request)
 
 

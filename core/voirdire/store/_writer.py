@@ -19,7 +19,7 @@ from voirdire.store._texts import pack
 from voirdire.store.records import Attempt, Finish, Revival, calls_json, dumps, make_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from voirdire.schema import Message, Reply
@@ -43,6 +43,10 @@ _FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
 _CUT = "UPDATE calls SET cut = 1 WHERE key = ?"
 _TRIM = """UPDATE calls SET current = 0 WHERE current = 1 AND step >= ?
 AND (rater, task, run) = (SELECT rater, task, run FROM calls WHERE key = ?)"""
+
+
+#: json.dumps would make an encoder at every call.
+_LIST = json.JSONEncoder()
 
 
 class Writer:
@@ -158,7 +162,7 @@ class Book:
         """The row of a call, which is its slot's from now on."""
         slot, interned = call.slot, self._interned
         place = (interned.rater_id(slot.rater), interned.task(slot), slot.run, slot.step)
-        messages = json.dumps([self._message(message) for message in call.request.messages])
+        messages = _LIST.encode([self._message(message) for message in call.request.messages])
         row = (call.key, *place, messages, interned.params(call.params), call.request.role)
         try:
             found = self._connection.execute(_CALL, row)
@@ -174,7 +178,7 @@ class Book:
 
     def _reply(self, reply: Reply) -> tuple[Any, ...]:
         usage = reply.usage
-        sent = self._params(dumps(dict(reply.params))) if reply.params else None
+        sent = self._sent_with(reply.params) if reply.params else None
         return (
             pack(self._hide(reply.text)), reply.finish_reason, None,
             scrub(reply.error) if reply.error else None,
@@ -203,13 +207,16 @@ class Book:
             ]
         return dumps(found) if found else None
 
-    def _params(self, text: str) -> int:
-        """The row of the parameters sent; looking for keys in the same ones again would be slow."""
-        found = self._sent.get(text)
+    def _sent_with(self, params: Mapping[str, Any]) -> int:
+        """The row of the parameters sent; to write the same ones again, and to look for keys in
+        them, would be slow. By their repr, since 0 and 0.0 are equal and are written otherwise.
+        """
+        key = repr(params)
+        found = self._sent.get(key)
         if found is None:
             if len(self._sent) > AT_HAND:
                 self._sent.clear()
-            found = self._sent[text] = self._interned.params(scrub(text))
+            found = self._sent[key] = self._interned.params(scrub(dumps(dict(params))))
         return found
 
     def _fault(self, attempt: Attempt) -> tuple[Any, ...]:

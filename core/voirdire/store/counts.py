@@ -6,7 +6,7 @@ import json
 import operator
 from collections import Counter
 from contextlib import closing
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -94,13 +94,17 @@ class Spent:
 
     def __add__(self, other: Spent) -> Spent:
         """Both together."""
-        return Spent(*map(operator.add, astuple(self), astuple(other)))
+        return Spent(*map(operator.add, _fields(self), _fields(other)))
 
     def cost(self, prices: Prices) -> float:
         """What the tokens cost, those of batches at their share of the price."""
         whole = prices.cost(self.input, self.output, self.cached)
         batched = prices.cost(self.batch_input, self.batch_output, self.batch_cached)
         return whole - (1 - prices.batch) * batched
+
+
+#: `astuple` would look into each number for more; this is asked at every call of a run.
+_fields = operator.attrgetter(*(one.name for one in fields(Spent)))
 
 
 def count_finished(

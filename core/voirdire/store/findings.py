@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -233,19 +233,61 @@ def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
     return rows
 
 
+def take_findings(folder: str | Path, other: str | Path) -> None:
+    """Keep what the raters of another session found beside what those of this one did.
+
+    Each session taken in has a number of its own in the file, so that `kept_findings` adds up what
+    several found of one kind, and what each found more than once stays apart.
+    """
+    here = _kept(folder)
+    for name, rows in _kept(other).items():
+        known = here.setdefault(name, [])
+        number = 1 + max((row.get("piece", 0) for row in known), default=0)
+        said = [_as_finding(row) for row in known]
+        known += [{**row, "piece": number} for row in rows if _as_finding(row) not in said]
+    if here:
+        write_json(Path(folder) / OWN, here)
+
+
 def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:
-    """What a session's raters found, what several found alike once; None where none was asked."""
+    """What a session's raters found, what several found alike once; None where none was asked.
+
+    What a rater found in several pieces of a shared run, or in sessions that were merged, is added
+    up by kind.
+    """
     kept = _kept(folder)
     if not kept:
         return None
-    rows = [row for found in kept.values() for row in found]
-    return tuple(dict.fromkeys(_as_finding(row) for row in rows))
+    return tuple(dict.fromkeys(one for rows in kept.values() for one in _together(rows)))
+
+
+def _together(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Findings of one rater, those of one kind from several pieces added up."""
+    same: dict[tuple[Any, ...], list[tuple[int, Finding]]] = {}
+    for row in rows:
+        one = _as_finding(row)
+        key = (one.kind, one.severity, one.table, one.consequence, one.attributes)
+        same.setdefault(key, []).append((row.get("piece", 0), one))
+    for group in same.values():
+        pieces, found = {piece for piece, _ in group}, [one for _, one in group]
+        if len(found) == 1 or len(pieces) < len(found):
+            yield from found
+            continue
+        total = sum(one.count for one in found)
+        most = max(found, key=lambda one: one.count)
+        message = (
+            f"{most.message.rstrip('.')} (in one of {len(found)} pieces of the work; of this kind "
+            f"{total:,} in all)."
+        )
+        places = tuple(dict.fromkeys(place for one in found for place in one.places))[:_PLACES]
+        yield replace(most, count=total, places=places, message=message)
 
 
 def _as_finding(row: dict[str, Any]) -> Finding:
     """A finding as JSON holds it: lists for tuples; older files know no attributes."""
     lists = {name: tuple(row.get(name, ())) for name in ("places", "attributes")}
-    return Finding(**{**row, **lists})
+    known = {name: value for name, value in row.items() if name != "piece"}
+    return Finding(**{**known, **lists})
 
 
 def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:

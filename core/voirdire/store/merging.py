@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, SessionError
 from voirdire.store._texts import unpack
+from voirdire.store.findings import take_findings
 from voirdire.store.frames import session_study
 from voirdire.store.session import STUDY, is_session, open_session, read_session, usable
 from voirdire.store.tables import write_tables
@@ -140,7 +141,10 @@ def merge_sessions(
             take_session(connection, folder)
 
     with usable(out), open_session(out, study, text, take=take) as session:
-        return write_tables(out, plugins, connection=session.connection)
+        written = write_tables(out, plugins, connection=session.connection)
+    for folder in folders:
+        take_findings(out, folder)
+    return written
 
 
 def _check_new(out: str | Path) -> None:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: Tasks of one page, which bounds the memory that deriving a table takes.
 PAGE = 5_000
 #: Flags of a reply in a table.
-FLAGS = pl.List(pl.Struct({"kind": pl.String, "about": pl.String, "count": pl.Int64}))
+_FLAG: dict[str, Any] = {"kind": pl.String, "about": pl.String, "count": pl.Int64}
+FLAGS = pl.List(pl.Struct(_FLAG))
 PREFERENCES: dict[str, Any] = {
     "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
     "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "score": pl.Float64,
@@ -142,11 +143,18 @@ def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
 
 def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
     """The flags of each reply as a column of structs: kind, about, count."""
-    cells = [
-        [{"kind": each.kind, "about": each.about, "count": each.count} for each in of_reply]
-        for of_reply in flags
-    ]
-    return pl.Series("flags", cells, dtype=FLAGS)
+    sizes: list[int] = []
+    flat: list[tuple[Any, ...]] = []
+    for of_reply in flags:
+        before = len(flat)
+        flat += [(len(sizes), each.kind, each.about, each.count) for each in of_reply]
+        sizes.append(len(flat) - before)
+    # A row at a time polars would make a frame of each reply's flags.
+    rows = pl.DataFrame(flat, schema={"row": pl.UInt32, **_FLAG}, orient="row")
+    lists = rows.group_by("row", maintain_order=True).agg(flags=pl.struct(*_FLAG))
+    every = pl.DataFrame({"row": pl.Series(range(len(sizes)), dtype=pl.UInt32)})
+    found = every.join(lists, on="row", how="left", maintain_order="left")["flags"].cast(FLAGS)
+    return found.fill_null(pl.Series([[]], dtype=FLAGS))
 
 
 def as_ratings(found: pl.DataFrame) -> pl.DataFrame:

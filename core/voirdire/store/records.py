@@ -102,6 +102,10 @@ class Stored:
     replies: tuple[Reply, ...] = field(default=())
 
 
+#: Bytes that are hashed at a time: hashlib keeps Python's lock below 2,048.
+_PIECE = 2_047
+
+
 def call_key(slot: Slot, request: Request, params: str) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
     rater_id = slot.rater
@@ -115,8 +119,11 @@ def call_key(slot: Slot, request: Request, params: str) -> bytes:
         slot.second,
     )
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(_framed((*head, str(slot.run), str(slot.step), params)))
-    digest.update(_framed(part for m in request.messages for part in _parts(m)))
+    texts = (part for m in request.messages for part in _parts(m))
+    raw = _framed((*head, str(slot.run), str(slot.step), params, *texts))
+    # Longer pieces are hashed without Python's lock, for which the thread would have to wait again.
+    for start in range(0, len(raw), _PIECE):
+        digest.update(raw[start : start + _PIECE])
     return digest.digest()
 
 

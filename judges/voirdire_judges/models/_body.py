@@ -215,7 +215,9 @@ def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
     """
     given = _first(usage, _INPUT)
     out = _first(usage, _OUTPUT)
-    cached, reasoning = _first(usage, _CACHED), _first(usage, _REASONING)
+    cached = reasoning = None
+    if not usage.keys() <= _PLAIN:
+        cached, reasoning = _first(usage, _CACHED), _first(usage, _REASONING)
     total = _first(usage, _TOTAL)
     if out is None:
         return Usage(given, out, cached, reasoning)
@@ -232,6 +234,7 @@ def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
 _INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
 _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _TOTAL = ("total_tokens", "totalTokenCount")
+_PLAIN = {*_INPUT, *_OUTPUT, *_TOTAL}
 _CACHED = (
     "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens",
     "input_token_details.cache_read",

@@ -267,6 +267,7 @@ class RemoteModel:
             params=shown(sent),
             notes=notes,
             latency=seconds,
+            request=request,
         )
 
     def _changes(self, request: Request) -> tuple[str, ...]:

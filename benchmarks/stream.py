@@ -101,7 +101,8 @@ def measured(source: str, *options: str) -> None:
 
 def errors() -> None:
     """The delta method beside the jackknife, by clusters."""
-    from voirdire.stats.rating_sums import FOR_ALL, FOR_TWO, count_patterns, summed_coefficient
+    from voirdire.stats.rating_patterns import count_patterns
+    from voirdire.stats.rating_sums import FOR_ALL, FOR_TWO, summed_coefficient
 
     print("clusters, largest relative difference of standard errors (coefficient)")
     rng = np.random.default_rng(0)

@@ -16,10 +16,10 @@ from voirdire.examining.streaming.parts import read_part
 from voirdire.examining.streaming.passes import first_sums
 from voirdire.examining.streaming.source import parts_of, stream_of
 from voirdire.stats import _pattern_kernels as kernels
+from voirdire.stats.rating_patterns import count_patterns
 from voirdire.stats.rating_sums import (
     FOR_ALL,
     FOR_TWO,
-    count_patterns,
     delta_interval,
     summed_coefficient,
 )
@@ -163,6 +163,30 @@ def test_poisson_weights_follow_from_the_name_of_the_cluster():
     kernels.poisson_weights(out[0], 0, many)
     assert many.mean() == pytest.approx(1, abs=0.02)
     assert many.var() == pytest.approx(1, abs=0.04)
+
+
+def test_nodes_are_drawn_by_the_weight_of_their_cluster():
+    """The slow twin: each response's shares times its cluster's weight."""
+    rng = np.random.default_rng(2)
+    code, cluster = rng.integers(0, 4, 60), np.sort(rng.integers(0, 9, 60))
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    names = rng.integers(0, 2**63, cluster.max() + 1, dtype=np.uint64)
+    shares = rng.normal(size=(60, 3)) * (rng.random((60, 3)) < 0.8)
+    out = np.zeros((12, 7))
+    kernels.resampled_nodes(code, shares, cluster, names, 3, out)
+    slow = np.zeros((4, 3, 7))
+    for row in range(60):
+        weights = np.zeros(7, np.int32)
+        kernels.poisson_weights(names[cluster[row]], 3, weights)
+        slow[code[row]] += shares[row][:, None] * weights
+    assert out == pytest.approx(slow.reshape(12, 7), abs=1e-12)
+
+
+def test_the_grid_of_steps_is_their_greatest_common_step():
+    marks = [-(2**31), -(2**31) + 3]
+    assert kernels.grid_of(np.array([*marks, 20, 60, 40], np.int32)) == (20, 20, 60)
+    assert kernels.grid_of(np.array([21, 60], np.int32)) == (39, 21, 60)
+    assert kernels.grid_of(np.array(marks, np.int32)) == (1, 0, 0)
 
 
 def plain(result):
@@ -486,7 +510,7 @@ def test_scores_on_no_grid_are_the_same_however_they_are_cut(tmp_path):
 
 def test_too_many_different_rows_become_moments(tmp_path, monkeypatch):
     """A scale of 0 to 100 by four raters: levels that cannot be counted are not needed."""
-    from voirdire.stats import rating_sums
+    from voirdire.stats import rating_patterns
 
     frame = ratings(items=300, systems=1, per_cluster=0)
     rng = np.random.default_rng(0)
@@ -495,7 +519,7 @@ def test_too_many_different_rows_become_moments(tmp_path, monkeypatch):
     path = tmp_path / "ratings.parquet"
     frame.write_parquet(path)
     whole = examined(path, resamples=0)
-    monkeypatch.setattr(rating_sums, "MOST_PATTERNS", 50)
+    monkeypatch.setattr(rating_patterns, "MOST_PATTERNS", 50)
     streamed = examined(path, streaming=True, resamples=0)
     a, b = streamed.results[0], whole.results[0]
     for name in ("icc_c1", "icc_a1", "ccc", "bias", "rmse"):

@@ -13,7 +13,7 @@ import polars as pl
 from voirdire.errors import TableError
 from voirdire.examining.streaming.parts import read_part
 from voirdire.examining.streaming.requests import Standing, answer
-from voirdire.stats.rating_sums import RatingPatterns, Rows, count_patterns
+from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

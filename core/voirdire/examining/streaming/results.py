@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.panel import Member, Panel
     from voirdire.examining.streaming.passes import Asked, SecondSums
-    from voirdire.stats.rating_sums import RatingPatterns, Rows
+    from voirdire.stats.rating_patterns import RatingPatterns, Rows
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]

@@ -123,6 +123,30 @@ def test_an_answer_beyond_all_bounds_is_not_kept_and_not_asked_for_again(monkeyp
     assert caught.value.billed.output == 900
 
 
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_model_that_streams_is_stopped_when_it_says_too_much(monkeypatch, chained):
+    """What an integration reads through a client of its own is counted there (test_models_money)."""
+    outputs = pytest.importorskip("langchain_core.outputs")
+    monkeypatch.setattr("voirdire_judges.models._langchain_chat.LARGEST", 1_000)
+    said = []
+
+    class Endless(fakes.GenericFakeChatModel):
+        streaming: bool = True
+
+        def _stream(self, *_, **__):
+            for at in range(10_000):
+                said.append(at)
+                chunk = messages.AIMessageChunk("x" * 100)
+                yield outputs.ChatGenerationChunk(message=chunk)
+
+    endless = Endless(messages=iter([]), streaming=True)
+    model = make(endless | parsers.StrOutputParser() if chained else endless)
+    with pytest.raises(ModelError, match="larger than 64 MB and was not read") as caught:
+        ask(model, QUIET)
+    assert (caught.value.kind, caught.value.retryable) == ("malformed", False)
+    assert 10 < len(said) < 20
+
+
 def test_an_exception_of_the_model_is_a_typed_error():
     class Broken(fakes.GenericFakeChatModel):
         def _generate(self, *args, **kwargs):

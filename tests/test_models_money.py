@@ -158,7 +158,7 @@ def test_a_hostile_word_is_short_and_harmless_in_its_note():
 
 
 WITHOUT_LANGCHAIN = {name: make for name, make in PROVIDERS.items() if name != "langchain"}
-capped = pytest.mark.parametrize("make", WITHOUT_LANGCHAIN.values(), ids=WITHOUT_LANGCHAIN)
+capped = pytest.mark.parametrize("make", PROVIDERS.values(), ids=PROVIDERS)
 
 
 @capped

@@ -60,6 +60,14 @@ async def cap_response(response: Any) -> None:
     response.stream = _stream_type(_byte_stream(type(response.stream)))(response.stream, encoding)
 
 
+def cap_client(client: Any) -> None:
+    """Let a client of httpx that somebody else made read answers up to a size."""
+    hooks = client.event_hooks
+    if cap_response not in hooks["response"]:
+        client.headers["Accept-Encoding"] = ACCEPTED
+        client.event_hooks = {**hooks, "response": [cap_response, *hooks["response"]]}
+
+
 def _byte_stream(kind: type) -> type:
     """Httpx's base class of streams, of whichever httpx the SDK brings along."""
     return next(base for base in kind.__mro__ if base.__name__ == "AsyncByteStream")

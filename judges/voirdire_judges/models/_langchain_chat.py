@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import ModelError
 from voirdire.schema import Reply, ToolCall
+from voirdire.secrets import Hider
 from voirdire_judges.models._body import (
     arguments_of,
     asked_calls,
@@ -21,6 +23,7 @@ from voirdire_judges.models._body import (
     texts_in,
     usage_of,
 )
+from voirdire_judges.models._capped import cap_client
 from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._faults import LARGEST, TooLargeError, model_error, wire_error
 from voirdire_judges.models._filtered import filtered_categories
@@ -46,6 +49,9 @@ class LangchainModel:
         self._notes = tuple(
             dict.fromkeys(note for part in _parts(model) for note in _retries(part))
         )
+        self._hide = Hider(key.reveal() for key in _keys_in(model))
+        for client in filter(_is_http, _clients(model)):
+            cap_client(client)
 
     def __repr__(self) -> str:
         return f"<model {self.name}>"
@@ -73,7 +79,11 @@ class LangchainModel:
         outcome = await self._attempt(request)
         if isinstance(outcome, ModelError):
             raise outcome
-        return outcome
+        if len(outcome.text) > LARGEST:  # of an integration that reads it whole, in one piece
+            error = TooLargeError(f"{len(outcome.text)} characters")
+            raise model_error(self.name, error, self.timeout, billed=outcome.usage)
+        calls = tuple(replace(c, arguments=self._hide(c.arguments)) for c in outcome.tool_calls)
+        return replace(outcome, text=self._hide(outcome.text), tool_calls=calls)
 
     async def _attempt(self, request: Request) -> Reply | ModelError:
         try:
@@ -87,16 +97,9 @@ class LangchainModel:
     async def _ask(self, request: Request) -> Reply:
         messages, sent = list(map(message_for, request.messages)), self._parameters(request)
         started = time.perf_counter()
-        message = await self._bound(request).ainvoke(messages, **sent)
-        reply = read(message, sent, self._notes, time.perf_counter() - started, request)
-        if len(reply.text) > LARGEST:
-            raise self._too_large(reply)
-        return reply
-
-    def _too_large(self, reply: Reply) -> ModelError:
-        """The integration has read the answer whole; it is not stored."""
-        error = TooLargeError(f"{len(reply.text)} characters")
-        return model_error(self.name, error, self.timeout, billed=reply.usage)
+        config = {"callbacks": [listener()()]}
+        message = await self._bound(request).ainvoke(messages, config, **sent)
+        return read(message, sent, self._notes, time.perf_counter() - started, request)
 
     def _bound(self, request: Request) -> Any:
         """The model, with the request's tools bound to it where there are any."""
@@ -154,15 +157,60 @@ def _pools(model: Any) -> list[Any]:
 
     httpx has no public name for them: where they stand elsewhere, none is found and nothing closed.
     """
-    held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
-    inner = [getattr(one, "_client", None) for one in held]  # a provider's SDK, or its client
-    clients = (*held, *inner, *(getattr(one, "_client", None) for one in inner))
-    pools = [getattr(getattr(one, "_transport", None), "_pool", None) for one in clients]
+    pools = [getattr(getattr(one, "_transport", None), "_pool", None) for one in _clients(model)]
     return list({id(pool): pool for pool in pools if _lists_connections(pool)}.values())
 
 
 def _lists_connections(pool: Any) -> bool:
     return isinstance(getattr(pool, "connections", None), list) and hasattr(pool, "aclose")
+
+
+def _clients(model: Any) -> list[Any]:
+    """What may be the client by which a model is asked: what its parts hold, and what stands in it.
+
+    An integration holds its provider's SDK, or a resource of it, and that a client of httpx.
+    """
+    parts = list(_parts(model))
+    held = [value for part in parts for value in getattr(part, "__dict__", {}).values()]
+    held += [getattr(part, "_async_client", None) for part in parts]  # made when it is looked at
+    inner = [getattr(one, "_client", None) for one in held]
+    return [*held, *inner, *(getattr(one, "_client", None) for one in inner)]
+
+
+def _is_http(client: Any) -> bool:
+    """Whether it is an asynchronous client of httpx, of whichever httpx."""
+    named = any(kind.__name__ == "AsyncClient" for kind in type(client).__mro__)
+    return named and hasattr(client, "event_hooks")
+
+
+@cache
+def listener() -> Any:
+    """The class that notes what models said, and stops one that streams when it says too much.
+
+    It is made late: an extra.
+    """
+    from langchain_core.callbacks import BaseCallbackHandler  # noqa: PLC0415 - an extra
+    from langchain_core.messages import AIMessage  # noqa: PLC0415 - an extra
+
+    class Listener(BaseCallbackHandler):  # type: ignore[misc]
+        raise_error = True
+        run_inline = True
+
+        def __init__(self) -> None:
+            self.messages: list[Any] = []
+            self.length = 0
+
+        def on_llm_new_token(self, token: Any, **_: Any) -> None:
+            self.length += len(texts_in(token))
+            if self.length > LARGEST:
+                raise TooLargeError(f"more than {LARGEST} characters")
+
+        def on_llm_end(self, response: Any, **_: Any) -> None:
+            for generation in response.generations[0][:1] if response.generations else ():
+                message = getattr(generation, "message", None)
+                self.messages.append(message or AIMessage(generation.text))
+
+    return Listener
 
 
 def _retries(part: Any) -> Iterator[str]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from voirdire.errors import InputError, ModelError
 from voirdire.schema import Message, Reply, ToolCall, Usage
 from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
 from voirdire_judges.models._imports import attribute_at, require
-from voirdire_judges.models._langchain_chat import LangchainModel, message_for, read
+from voirdire_judges.models._langchain_chat import (
+    LangchainModel,
+    listener,
+    message_for,
+    read,
+)
 from voirdire_judges.models._options import Options
 
 if TYPE_CHECKING:
@@ -117,7 +121,7 @@ class RunnableModel(LangchainModel):
 
         messages = convert_to_messages(list(map(message_for, request.messages)))
         sent, notes = self._sendable(request)
-        heard = _listener()()
+        heard = listener()()
         started = time.perf_counter()
         found = await self.model.ainvoke(self._wrap(messages), {"callbacks": [heard]}, **sent)
         seconds = time.perf_counter() - started
@@ -221,24 +225,6 @@ def _total(used: Sequence[Usage]) -> Usage | None:
         return sum(count or 0 for count in counts) if any(c is not None for c in counts) else None
 
     return Usage(*map(total, ("input", "output", "cached", "reasoning")))
-
-
-@cache
-def _listener() -> Any:
-    """The class that notes what the models inside a chain said. It is made late: an extra."""
-    from langchain_core.callbacks import BaseCallbackHandler  # noqa: PLC0415 - an extra
-    from langchain_core.messages import AIMessage  # noqa: PLC0415 - an extra
-
-    class Listener(BaseCallbackHandler):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self.messages: list[Any] = []
-
-        def on_llm_end(self, response: Any, **_: Any) -> None:
-            for generation in response.generations[0][:1] if response.generations else ():
-                message = getattr(generation, "message", None)
-                self.messages.append(message or AIMessage(generation.text))
-
-    return Listener
 
 
 def _input_of(name: str, model: Any, key: str) -> Any:

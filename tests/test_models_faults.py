@@ -60,9 +60,19 @@ def _compatible(server, **options):
 
 def _langchain(server, **options):
     chat = pytest.importorskip("langchain_openai").ChatOpenAI
+    httpx = pytest.importorskip("httpx")
     from voirdire_judges.models.langchain import make
 
-    return make(chat(model="gpt-4o", base_url=server.openai, api_key=KEY, max_retries=0), **options)
+    # A client of its own: LangChain caches one by address, and a later server may get the port of
+    # an earlier one, whose client is closed.
+    model = chat(
+        model="gpt-4o",
+        base_url=server.openai,
+        api_key=KEY,
+        max_retries=0,
+        http_async_client=httpx.AsyncClient(),
+    )
+    return make(model, **options)
 
 
 PROVIDERS = {
@@ -79,7 +89,7 @@ provider = pytest.mark.parametrize("make", PROVIDERS.values(), ids=PROVIDERS)
 async def close(model):
     if hasattr(model, "aclose"):
         await model.aclose()
-    else:  # LangChain keeps a client for ever, in a cache
+    else:
         await model.model.root_async_client.close()
 
 

@@ -468,6 +468,7 @@ def test_what_is_not_said_about_labels_is_a_question(tmp_path):
         ("nr,ada\nt-001,1\n", {"key": "id"}, "there is no column 'id'"),
         ("nr,ada\nt-001,1\n", {"key": "nr=ticket"}, "there is no column 'ticket'"),
         ("nr,ada\nt-001,1\n", {"key": "nr=item", "score": "stars"}, "no column 'stars'"),
+        ("nr,system,ada\nt-001,b,1\n", {"key": "nr=item"}, "labels speak of the systems 'b'"),
     ],
 )
 def test_labels_that_cannot_be_joined_say_why(text, keys, said, tmp_path):

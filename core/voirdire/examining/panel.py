@@ -175,7 +175,8 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
     if not panel.reference and not (others or compared):
         raise InputError(
             "no reference: say by --reference NAME, or [data] reference in the study, which rater "
-            f"the others are held against (raters: {', '.join(panel.names)})"
+            f"the others are held against (raters: {', '.join(panel.names)}); labels of people in "
+            "a file of their own are given by --human FILE"
         )
     if not panel.judges and not compared:
         asked = ", ".join(rater.name for rater in study.panel if rater.model)

@@ -218,6 +218,13 @@ def _assumed(name: str, attributes: Sequence[str]) -> Finding:
 
 
 def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:
+    own = ratings["system"].drop_nulls().unique(maintain_order=True).to_list()
+    if own and not set(own) & set(rated.systems):
+        there = f"{listed(rated.systems)} were rated" if rated.systems else "no system was rated"
+        raise TableError(
+            f"{name}: the labels speak of the systems {listed(own)}, and {there}: write them "
+            f"alike, or leave the column out by --ignore where it names something else"
+        )
     if ratings["system"].null_count() == 0 or not rated.systems:
         return ratings
     if len(rated.systems) > 1:

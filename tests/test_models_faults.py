@@ -9,7 +9,7 @@ import pytest
 from wire_server import Answer, WireServer, rubric_text
 
 from voirdire import ModelError
-from voirdire.schema import Message, Request
+from voirdire.schema import Message, Note, Request
 
 KEY = "planted-key-7f3a9c"
 ASKED = Request(
@@ -276,5 +276,5 @@ def test_azures_filtered_prompt_is_a_reply_with_its_categories(make):
         server.fault("filter_400")
         reply = ask(make, server)
     assert (reply.finish_reason, reply.text) == ("content_filter", "")
-    assert reply.notes == ("content_filter: self_harm",)
+    assert reply.notes == (Note("content_filter", "", "self_harm"),)
     assert server.count == 1

@@ -8,7 +8,7 @@ import pytest
 from wire_server import WireServer
 
 from voirdire import InputError, ModelError
-from voirdire.schema import Message, Request
+from voirdire.schema import Message, Note, Request
 
 messages = pytest.importorskip("langchain_core.messages")
 fakes = pytest.importorskip("langchain_core.language_models.fake_chat_models")
@@ -108,7 +108,7 @@ def test_a_model_that_retries_by_itself_says_so_in_every_reply():
         max_retries: int = 2
 
     reply = ask(make(Retrying(messages=iter([messages.AIMessage("4")]))))
-    assert reply.notes == ("the model retries by itself: max_retries=2",)
+    assert reply.notes == (Note("retries", "", "the model retries by itself, max_retries=2"),)
 
 
 def test_an_answer_beyond_all_bounds_is_not_kept_and_not_asked_for_again(monkeypatch):
@@ -287,7 +287,7 @@ def test_a_parameter_that_reaches_no_model_is_refused_or_dropped_with_a_note():
     reply = ask(make(chain, on_refused_parameter="drop"))
     assert (reply.params, reply.notes) == (
         {},
-        ("dropped temperature: a RunnableSequence sets its own",),
+        (Note("dropped", "temperature", "a RunnableSequence sets its own"),),
     )
 
 
@@ -320,8 +320,8 @@ def test_keys_and_retries_inside_a_chain_are_found():
 
     chain = runnables.RunnablePassthrough() | Keyed(messages=iter([said("4")])).with_retry()
     assert ask(make(chain), QUIET).notes == (
-        "the model retries by itself: up to 3 attempts",
-        "the model retries by itself: max_retries=3",
+        Note("retries", "", "the model retries by itself, up to 3 attempts"),
+        Note("retries", "", "the model retries by itself, max_retries=3"),
     )
 
     class Telling(Keyed):

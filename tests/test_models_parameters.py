@@ -9,7 +9,7 @@ import pytest
 from wire_server import Answer, WireServer
 
 from voirdire import InputError, ModelError
-from voirdire.schema import Message, Request
+from voirdire.schema import Message, Note, Request
 
 MESSAGES = (Message("system", "You judge."), Message("user", "Rate this."))
 SCHEMA = {
@@ -97,7 +97,7 @@ def test_a_parameter_that_the_provider_lacks_is_an_error_or_a_note(prefix):
         assert 'set on_refused_parameter = "drop"' in str(error)
         assert server.count == 0
         (reply,) = ask(model(prefix, server, on_refused_parameter="drop"), ASKED)
-    assert any(note.startswith("dropped seed") for note in reply.notes)
+    assert "seed" in [note.about for note in reply.notes if note.kind == "dropped"]
     assert "seed" not in server.requests[0].body
 
 
@@ -130,7 +130,7 @@ def test_with_leave_it_is_dropped_once_and_noted_ever_after(prefix):
     for reply in (first, second):
         assert reply.finish_reason == "stop"
         assert "temperature" not in reply.params
-        assert any(note.startswith("dropped temperature: ") for note in reply.notes)
+        assert any(str(note).startswith("dropped temperature: ") for note in reply.notes)
     assert plain.notes == ()
 
 
@@ -139,7 +139,7 @@ def test_a_parameter_under_another_name_is_renamed_and_noted():
     with WireServer("4") as server:
         refuse(server, "max_tokens", "max_tokens' is not supported. Use 'max_completion_tokens")
         first, second = ask(model("compatible", server, "my-azure-deployment"), ASKED, ASKED)
-    assert first.notes == ("max_tokens sent as max_completion_tokens",)
+    assert first.notes == (Note("renamed", "max_tokens", "sent as max_completion_tokens"),)
     assert second.params["max_completion_tokens"] == 256
     assert "max_tokens" not in second.params
     assert server.count == 3
@@ -152,11 +152,9 @@ def test_dropping_goes_on_until_the_model_is_content():
         made = model("openai", server, on_refused_parameter="drop")
         (reply,) = ask(made, ASKED)
     assert reply.params == {"model": "m", "max_completion_tokens": 256}
-    assert [note.split(":")[0] for note in reply.notes] == [
-        "dropped seed",
-        "dropped temperature",
-        "dropped top_p",
-    ]
+    assert [(note.kind, note.about) for note in reply.notes] == [
+        ("dropped", "seed"), ("dropped", "temperature"), ("dropped", "top_p"),
+    ]  # fmt: skip
 
 
 def test_concurrent_calls_all_find_their_way_round_a_refusal():
@@ -214,7 +212,7 @@ def test_anthropic_says_that_it_has_no_log_probabilities():
     with WireServer("4") as server:
         (reply,) = ask(model("anthropic", server), Request(MESSAGES, options=("1", "2")))
     assert reply.option_logprobs == {}
-    assert reply.notes == ("option_logprobs: Anthropic gives none",)
+    assert reply.notes == (Note("option_logprobs", "", "Anthropic gives none"),)
 
 
 def test_further_parameters_of_the_provider_are_passed_on():

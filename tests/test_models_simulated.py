@@ -12,7 +12,7 @@ import pytest
 
 from voirdire import InputError, ModelError
 from voirdire._manager import plugins
-from voirdire.schema import Item, Message, Rating, Request, Response
+from voirdire.schema import Item, Message, Note, Rating, Request, Response
 from voirdire_judges.chat import make as make_chat
 from voirdire_judges.models.simulated import make
 from voirdire_judges.pairwise import make as make_pairwise
@@ -76,7 +76,7 @@ def test_every_reply_says_that_it_is_simulated():
     assert json.loads(reply.text)["Why"].startswith("[simulated]")
     assert reply.model == model.name == "simulated:a"
     assert reply.provider_id.startswith("simulated-")
-    assert reply.notes == ("simulated: no model was asked",)
+    assert reply.notes == (Note("simulated", "", "no model was asked"),)
     assert reply.params["simulated"] is True
     text = asyncio.run(model.complete(make_chat().requests(Item("1", "Hello"))[0])).text
     assert text.startswith("[simulated]")

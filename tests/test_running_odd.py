@@ -21,7 +21,7 @@ from scripted import RECEIVED, Digit, TwoSteps, go, judge, rated, scripted_plugi
 
 from voirdire.errors import ModelError, PluginError, SessionError
 from voirdire.running import run, session_status
-from voirdire.schema import Message, Parsed, Reply, Request, Usage
+from voirdire.schema import Message, Note, Parsed, Reply, Request, Usage
 from voirdire.store import ratings_frame, read_session, replies_frame, session_study
 
 from voirdire.store.session import open_session  # isort: skip
@@ -39,7 +39,8 @@ BESIDE = {
     "id": {"provider_id": object(), "model": None},
     "params": {"params": {1: 2, "a": {3}, (1, 2): float("nan")}},
     "no params": {"params": None},
-    "notes": {"notes": (1, None)},
+    "notes": {"notes": (1, None, Note(1, None, ["x"]))},
+    "notes that are none": {"notes": 7},
     "note": {"notes": "one"},
     "logprobs": {"option_logprobs": {"4": "x", 5: np.float32(-1)}, "latency": "slow"},
 }

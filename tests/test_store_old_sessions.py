@@ -19,6 +19,7 @@ from scripted import PLUGINS, go, judge, rated, scripted_plugins, study_of
 import voirdire
 from voirdire.errors import SessionError
 from voirdire.running import run, session_status
+from voirdire.schema import Note
 from voirdire.store import (
     preferences_frame,
     ratings_frame,
@@ -385,3 +386,54 @@ def test_a_session_of_version_2_is_read_and_migrated(tmp_path):
     assert (result.complete, result.raters[0].calls) == (True, 8)
     assert schema_version(session) == SCHEMA_VERSION
     assert replies_frame(session).equals(before)
+
+
+#: What a note said before version 4, and its fields since.
+NOTES = {
+    "dropped top_p: the model knows none: ever": ("dropped", "top_p", "the model knows none: ever"),
+    "dropped temperature: it's fixed": ("dropped", "temperature", "it's fixed"),
+    "unknown_word part hologram: it was not read": (
+        "unknown_word", "part hologram", "it was not read"
+    ),
+    "simulated: no model was asked": ("simulated", "", "no model was asked"),
+    "content_filter: self_harm": ("content_filter", "", "self_harm"),
+    "the model retries by itself: max_retries=2": (
+        "note", "", "the model retries by itself: max_retries=2"
+    ),
+    "a sentence": ("note", "", "a sentence"),
+}  # fmt: skip
+
+
+def test_notes_of_version_3_are_read_and_migrated_as_fields(tmp_path):
+    study = study_of(tmp_path, judge("ann"))
+    go(tmp_path, study)
+    session = tmp_path / "a"
+    others = {"option_logprobs": {"4": -0.5}, "notes": list(NOTES)}
+    with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
+        connection.execute("UPDATE attempts SET extra = ? WHERE id = 1", (json.dumps(others),))
+        connection.execute("UPDATE meta SET value = '3' WHERE name = 'schema_version'")
+
+    def first():
+        with closing(read_session(session)) as connection:
+            return json.loads(connection.execute("SELECT extra FROM attempts").fetchone()[0])
+
+    fields = {**others, "notes": [list(three) for three in NOTES.values()]}
+    assert first() == fields
+    assert schema_version(session) == 3
+    replies, found = replies_frame(session), reply_findings_frame(session)
+    shown = "; ".join(str(Note(*three)) for three in NOTES.values())
+    assert replies["notes"][0] == shown
+    reparse(session, PLUGINS)
+    assert schema_version(session) == SCHEMA_VERSION
+    assert first() == fields
+    assert replies_frame(session).equals(replies)
+    counted = reply_findings_frame(session)
+    assert found.is_empty()
+    assert counted.select("kind", "detail", "count").rows() == [
+        ("dropped", "temperature", 1),
+        ("dropped", "top_p", 1),
+        ("simulated", "", 1),
+        ("unknown_word", "part hologram", 1),
+    ]
+    raters = session_tables(session)["raters"].filter(rater="ann")
+    assert raters["temperature"].to_list() == [None]

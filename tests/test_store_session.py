@@ -11,7 +11,7 @@ import pytest
 from scripted import scripted_plugins
 
 from voirdire.errors import PluginError, SessionError, StudyError
-from voirdire.schema import Item, Message, Reply, Request, Response, Usage
+from voirdire.schema import Item, Message, Note, Reply, Request, Response, Usage
 from voirdire.secrets import scrub
 from voirdire.store import (
     preferences_frame,
@@ -91,7 +91,9 @@ def test_every_attempt_is_kept_and_the_last_reply_is_final(tmp_path):
         session.put(Attempt(call, 2.0, Reply("", "length")))
         session.put(
             Attempt(
-                call, 3.0, Reply("5", params={"temperature": 0}, provider_id="abc", notes=("n",))
+                call,
+                3.0,
+                Reply("5", params={"temperature": 0}, provider_id="abc", notes=(Note("n"),)),
             )
         )
         session.put(Finish((call.key,), "ok"))
@@ -339,7 +341,7 @@ def test_planted_key_in_a_fault_reaches_no_file(tmp_path, monkeypatch):
                 Reply(
                     "4",
                     params={"k": "planted-secret-123"},
-                    notes=("planted-secret-123",),
+                    notes=(Note("note", "planted-secret-123", "planted-secret-123"),),
                     error="planted-secret-123",
                 ),
             )

@@ -286,6 +286,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Something about a reply that its text does not say.
+
+    Attributes
+    ----------
+    kind : str
+        ``dropped`` (a parameter, with the study's leave), ``renamed`` (one sent under another
+        name), ``simulated``, ``unknown_word`` (of a provider), ``finish_reason``,
+        ``content_filter``, ``block_reason``, ``option_logprobs``, ``retries``; ``note`` for others.
+    about : str
+        What it is about, such as the parameter.
+    detail : str
+        Why, or what was done.
+    """
+
+    kind: str
+    about: str = ""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        head = " ".join(part for part in (self.kind, self.about) if part)
+        return f"{head}: {self.detail}" if self.detail else head
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The raw text a model returned, kept as it came.
 
@@ -306,7 +331,7 @@ class Reply:
     provider_id: str = ""
     latency: float = 0.0
     attempts: int = 1
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     option_logprobs: Mapping[str, float] = field(default_factory=dict)
     error: str = ""
     request: Request | None = None

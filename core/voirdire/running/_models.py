@@ -9,18 +9,18 @@ import math
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
-from voirdire.schema import ENDED, FinishReason, Message, Reply, ToolCall, Usage
+from voirdire.schema import ENDED, FinishReason, Message, Note, Reply, ToolCall, Usage
 from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
     from voirdire._registry import Plugins
     from voirdire.schema import Request
@@ -154,7 +154,9 @@ def sound(found: object) -> Reply | ModelError:
         word = re.sub(r"[^\w.-]+", "_", str(reason or ""))[:40]
         ended = word.lower() in ENDED
         said = "taken as its end" if ended else "the text is read as one that may be cut"
-        notes = (*notes, f"{'' if ended else 'unknown_word '}finish_reason {word}: {said}")
+        note = Note("finish_reason", word, said)
+        odd = Note("unknown_word", f"finish_reason {word}", said)
+        notes = (*notes, note if ended else odd)
         answers = bool(found.text.strip() or found.tool_calls)
         reason = ("stop" if ended else "length") if answers else "empty"
     return replace(
@@ -235,8 +237,16 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
-def _notes(notes: str | Iterable[Any] | None) -> tuple[str, ...]:
-    return (notes,) if isinstance(notes, str) else tuple(map(_text, notes or ()))
+def _notes(notes: Any) -> tuple[Note, ...]:
+    """The notes, each with plain texts; what is none of ours is kept in words."""
+    given = (notes,) if isinstance(notes, str) else notes or ()
+    return tuple(map(_note, given if isinstance(given, Iterable) else (given,)))
+
+
+def _note(given: Any) -> Note:
+    if isinstance(given, Note):
+        return Note(*map(_text, (given.kind, given.about, given.detail)))
+    return Note("note", "", _text(given))
 
 
 def _params(params: Any) -> dict[str, Any]:

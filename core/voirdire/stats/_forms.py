@@ -26,15 +26,16 @@ _ALIASES = {
     **dict.fromkeys(("A1", "2", "21"), "A,1"),
     **dict.fromkeys(("AK", "2K"), "A,k"),
 }
+_SPELLINGS = {f"{prefix}{name}": form for prefix in ("", "ICC") for name, form in _ALIASES.items()}
 
 
 def canonical(form: str) -> str:
     """One of `FORMS` for any accepted spelling: "ICC(A,1)", "A1", "ICC2", "ICC(2,1)", "icc_a1"."""
-    bare = re.sub(r"[^A-Z0-9]", "", str(form).upper()).removeprefix("ICC")
-    if bare not in _ALIASES:
+    bare = re.sub(r"[^A-Z0-9]", "", str(form).upper())
+    if bare not in _SPELLINGS:
         others = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")  # as Shrout and Fleiss have it
         raise not_one_of("ICC form", form, (*FORMS, *others), error=StatisticsError)
-    return _ALIASES[bare]
+    return _SPELLINGS[bare]
 
 
 def coefficients(form: str, n: float, k: int) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 #: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id], with a third
 #: entry, the id of its calls of tools or of the call it answers, where there are any.
@@ -60,8 +60,25 @@ CREATE TABLE batch_lines (
 ) WITHOUT ROWID;
 """
 TABLES += _BATCHES
+#: The notes of a reply, which were sentences before version 4, as kind, about and detail: "dropped
+#: top_p: why", "unknown_word part image: why", "simulated: no model was asked", or any other.
+_NOTES = """json_set(extra, '$.notes', json((SELECT json_group_array(CASE
+    WHEN value LIKE 'dropped _%: %' OR value LIKE 'unknown_word _%: %' THEN json_array(
+        substr(value, 1, instr(value, ' ') - 1),
+        substr(value, instr(value, ' ') + 1, instr(value, ': ') - instr(value, ' ') - 1),
+        substr(value, instr(value, ': ') + 2))
+    WHEN instr(value, ': ') > 1 AND instr(value, ' ') = instr(value, ': ') + 1 THEN json_array(
+        substr(value, 1, instr(value, ': ') - 1), '', substr(value, instr(value, ': ') + 2))
+    ELSE json_array('note', '', value) END) FROM json_each(extra, '$.notes'))))"""
+_NOTED = "extra LIKE '%\"notes\"%' AND json_type(extra, '$.notes') = 'array'"
+_BEFORE_BATCHES = (
+    "id", "call", "at", "text", "finish", "error", "message", "input", "output", "cached",
+    "reasoning", "latency", "provider_id", "model", "params",
+)  # fmt: skip
 #: The tables of an older session as the newest has them.
-_ATTEMPTS = "CREATE TEMP VIEW attempts AS SELECT *, NULL AS batch FROM main.attempts;"
+_TYPED = f"""CREATE TEMP VIEW attempts AS SELECT {", ".join(_BEFORE_BATCHES)},
+CASE WHEN {_NOTED} THEN {_NOTES} ELSE extra END AS extra, {{}} FROM main.attempts;"""  # noqa: S608
+_ATTEMPTS = _TYPED.format("NULL AS batch")
 _NO_BATCHES = _ATTEMPTS + _BATCHES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _CALLS_1 = "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut, '' AS role FROM main.calls;"
 _CALLS_2 = "CREATE TEMP VIEW calls AS SELECT *, '' AS role FROM main.calls;"
@@ -81,7 +98,7 @@ class Migration:
 
 
 #: By the version that they start from. Version 2 marks tasks that a limit on steps has cut, version
-#: 3 calls that were made in a role, and batches.
+#: 3 calls that were made in a role, and batches; in version 4 notes on replies have fields.
 MIGRATIONS: dict[int, Migration] = {
     1: Migration(
         "ALTER TABLE calls ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;",
@@ -91,6 +108,10 @@ MIGRATIONS: dict[int, Migration] = {
         "ALTER TABLE calls ADD COLUMN role TEXT NOT NULL DEFAULT '';"
         "ALTER TABLE attempts ADD COLUMN batch INTEGER;" + _BATCHES,
         _CALLS_2 + _NO_BATCHES,
+    ),
+    3: Migration(
+        f"UPDATE attempts SET extra = {_NOTES} WHERE {_NOTED};",  # noqa: S608
+        _TYPED.format("batch"),
     ),
 }
 

@@ -190,7 +190,9 @@ class Book:
         """Notes, log-probabilities, calls of tools and inner messages, where there are any."""
         found: dict[str, Any] = {}
         if reply.notes:
-            found["notes"] = [scrub(note) for note in reply.notes]
+            found["notes"] = [
+                [scrub(note.kind), scrub(note.about), scrub(note.detail)] for note in reply.notes
+            ]
         if reply.option_logprobs:
             found["option_logprobs"] = dict(reply.option_logprobs)
         if reply.tool_calls:

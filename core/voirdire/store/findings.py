@@ -39,10 +39,12 @@ REPLY_FINDINGS: dict[str, Any] = {
 }  # fmt: skip
 #: Flags of parsers and judges that are findings; the others tell how a reply was read.
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
-_NOTED = """SELECT substr(n.value, 1, instr(n.value, ':') - 1) AS note, count(*)
-FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
-WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND (n.value LIKE 'dropped %:%'
-OR n.value LIKE 'simulated:%' OR n.value LIKE 'unknown_word %:%') GROUP BY note ORDER BY note"""
+#: Kinds of a reply's notes that are findings.
+_NOTES = ("dropped", "simulated", "unknown_word")
+_NOTED = f"""SELECT json_extract(n.value, '$[0]') AS kind, json_extract(n.value, '$[1]') AS about,
+count(*) FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
+WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND kind IN {_NOTES}
+GROUP BY kind, about ORDER BY kind, about"""  # noqa: S608
 _ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
 WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
 #: Tasks of several runs, and how many gave the same text in all of them, step by step.
@@ -129,9 +131,8 @@ def _unanswered(
 
 def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
     """Replies of simulated models, and parameters that were dropped."""
-    for note, count in connection.execute(_NOTED, (number,)).fetchall():
-        kind, _, detail = note.partition(" ")
-        yield name, kind, count, None, detail, []
+    for kind, about, count in connection.execute(_NOTED, (number,)).fetchall():
+        yield name, kind, count, None, about, []
 
 
 def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:

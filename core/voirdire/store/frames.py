@@ -49,7 +49,9 @@ _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
 _DROPPED = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id AND c.current = 1
 JOIN attempts a ON a.call = c.id WHERE (r.stage, r.name, r.model, r.prompt) = (?, ?, ?, ?)
-AND a.extra LIKE '%"dropped temperature%' LIMIT 1"""
+AND a.extra LIKE '%"dropped"%' AND EXISTS (SELECT 1 FROM json_each(a.extra, '$.notes') n
+WHERE json_extract(n.value, '$[0]') = 'dropped' AND json_extract(n.value, '$[1]') = 'temperature')
+LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)

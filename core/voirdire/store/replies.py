@@ -33,7 +33,8 @@ LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
 _ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
 c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
 a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
-(SELECT group_concat(n.value, '; ') FROM json_each(a.extra, '$.notes') n),
+(SELECT group_concat(trim(json_extract(n.value, '$[0]') || ' ' || json_extract(n.value, '$[1]'))
+|| ': ' || json_extract(n.value, '$[2]'), '; ') FROM json_each(a.extra, '$.notes') n),
 (SELECT group_concat(replace(json_extract(k.value, '$[1]') || ' ' || json_extract(k.value, '$[2]'),
 char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k),
 json_extract(a.extra, '$.inner')

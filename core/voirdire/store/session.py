@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.errors import SessionError
 from voirdire.files import whole, write_text
-from voirdire.schema import Message, Reply, ToolCall, Usage
+from voirdire.schema import Message, Note, Reply, ToolCall, Usage
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
 from voirdire.store._texts import unpack
@@ -145,7 +145,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
         model=model or "",
         provider_id=provider_id or "",
         latency=latency or 0.0,
-        notes=tuple(more.get("notes", ())),
+        notes=tuple(Note(*note) for note in more.get("notes", ())),
         option_logprobs=more.get("option_logprobs", {}),
         tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
         thoughts=tuple(more.get("thoughts", ())),

@@ -17,7 +17,7 @@ from voirdire_judges.models._status import stated_status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from voirdire.schema import Request, ToolCall
+    from voirdire.schema import Note, Request, ToolCall
 
 
 def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
@@ -132,16 +132,16 @@ def texts_in(content: Any) -> str:
     )
 
 
-def unknown_parts(content: Any) -> tuple[str, ...]:
+def unknown_parts(content: Any) -> tuple[Note, ...]:
     """A note on each kind of part in a message's content that is neither read nor known.
 
     >>> unknown_parts([{"type": "text", "text": "4"}, {"type": "hologram"}])
-    ('unknown_word part hologram: it was not read',)
+    (Note(kind='unknown_word', about='part hologram', detail='it was not read'),)
     """
     if isinstance(content, str):
         return ()
     kinds = {text(part.get("type", "text")) for part in items(content)}
-    return tuple(f"{unknown('part', kind)}: it was not read" for kind in sorted(kinds - _PARTS))
+    return tuple(unknown("part", kind, "it was not read") for kind in sorted(kinds - _PARTS))
 
 
 #: Parts of a message that are read, or known not to be the answer.

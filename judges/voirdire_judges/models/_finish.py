@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from voirdire.schema import ENDED
+from voirdire.schema import ENDED, Note
 
 if TYPE_CHECKING:
     from voirdire.schema import FinishReason
@@ -48,24 +48,24 @@ def finish_of(reason: str, said: str, refusal: str = "") -> FinishReason:
     return "stop" if word in ENDED else "length"
 
 
-def unknown_finish(reason: str) -> tuple[str, ...]:
+def unknown_finish(reason: str) -> tuple[Note, ...]:
     """A note on a word that is not known; none on those that are.
 
-    >>> unknown_finish("system_overload")
-    ('unknown_word finish_reason system_overload: the text is read as one that may be cut',)
+    >>> print(*unknown_finish("system_overload"))
+    unknown_word finish_reason system_overload: the text is read as one that may be cut
     >>> unknown_finish("STOP")
     ()
     """
     word = _word(reason)
     if word in _KNOWN:
         return ()
-    return (f"{unknown('finish_reason', word)}: the text is read as one that may be cut",)
+    return (unknown("finish_reason", word, "the text is read as one that may be cut"),)
 
 
-def unknown(what: str, word: str) -> str:
-    """The beginning of a note on a word in an answer that is not known, made harmless and short."""
+def unknown(what: str, word: str, said: str) -> Note:
+    """A note on a word in an answer that is not known, made harmless and short."""
     plain = re.sub(r"[^\w.-]+", "_", word)[:_SHOWN]
-    return f"unknown_word {what} {plain}"
+    return Note("unknown_word", f"{what} {plain}", said)
 
 
 def _word(reason: str) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import ModelError
-from voirdire.schema import Reply, ToolCall
+from voirdire.schema import Note, Reply, ToolCall
 from voirdire.secrets import Hider
 from voirdire_judges.models._body import (
     arguments_of,
@@ -127,7 +127,7 @@ class LangchainModel:
         if found is not None:
             categories = filtered_categories(found.body, found.status_code)
             if categories is not None:
-                notes = (*self._notes, *(f"content_filter: {name}" for name in categories))
+                notes = (*self._notes, *(Note("content_filter", "", name) for name in categories))
                 return Reply("", "content_filter", model=self.name, notes=notes)
         fault = model_error(self.name, error, self.timeout, *_keys_in(self.model))
         if fault.kind == "model" and isinstance(error, _CONFUSED):
@@ -213,11 +213,11 @@ def listener() -> Any:
     return Listener
 
 
-def _retries(part: Any) -> Iterator[str]:
+def _retries(part: Any) -> Iterator[Note]:
     if retries := getattr(part, "max_retries", 0):
-        yield f"the model retries by itself: max_retries={retries}"
+        yield Note("retries", "", f"the model retries by itself, max_retries={retries}")
     if attempts := getattr(part, "max_attempt_number", 0):
-        yield f"the model retries by itself: up to {attempts} attempts"
+        yield Note("retries", "", f"the model retries by itself, up to {attempts} attempts")
 
 
 def message_for(message: Message) -> Any:
@@ -265,7 +265,7 @@ def _keys_in(model: Any) -> list[Key]:
 
 
 def read(
-    message: Any, sent: Mapping[str, Any], notes: tuple[str, ...], seconds: float, request: Request
+    message: Any, sent: Mapping[str, Any], notes: tuple[Note, ...], seconds: float, request: Request
 ) -> Reply:
     """The reply in a message, whatever integration made it; else what was handed to tools."""
     meta = mapping(getattr(message, "response_metadata", None))

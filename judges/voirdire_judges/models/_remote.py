@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import ModelError
-from voirdire.schema import Reply, Usage
+from voirdire.schema import Note, Reply, Usage
 from voirdire.secrets import Hider
 from voirdire_judges.models._batches import RemoteBatches
 from voirdire_judges.models._checks import sendable
@@ -215,7 +215,7 @@ class RemoteModel:
         if found is not None:
             categories = filtered_categories(found.body, found.status_code)
             if categories is not None:
-                notes = tuple(f"content_filter: {category}" for category in categories)
+                notes = tuple(Note("content_filter", "", category) for category in categories)
                 billed = self._billed(found.body) or Usage()
                 return Reply("", "content_filter", usage=billed, notes=notes)
             name = refused_parameter(found.body, sent) if _may_refuse(found) else ""
@@ -270,13 +270,17 @@ class RemoteModel:
             request=request,
         )
 
-    def _changes(self, request: Request) -> tuple[str, ...]:
+    def _changes(self, request: Request) -> tuple[Note, ...]:
         given = self.dialect.params(self.model, request, self.options)
         lacking = {name for name in self.dialect.lacking if getattr(request, name) is not None}
         dropped = sorted(set(self._dropped) & (set(given) | lacking | set(self._renamed.values())))
         return (
-            *(f"dropped {name}: {self._dropped[name]}" for name in dropped),
-            *(f"{old} sent as {new}" for old, new in self._renamed.items() if old in given),
+            *(Note("dropped", name, self._dropped[name]) for name in dropped),
+            *(
+                Note("renamed", old, f"sent as {new}")
+                for old, new in self._renamed.items()
+                if old in given
+            ),
         )
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from voirdire.schema import BatchState, Reply, ToolCall, Usage
+from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import (
     RAW,
     BatchWire,
@@ -161,7 +161,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     given = [] if calls else [block.get("input") for block in uses]
     answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])
     reason = text(body.get("stop_reason"))
-    notes = ("option_logprobs: Anthropic gives none",) if request.options else ()
+    notes = (Note("option_logprobs", "", "Anthropic gives none"),) if request.options else ()
     return Reply(
         text=answer,
         finish_reason=finish_of(reason, answer or ("call" if calls else "")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import BatchState, Reply, ToolCall, Usage
+from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import BatchWire
 from voirdire_judges.models._body import (
     added,
@@ -150,8 +150,8 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     >>> from voirdire.schema import Message, Request
     >>> body = {"candidates": [], "promptFeedback": {"blockReason": "SAFETY"}}
     >>> reply = read(body, Request((Message("user", "Hi"),)))
-    >>> reply.finish_reason, reply.notes
-    ('content_filter', ('block_reason: SAFETY',))
+    >>> reply.finish_reason, str(reply.notes[0])
+    ('content_filter', 'block_reason: SAFETY')
     """
     blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
     candidate = next(iter(items(body.get("candidates"))), {})
@@ -161,8 +161,8 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     if not calls:
         said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
     reason = text(candidate.get("finishReason"))
-    notes = [f"block_reason: {blocked}"] if blocked else []
-    notes += [f"finish_reason: {reason}"] if reason not in _PLAIN else []
+    notes = [Note("block_reason", "", blocked)] if blocked else []
+    notes += [Note("finish_reason", "", reason)] if reason not in _PLAIN else []
     notes += unknown_finish(reason)
     return Reply(
         text=said,

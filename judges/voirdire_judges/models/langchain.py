@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from voirdire.errors import InputError, ModelError
-from voirdire.schema import Message, Reply, ToolCall, Usage
+from voirdire.schema import Message, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
 from voirdire_judges.models._imports import attribute_at, require
 from voirdire_judges.models._langchain_chat import (
@@ -130,14 +130,16 @@ class RunnableModel(LangchainModel):
         used = _total([usage_of(mapping(m.usage_metadata)) for m in heard.messages])
         return replace(reply, usage=used or reply.usage, inner=tuple(map(_as_ours, inner)))
 
-    def _sendable(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def _sendable(self, request: Request) -> tuple[dict[str, Any], tuple[Note, ...]]:
         """The parameters for the call, and a note for each that does not reach a model."""
         asked = self._parameters(request)
         if self._samples or not asked:
             return asked, ()
         kind = type(self.model).__name__
         if self._on_refused == "drop":
-            return {}, tuple(f"dropped {name}: a {kind} sets its own" for name in sorted(asked))
+            return {}, tuple(
+                Note("dropped", name, f"a {kind} sets its own") for name in sorted(asked)
+            )
         name = min(asked)
         raise ModelError(
             f"{self.name} is a {kind}, which hands the parameter {name!r} to no model: leave it "

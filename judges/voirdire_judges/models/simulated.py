@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.protocols import costs_nothing
-from voirdire.schema import Reply, ToolCall, Usage
+from voirdire.schema import Note, Reply, ToolCall, Usage
 from voirdire_judges.models._checks import sendable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SimulatedModel:
             params={"seed": self.seed, "temperature": request.temperature, "simulated": True},
             provider_id=f"simulated-{draw.digest}",
             latency=self.latency,
-            notes=("simulated: no model was asked",),
+            notes=(Note("simulated", "", "no model was asked"),),
             option_logprobs={} if dropped else self._options(request, draw),
         )
 

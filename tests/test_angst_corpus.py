@@ -13,7 +13,7 @@ from printed_rows import PrintedRow, derived, implied_share, misfits
 from sklearn import metrics
 
 from voirdire import InputError, TableError
-from voirdire.examining.annotating import annotator_agreement, settle_annotations
+from voirdire.examining.annotating import adjudicate, annotator_agreement
 from voirdire.tables import read_labelled
 from voirdire_plugins.angst.corpus import build_corpus
 from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
@@ -23,8 +23,8 @@ def agreement(annotations, annotators):
     return annotator_agreement(annotations, annotators, LABELS)
 
 
-def settle(annotations, annotators, **options):
-    return settle_annotations(annotations, annotators, LABELS, **options)
+def adjudicated(annotations, annotators, **options):
+    return adjudicate(annotations, annotators, LABELS, **options)
 
 
 def annotated(columns=("evidence", "flag")):
@@ -40,42 +40,42 @@ def annotated(columns=("evidence", "flag")):
 
 
 def test_conflicts_are_settled_by_rule_and_flagged_posts_go():
-    found = settle(annotated(), ["a", "b"], secondary="c")
+    found = adjudicated(annotated(), ["a", "b"], secondary="c")
     assert with_class(found.labels).select("item", "depression", "anxiety", "class").rows() == [
         ("1", 1, 1, "comorbid"), ("2", 0, 0, "control"), ("4", 0, 1, "anxiety"),
     ]  # fmt: skip
     assert (found.items, found.flagged) == (4, 1)
-    assert found.conflicts == found.settled == {"depression": 1, "anxiety": 1}
+    assert found.conflicts == found.adjudicated == {"depression": 1, "anxiety": 1}
     assert found.labels["evidence"].to_list() == [["so low", "tired", "nervous"], ["low"], None]
-    least = settle(annotated(), ["a", "b"], rule="at_least_one").labels
+    least = adjudicated(annotated(), ["a", "b"], rule="at_least_one").labels
     assert least["depression"].to_list() == [1, 1, 0]
-    tie = settle(annotated(), ["a", "b"], rule="majority")
+    tie = adjudicated(annotated(), ["a", "b"], rule="majority")
     assert tie.labels["depression"].to_list() == [1, None, 0]
-    assert (tie.conflicts["depression"], tie.settled["depression"]) == (1, 0)
-    three = settle(annotated(), ["a", "b", "c"], rule="majority").labels
+    assert (tie.conflicts["depression"], tie.adjudicated["depression"]) == (1, 0)
+    three = adjudicated(annotated(), ["a", "b", "c"], rule="majority").labels
     assert three["depression"].to_list() == [1, 0, 0]
 
 
 def test_evidence_is_looked_for_in_the_post():
     texts = pl.DataFrame({"item": ["1", "2"], "text": ["So  LOW and tired.", "All is fine."]})
-    found = settle(annotated(), ["a", "b"], secondary="c", texts=texts)
+    found = adjudicated(annotated(), ["a", "b"], secondary="c", texts=texts)
     assert (found.spans, found.foreign) == (4, 2)  # "nervous", and "low" in post 2
-    assert settle(annotated(()), ["a", "b"], secondary="c").spans == 0
+    assert adjudicated(annotated(()), ["a", "b"], secondary="c").spans == 0
 
 
 @pytest.mark.parametrize("flag", ["yes", "True", "1", "1.0"])
 def test_a_flag_removes_a_post_however_it_is_written(flag):
     table = annotated().with_columns(pl.col("flag").cast(pl.String).replace("1", flag))
-    assert settle(table, ["a", "b"], secondary="c").flagged == 1
+    assert adjudicated(table, ["a", "b"], secondary="c").flagged == 1
     with pytest.raises(TableError, match="column 'flag': 'perhaps' is neither yes nor no"):
-        settle(table.with_columns(flag=pl.lit("perhaps")), ["a", "b"], secondary="c")
+        adjudicated(table.with_columns(flag=pl.lit("perhaps")), ["a", "b"], secondary="c")
 
 
 def test_only_who_says_yes_gives_evidence():
     table = annotated().with_columns(
         evidence=pl.when(pl.col("annotator") == "c").then(pl.lit("aside")).otherwise("evidence")
     )
-    found = settle(table, ["a", "b"], secondary="c").labels["evidence"].to_list()
+    found = adjudicated(table, ["a", "b"], secondary="c").labels["evidence"].to_list()
     assert found == [["so low", "tired", "nervous", "aside"], ["low"], None]
 
 
@@ -109,7 +109,7 @@ def test_annotations_are_checked():
     with pytest.raises(InputError, match="of two annotators or more"):
         agreement(annotated(), ["a", "a"])
     with pytest.raises(InputError, match="needs the name of the secondary"):
-        settle(annotated(), ["a", "b"])
+        adjudicated(annotated(), ["a", "b"])
 
 
 def scraped():

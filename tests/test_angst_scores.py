@@ -12,7 +12,7 @@ from sklearn import metrics
 from voirdire.examining.differing import (
     by_length,
     differences,
-    settled,
+    majority_answers,
     shortened,
     side_by_side,
 )
@@ -157,7 +157,7 @@ def test_right_and_wrong_by_length_with_counts():
 
 def test_the_majority_of_runs_counts_and_a_tie_is_missing():
     runs = frame_of(*(rated("m", "anxiety", v, r) for r, v in enumerate([[1, 1, None], [1, 0, 1]])))
-    assert settled(runs, ["anxiety"])["score"].to_list() == [1.0, None, 1.0]
+    assert majority_answers(runs, ["anxiety"])["score"].to_list() == [1.0, None, 1.0]
 
 
 def test_excerpts_are_never_longer_than_allowed():

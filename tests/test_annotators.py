@@ -1,4 +1,4 @@
-"""`voirdire annotators` and `voirdire corpora`: labels of people settled, corpora compared."""
+"""`voirdire annotators` and `voirdire corpora`: labels of people adjudicated, corpora compared."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
     assert first["anxiety", "alpha"]["Value"] is None  # nobody ever says yes
     assert first["anxiety", "alpha"]["Reason"] == "zero_expected_disagreement"
     counts = {row["What"]: row["Count"] for row in found[1]["rows"]}
-    assert (counts["conflicts on depression"], counts["settled on depression"]) == (1, 1)
+    assert (counts["conflicts on depression"], counts["adjudicated on depression"]) == (1, 1)
     assert (counts["spans of evidence"], counts["spans not in their text"]) == (3, 0)
     gold = pl.read_csv(tmp_path / "gold.csv")
     assert gold["depression"].to_list() == [1, 0] * 4

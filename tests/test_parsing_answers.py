@@ -13,6 +13,7 @@ from voirdire import InputError
 from voirdire.parsing import (
     LEVELS,
     LabelSet,
+    combine_orders,
     parse_choice,
     parse_fields,
     parse_labels,
@@ -21,7 +22,6 @@ from voirdire.parsing import (
     parse_yes_no,
     read_level,
     said_yes,
-    settle_orders,
 )
 from voirdire.schema import Flag, Scale
 
@@ -168,7 +168,7 @@ def test_preferences_by_criterion() -> None:
     ],
 )
 def test_orders(first: float | None, second: float | None, status: str, winner: str | None) -> None:
-    orders = settle_orders(first, second)
+    orders = combine_orders(first, second)
     assert (orders.status, orders.winner) == (status, winner)
     assert (orders.score is None) == (status != "ok")
 
@@ -177,7 +177,7 @@ def test_orders(first: float | None, second: float | None, status: str, winner: 
 def test_swapping_the_names_turns_the_level_round(one: str, other: str) -> None:
     flipped = one.translate(str.maketrans("AB", "BA"))
     assert read_level(flipped) == -LEVELS[one] + 0.0
-    assert settle_orders(LEVELS[one], LEVELS[other]).status in {"ok", "inconsistent"}
+    assert combine_orders(LEVELS[one], LEVELS[other]).status in {"ok", "inconsistent"}
 
 
 ITEMS = [Scale(0, 3)] * 3

@@ -11,13 +11,13 @@ import pytest
 
 from voirdire.parsing import (
     LabelSet,
+    combine_orders,
     parse_choice,
     parse_labels,
     parse_preferences,
     parse_questionnaire,
     parse_scores,
     parse_yes_no,
-    settle_orders,
 )
 from voirdire.schema import Scale
 
@@ -94,7 +94,7 @@ def test_two_orders(variant: dict[str, Any]) -> None:
     given, expected = variant["input"], variant["expected"]
     first = parse_preferences(given["order_AB"], ["overall"]).scores["overall"]
     second = parse_preferences(given["order_BA"], ["overall"], swapped=True).scores["overall"]
-    orders = settle_orders(first, second)
+    orders = combine_orders(first, second)
     if expected == "inconsistent":
         assert (orders.status, orders.winner, orders.score) == ("inconsistent", None, None)
     elif isinstance(expected, str):

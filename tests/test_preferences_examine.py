@@ -1,4 +1,4 @@
-"""Preferences in an examination: orders settled, intervals, agreement, position, ranking."""
+"""Preferences in an examination: orders combined, intervals, agreement, position, ranking."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 from voirdire import TableError
 from voirdire.examining import audit_source, examine
 from voirdire.examining.preferences import (
+    combine_comparisons,
     examine_preferences,
     preference_findings,
     preference_sections,
     preference_table,
-    settle,
 )
-from voirdire.parsing import settle_orders
+from voirdire.parsing import combine_orders
 from voirdire.report import write_outputs
 from voirdire.tabular import Marked
 
@@ -42,9 +42,9 @@ def test_orders_are_settled_as_the_parser_settles_them():
     levels = (None, -2.0, -1.0, 0.0, 1.0, 2.0)
     pairs = list(itertools.product(levels, levels))
     rows = [row for n, (ab, ba) in enumerate(pairs) for row in both_orders(f"i{n}", ab, ba)]
-    settled = settle(preference_table(frame(rows)))
-    for (ab, ba), row in zip(pairs, settled.iter_rows(named=True), strict=True):
-        expected = settle_orders(ab, ba)
+    combined = combine_comparisons(preference_table(frame(rows)))
+    for (ab, ba), row in zip(pairs, combined.iter_rows(named=True), strict=True):
+        expected = combine_orders(ab, ba)
         assert (row["outcome"], row["score"]) == (expected.status, expected.score), (ab, ba)
         assert row["opposite"] == (ab is not None and ba is not None and ab * ba < 0)
 

@@ -77,10 +77,10 @@ def test_nothing_is_cut(drawings):
 
 
 def test_names_do_not_reach_the_svg_as_text(example):
-    from voirdire.report.figures import _forest
+    from voirdire.report.figures import _estimates
 
     odd = tuple(replace(r, judge="--><script>x</script>") for r in example.results[:1])
-    assert "script" not in _forest.draw(example.replace(results=odd)).svg
+    assert "script" not in _estimates.draw_intervals(example.replace(results=odd)).svg
 
 
 @pytest.mark.parametrize(("judges", "attributes"), [(1, 1), (1, 12), (9, 2), (3, 10)])

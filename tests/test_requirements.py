@@ -12,7 +12,7 @@ import pytest
 
 from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining.changing import freeze, write_lock
-from voirdire.examining.gates import GateValue, hold_gates, read_gates, settle
+from voirdire.examining.gates import GateValue, hold_gates, must_hold, read_gates
 
 ATTRIBUTES = tuple(f"A{k}" for k in range(9))
 
@@ -47,7 +47,7 @@ def values(count):
 def test_every_failure_is_named_and_only_very_many_are_folded_in_the_message():
     for count, more in ((1, ""), (30, ""), (45, "and 5 more: --json and the files of --out")):
         with pytest.raises(RequirementUnmetError) as unmet:
-            settle(hold_gates(read_gates(["kappa>=2", "kappa<=9"]), values(count)))
+            must_hold(hold_gates(read_gates(["kappa>=2", "kappa<=9"]), values(count)))
         named = [f"kappa of j{k} is {k / 100:.3f}, required >= 2" for k in range(count)]
         assert list(unmet.value.failures) == named
         said = str(unmet.value)
@@ -62,7 +62,7 @@ def test_gates_that_hold_fail_or_ask_for_what_there_is_not_stand_beside_each_oth
     assert [one.where for one in held[1].failures] == ["j0"]
     assert held[1].to_dict()["failures"] == [{"where": "j0", "name": "kappa", "value": 0.0}]
     with pytest.raises(InputError, match="there is no number 'alpha'"):
-        settle(held)
+        must_hold(held)
 
 
 def test_examine_names_all_that_fails_on_the_terminal_in_json_and_in_every_file(tmp_path):

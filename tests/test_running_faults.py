@@ -28,7 +28,7 @@ from test_running_wire import study_of as wire_study
 from wire_server import WireServer, rubric_text
 
 from voirdire.errors import SessionError, StudyError
-from voirdire.examining._session import session_findings
+from voirdire.examining.session import session_findings
 from voirdire.running import dry_run, run, session_status
 from voirdire.schema import Message, Request
 from voirdire.store import replies_frame

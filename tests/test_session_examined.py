@@ -295,7 +295,7 @@ def test_a_run_says_whose_parser_broke(tmp_path, monkeypatch, capsys):
 
 def test_a_session_whose_parser_always_breaks_says_so(tmp_path, monkeypatch):
     deaf_session(tmp_path, monkeypatch, rubric={"use": "unheard"})
-    with pytest.raises(InputError, match=r"a holds no score: .* breaks on every reply; mend it"):
+    with pytest.raises(InputError, match=r"a holds no score: .* breaks on every reply; correct it"):
         examine(tmp_path / "a")
 
 

@@ -46,9 +46,9 @@ def show_sections(
     Raises
     ------
     InputError, RequirementUnmetError
-        As `settle`, after all has been written.
+        As `must_hold`, after all has been written.
     """
-    from voirdire.examining.gates import gates_section, settle
+    from voirdire.examining.gates import gates_section, must_hold
     from voirdire.report.sections import FORMATS, json_text, print_sections, write_sections
 
     findings: Sequence[Finding] = found.findings  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def show_sections(
         print_sections(title, sections, findings)
         if out is not None:
             typer.echo(f"Written to {out}")
-    for line in settle(held):
+    for line in must_hold(held):
         typer.echo(line, err=as_json)
 
 

@@ -52,13 +52,13 @@ def annotators(
     secondary: Annotated[
         str,
         typer.Option(
-            "--secondary", help="The annotator who settles conflicts.", show_default=False
+            "--secondary", help="The annotator who adjudicates conflicts.", show_default=False
         ),
     ] = "",
     rule: Annotated[
         Literal["secondary", "majority", "at_least_one", "unanimous"],
         typer.Option(
-            "--rule", help="How a conflict is settled; unanimous removes the item instead."
+            "--rule", help="How a conflict is adjudicated; unanimous removes the item instead."
         ),
     ] = "secondary",
     keep: Annotated[
@@ -85,27 +85,27 @@ def annotators(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Agreement of annotators by label; conflicts settled; items verified, flagged ones removed."""
+    """Compare annotators label by label, adjudicate conflicts, and leave out flagged items."""
     from voirdire.errors import InputError
     from voirdire.examining import annotating
     from voirdire.tables import read_raw
 
-    settles = rule != "secondary" or bool(secondary)
-    if (out is not None or keep) and not settles:
+    adjudicates = rule != "secondary" or bool(secondary)
+    if (out is not None or keep) and not adjudicates:
         raise InputError("--out and --keep need final labels: name --secondary, or another --rule")
     labels = label or annotating.labels_in(file)
     annotations = annotating.read_annotations(file, labels)
     sections = [annotating.agreement_section(annotations, primary, labels)]
-    if settles:
+    if adjudicates:
         known = None if items is None else read_raw(items).frame
         texts = None
         if known is not None and text in known.columns and ident in known.columns:
             texts = known.rename({ident: "item", text: "text"}).select("item", "text")
-        final = annotating.settle_annotations(
+        final = annotating.adjudicate(
             annotations, primary, labels, rule=rule, secondary=secondary, texts=texts,
             keep=keep or (),
         )  # fmt: skip
-        sections.append(annotating.settled_section(final))
+        sections.append(annotating.adjudicated_section(final))
         if out is not None:
             _write(annotating.with_items(final, known, ident), out)
     show_tables(sections, as_json=as_json)

@@ -193,7 +193,7 @@ def examine(
 
     from voirdire.examining import examine as run_examination
     from voirdire.examining import read_requirements, with_requirements
-    from voirdire.examining.gates import settle
+    from voirdire.examining.gates import must_hold
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
@@ -237,5 +237,5 @@ def examine(
         typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
     else:
         print_examination(found, out)
-    for met in settle(found.requirements):
+    for met in must_hold(found.requirements):
         typer.echo(met, err=as_json)

@@ -172,7 +172,7 @@ def check(
     from tempfile import TemporaryDirectory
 
     from voirdire.examining import changing
-    from voirdire.examining.gates import hold_gates, read_gates, settle
+    from voirdire.examining.gates import hold_gates, must_hold, read_gates
 
     wanted, locked = read_gates(require or []), changing.read_lock(lock)
     if dry_run:
@@ -188,7 +188,7 @@ def check(
         changing.write_lock(lock, remembered)
     held = hold_gates(wanted, (*changing.check_values(found), *_probed(Path(today))))
     _show(found, held, junit, markdown, as_json=as_json)
-    for line in settle(held):
+    for line in must_hold(held):
         typer.echo(line, err=as_json)
     raise typer.Exit(found.exit_code(strict=strict))
 

@@ -1,7 +1,6 @@
 from voirdire.examining._examine import audit_source as audit_source
 from voirdire.examining._examine import examine as examine
 from voirdire.examining._examine import examine_inputs as examine_inputs
-from voirdire.examining._session import session_as_study as session_as_study
 from voirdire.examining.examination import Examination as Examination
 from voirdire.examining.examination import FormInterval as FormInterval
 from voirdire.examining.examination import Measure as Measure
@@ -15,6 +14,7 @@ from voirdire.examining.measures import measure as measure
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements
 from voirdire.examining.requirements import with_requirements as with_requirements
+from voirdire.examining.session import session_as_study as session_as_study
 from voirdire.examining.verdict.facts import Component as Component
 from voirdire.examining.verdict.facts import Evidence as Evidence
 from voirdire.examining.verdict.facts import Verdict as Verdict

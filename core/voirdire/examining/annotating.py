@@ -1,4 +1,4 @@
-"""Several annotators of the same items: agreement, conflicts settled, flagged items removed."""
+"""Several annotators of the same items: agreement, conflicts adjudicated, flagged items removed."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _AGREEMENT = (
 
 
 @dataclass(frozen=True, slots=True)
-class SettledLabels:
+class Adjudicated:
     """Final labels, and how they came about.
 
     Attributes
     ----------
     labels : pl.DataFrame
         ``item``, each label (1, 0 or null) and ``evidence`` (spans of all annotators who said yes
-        to any label) of the items kept. A conflict that nobody settled is null.
+        to any label) of the items kept. A conflict that nobody adjudicated is null.
     items, flagged : int
         Items annotated; of these removed because someone flagged them.
-    conflicts, settled : dict
-        By label: items on which the annotators differ; of these settled.
+    conflicts, adjudicated : dict
+        By label: items on which the annotators differ; of these adjudicated.
     spans, foreign : int
         Spans of evidence; of these not found in the item's text (0 where no texts were given).
     unconfirmed, unwanted : int
@@ -53,7 +53,7 @@ class SettledLabels:
     items: int
     flagged: int
     conflicts: dict[str, int]
-    settled: dict[str, int]
+    adjudicated: dict[str, int]
     spans: int
     foreign: int
     unconfirmed: int = 0
@@ -138,7 +138,7 @@ def annotator_agreement(
     return found
 
 
-def settle_annotations(
+def adjudicate(
     annotations: pl.DataFrame,
     annotators: Sequence[str],
     labels: Sequence[str],
@@ -147,7 +147,7 @@ def settle_annotations(
     secondary: str = "",
     texts: pl.DataFrame | None = None,
     keep: Sequence[str] = (),
-) -> SettledLabels:
+) -> Adjudicated:
     """Final labels from several annotators; an item that anyone flags is removed.
 
     By the rule ``unanimous`` annotators verify one another: an item stays only where all of them
@@ -163,7 +163,7 @@ def settle_annotations(
         The primary ones.
     labels : sequence of str
     rule : {"secondary", "majority", "at_least_one", "unanimous"}
-        A conflict is settled by `secondary`; by the majority (a tie stays open); is a yes; or
+        A conflict is adjudicated by `secondary`; by the majority (a tie stays open); is a yes; or
         removes the item, as a missing label does.
     texts : pl.DataFrame, optional
         ``item`` and ``text``: spans are looked for in them.
@@ -182,7 +182,7 @@ def settle_annotations(
     --------
     >>> rows = [(i, who, int(who == "a" or i != 1)) for i in range(4) for who in "ab"]
     >>> table = pl.DataFrame(rows, schema=["item", "annotator", "sound"], orient="row")
-    >>> found = settle_annotations(table, ["a", "b"], ["sound"], rule="unanimous", keep=["sound"])
+    >>> found = adjudicate(table, ["a", "b"], ["sound"], rule="unanimous", keep=["sound"])
     >>> found.labels["item"].to_list(), found.unconfirmed, found.unwanted
     ([0, 2, 3], 1, 0)
     """
@@ -201,7 +201,7 @@ def settle_annotations(
     wanted = confirmed.filter(*(pl.col(label) == 1 for label in keep)) if keep else confirmed
     spans = _evidence(kept, labels)
     together = spans.group_by("item", maintain_order=True).agg("evidence")
-    return SettledLabels(
+    return Adjudicated(
         wanted.select("item", *labels).join(together, on="item", how="left", maintain_order="left"),
         annotations["item"].n_unique(),
         len(flagged),
@@ -214,7 +214,7 @@ def settle_annotations(
     )
 
 
-def with_items(final: SettledLabels, items: pl.DataFrame | None, ident: str = "id") -> pl.DataFrame:
+def with_items(final: Adjudicated, items: pl.DataFrame | None, ident: str = "id") -> pl.DataFrame:
     """Final labels as a table to write: behind the columns of the items, where these are given.
 
     Raises
@@ -251,7 +251,7 @@ def agreement_section(
     return Section(title, said, (Table(_AGREEMENT, rows),))
 
 
-def settled_section(final: SettledLabels) -> Section:
+def adjudicated_section(final: Adjudicated) -> Section:
     """What became of the items and of the conflicts."""
     rows: list[tuple[str, int]] = [
         ("items", final.items),
@@ -260,7 +260,7 @@ def settled_section(final: SettledLabels) -> Section:
         ("removed: not to be kept", final.unwanted),
         ("left", final.labels.height),
         *((f"conflicts on {label}", n) for label, n in final.conflicts.items()),
-        *((f"settled on {label}", n) for label, n in final.settled.items()),
+        *((f"adjudicated on {label}", n) for label, n in final.adjudicated.items()),
         ("spans of evidence", final.spans),
         ("spans not in their text", final.foreign),
     ]

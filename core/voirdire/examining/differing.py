@@ -25,7 +25,7 @@ class Compared:
     b: str
 
 
-def settled(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
+def majority_answers(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """One answer a rater, item and label over its runs: the majority of those that answered.
 
     Returns
@@ -44,7 +44,7 @@ def settled(ratings: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 def side_by_side(ratings: pl.DataFrame, gold: str, a: str, b: str, label: str) -> pl.DataFrame:
     """``item, truth, a, b`` of the items that gold and both raters have labelled."""
-    answers = settled(ratings, [label]).drop_nulls("score")
+    answers = majority_answers(ratings, [label]).drop_nulls("score")
     columns = [
         answers.filter(pl.col("rater") == rater).select("item", pl.col("score").alias(name))
         for name, rater in (("truth", gold), ("a", a), ("b", b))

@@ -129,7 +129,7 @@ def hold_gates(gates: Sequence[Gate], values: Sequence[GateValue]) -> tuple[Gate
     return tuple(_held(gate, values) for gate in gates)
 
 
-def settle(held: Sequence[GateResult]) -> tuple[str, ...]:
+def must_hold(held: Sequence[GateResult]) -> tuple[str, ...]:
     """A sentence a gate, where all are met.
 
     Raises
@@ -142,7 +142,7 @@ def settle(held: Sequence[GateResult]) -> tuple[str, ...]:
     Examples
     --------
     >>> values = [GateValue("kappa", ("a",), 0.7, "a"), GateValue("kappa", ("b",), 0.8, "b")]
-    >>> settle(hold_gates(read_gates(["kappa>=0.6"]), values))
+    >>> must_hold(hold_gates(read_gates(["kappa>=0.6"]), values))
     ('requirement met: kappa>=0.6 (lowest 0.700, a)',)
     """
     for one in held:

@@ -14,8 +14,8 @@ from voirdire.examining.gates import (
     GateValue,
     gates_section,
     hold_gates,
+    must_hold,
     read_gates,
-    settle,
 )
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES, ComponentName, State
 
@@ -86,7 +86,7 @@ def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[
     RequirementUnmetError
         A gate does not hold; its `failures` name every place and value.
     """
-    return settle(with_requirements(examination, gates).requirements)
+    return must_hold(with_requirements(examination, gates).requirements)
 
 
 def with_requirements(examination: Examination, gates: Sequence[str]) -> Examination:

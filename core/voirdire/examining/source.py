@@ -128,7 +128,7 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
         asked = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": asked})
     if opened.session is not None:
-        from voirdire.examining._session import session_findings  # noqa: PLC0415 - loads the store
+        from voirdire.examining.session import session_findings  # noqa: PLC0415 - loads the store
 
         found += session_findings(opened.session)
     if compared is not None:
@@ -277,7 +277,7 @@ def _studied(
     if isinstance(source, Study):
         return source, None
     if path is not None and path.is_dir():
-        from voirdire.examining._session import study_of_session  # noqa: PLC0415 - loads the store
+        from voirdire.examining.session import study_of_session  # noqa: PLC0415 - loads the store
 
         return study_of_session(path), None
     if path is not None and path.suffix == ".toml":

@@ -14,9 +14,9 @@ from voirdire.parsing.named import parse_named as parse_named
 from voirdire.parsing.options import read_options as read_options
 from voirdire.parsing.preferences import LEVELS as LEVELS
 from voirdire.parsing.preferences import Orders as Orders
+from voirdire.parsing.preferences import combine_orders as combine_orders
 from voirdire.parsing.preferences import parse_preferences as parse_preferences
 from voirdire.parsing.preferences import read_level as read_level
-from voirdire.parsing.preferences import settle_orders as settle_orders
 from voirdire.parsing.questionnaires import parse_questionnaire as parse_questionnaire
 from voirdire.parsing.scores import parse_scores as parse_scores
 from voirdire.parsing.yesno import parse_yes_no as parse_yes_no

@@ -245,8 +245,8 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
     if not kept or (_FAULTED.match(text, end) and found.re is not by.weak):
         return None
     letters = tuple(dict.fromkeys(each.group().upper() for each in kept))
-    settled = alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
-    if (letters[-1] in "AI" or found.re is by.weak) and not settled:
+    sure = alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
+    if (letters[-1] in "AI" or found.re is by.weak) and not sure:
         return None
     retracted = not alone and _RETRACTED.match(text, end) is not None
     either = _OR.search(raw) is not None

@@ -189,11 +189,11 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> F
     values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
         return Found(reason="no_score")
-    settled = [_scalar(each, depth, keep_cut=keep_cut, own=own) for each in values]
-    if any(not _same(each.value, settled[0].value) for each in settled[1:]):
+    read = [_scalar(each, depth, keep_cut=keep_cut, own=own) for each in values]
+    if any(not _same(each.value, read[0].value) for each in read[1:]):
         return Found(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
-    return replace(settled[0], top=tops[0] if tops else settled[0].top)
+    return replace(read[0], top=tops[0] if tops else read[0].top)
 
 
 def _same(one: Any, other: Any) -> bool:

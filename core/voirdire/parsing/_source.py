@@ -87,7 +87,7 @@ class Source:
         return self.finish_reason != "length"
 
     @property
-    def settled(self) -> str:
+    def uncut(self) -> str:
         """The text without what stands at a cut: it may be the beginning of another word."""
         return self.text if self.keep_cut else without_last_word(self.text)
 

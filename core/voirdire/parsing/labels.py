@@ -131,7 +131,7 @@ def parse_labels(
     if found.value is None:
         return _missing(labels, found.reason or why_no_answer(source))
     flags = [Flag("conflicting")] if found.conflict else []
-    return _settled(found.value, labels, source, flags, at_most, contradiction)
+    return _parsed(found.value, labels, source, flags, at_most, contradiction)
 
 
 def parse_labels_column(
@@ -259,8 +259,8 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         pairs = pairs_of(tree)
         if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
             return
-        settled = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
-        for key, value in next(filter(None, settled), pairs):
+        answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
+        for key, value in next(filter(None, answers), pairs):
             yield from _of_pair(key, value, labels, depth)
 
 
@@ -380,7 +380,7 @@ def _together(lines: list[Line]) -> _Named:
     return _Named(known, real, explicit_none=not known and not real)
 
 
-def _settled(
+def _parsed(
     named: _Named,
     labels: LabelSet,
     source: Source,

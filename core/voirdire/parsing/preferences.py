@@ -330,12 +330,12 @@ def _one_of(levels: set[float | str]) -> float | str:
     return levels.pop() if len(levels) == 1 else "duplicate_key"
 
 
-def settle_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:
+def combine_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:
     """Put together two orders of one comparison, both as scores that prefer A where > 0.
 
     The second order's score must have its swap undone (``parse_preferences(..., swapped=True)``).
 
-    >>> settle_orders(1.0, -1.0).status, settle_orders(2.0, 1.0).winner
+    >>> combine_orders(1.0, -1.0).status, combine_orders(2.0, 1.0).winner
     ('inconsistent', 'A')
     """
     levels = (_level_name(shown_ab), _level_name(shown_ba))

@@ -180,7 +180,7 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
 
 def _outer(source: Source) -> Settled[float | str] | None:
     """The reply as a whole, or a yes or no that is all of its first or last line."""
-    text = source.settled
+    text = source.uncut
     lines = text.strip().splitlines()
     last = [line for line in lines[1:][-1:] if _ONLY.fullmatch(line)]
     first = [line for line in lines[:1] if last and _ONLY.fullmatch(line)]

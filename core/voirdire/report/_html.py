@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from voirdire.report import _influential
 from voirdire.report._answers import (
     answers,
     components_section,
@@ -29,6 +28,7 @@ from voirdire.report._methods import REFERENCES, margins_section, methods, setti
 from voirdire.report._tables import evidence
 from voirdire.report._texts import Text, cut, shown_texts, texts_title
 from voirdire.report._words import SEVERITIES, STATES, StateWords, brief, plural
+from voirdire.report.disagreements import COLUMNS, Disagreement, disagreements
 from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.shown import visible
 
@@ -167,7 +167,7 @@ class Page:
     judges: tuple[JudgePage, ...]
     drawings: tuple[dict[str, Any], ...]
     sections: Mapping[str, Section]
-    disagreements: tuple[_influential.Disagreement, ...]
+    disagreements: tuple[Disagreement, ...]
     columns: Mapping[str, bool]
     texts: tuple[Text, ...]
     texts_title: str
@@ -202,8 +202,8 @@ def build_page(
         judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
         drawings=tuple(drawings),
         sections={name: one for name, one in shown.items() if name not in _FIRST},
-        disagreements=_influential.disagreements(examination, with_text=with_text),
-        columns=_influential.COLUMNS,
+        disagreements=disagreements(examination, with_text=with_text),
+        columns=COLUMNS,
         texts=texts,
         texts_title=texts_title(examination),
         methods=methods(examination),

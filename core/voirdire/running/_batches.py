@@ -156,7 +156,7 @@ class Desk:
         while self.open and not self.stop.reason:
             for batch in list(self.open):
                 try:
-                    if await self._settled(batch):
+                    if await self._is_over(batch):
                         self.open = [one for one in self.open if one.id != batch.id]
                 except ModelError as error:
                     if not error.retryable:
@@ -175,7 +175,7 @@ class Desk:
         await asyncio.wait([waits], timeout=seconds)
         waits.cancel()
 
-    async def _settled(self, batch: Batch) -> bool:
+    async def _is_over(self, batch: Batch) -> bool:
         """Whether nothing more is to come of a batch: its results are kept, or there is none."""
         batches = self._batches(batch.model)
         if batches is None:

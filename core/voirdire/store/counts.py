@@ -129,8 +129,8 @@ def open_items(
     """Item -> tasks about it that are not settled, in order; `failed` ones count as open or not."""
     expect(connection, asker.task, comparisons)
     number = rater_number(connection, asker.id) or -1
-    settled = "c.status IS NOT NULL AND (c.status != 'failed' OR ?)"
-    rows = connection.execute(_OPEN.format(settled), (asker.runs, not failed, number, asker.runs))
+    through = "c.status IS NOT NULL AND (c.status != 'failed' OR ?)"
+    rows = connection.execute(_OPEN.format(through), (asker.runs, not failed, number, asker.runs))
     return {item: count for item, count in rows if count > 0}
 
 

@@ -90,12 +90,14 @@ def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -
         raise TableError(f"label set {chosen.name!r}: declare its labels (classify.labels)")
     items = frame[spec.id].to_list()
     if chosen.columns:
-        return _settled(_from_columns(frame, items, chosen, labels, none))
+        return _without_contradictions(_from_columns(frame, items, chosen, labels, none))
     known = LabelSet(labels, none=none or None)
-    return _settled(_from_lists(frame[chosen.column].to_list(), items, known, spec.separator))
+    return _without_contradictions(
+        _from_lists(frame[chosen.column].to_list(), items, known, spec.separator)
+    )
 
 
-def _settled(found: Labelled) -> Labelled:
+def _without_contradictions(found: Labelled) -> Labelled:
     """The labels without rows that name neither `none` nor a label, or both."""
     if not found.none:
         return found

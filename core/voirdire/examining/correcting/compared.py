@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import InputError
-from voirdire.examining.preferences import settle
+from voirdire.examining.preferences import combine_comparisons
 from voirdire.examining.preferences.table import COMPARISON
 from voirdire.examining.source import adjust, audit_of, inputs_of
 
@@ -62,13 +62,13 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
 
 
 def _wins(table: pl.DataFrame) -> pl.DataFrame:
-    """One row a settled comparison, with what the file says of how it was chosen."""
+    """One row a comparison, with what the file says of how it was chosen."""
     facts = [name for name in tables.FACTS if name in table.columns]
     said = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.col(name).drop_nulls().first() for name in facts
     )
     won = (pl.col("score").sign() + 1) / 2
-    found = settle(table).with_columns(won.alias("score"))
+    found = combine_comparisons(table).with_columns(won.alias("score"))
     return found.select(*COMPARISON, "score").join(
         said, on=COMPARISON, how="left", maintain_order="left"
     )

@@ -232,8 +232,8 @@ def item_section(runs: LabelRuns, final: pl.DataFrame, item: str) -> Section:
             for run, labels in enumerate(named)
         ]
         own = final.filter((pl.col("rater") == matrix.rater) & (pl.col("item") == item))
-        settled = own["labels"].to_list()[0] if own.height else None
-        last = "; ".join(settled) if settled else str(own["category"].cast(pl.String)[0])
+        labels = own["labels"].to_list()[0] if own.height else None
+        last = "; ".join(labels) if labels else str(own["category"].cast(pl.String)[0])
         rows.append((matrix.rater, *said, *[None] * (most - len(said)), last))
     columns = (text("Annotator"), *(text(f"Run {n}") for n in range(1, most + 1)), text("Final"))
     return Section(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.differing import Compared, settled
+from voirdire.examining.differing import Compared, majority_answers
 from voirdire.examining.labels.matrix import matrix_of_ratings
 from voirdire.examining.labels.scores import label_scores
 from voirdire.stats import fleiss_kappa, joint_agreement
@@ -228,7 +228,7 @@ def agreement_of_methods(
     ratings: pl.DataFrame, gold: str, labels: Sequence[str], kinds: Mapping[str, str]
 ) -> Section:
     """How far the methods agree with one another, all of them and by kind."""
-    answers = settled(ratings, labels).filter(pl.col("rater") != gold)
+    answers = majority_answers(ratings, labels).filter(pl.col("rater") != gold)
     rows = []
     for label in labels:
         own = answers.filter(pl.col("attribute") == label)

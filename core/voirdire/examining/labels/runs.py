@@ -127,7 +127,7 @@ def runs_of_ratings(
         tuple(matrix_of_ratings(wanted, rater, names) for rater in raters),
         entries,
     )
-    return _settled(found, contradiction)
+    return _consistent(found, contradiction)
 
 
 def runs_of_replies(
@@ -192,7 +192,7 @@ def runs_of_replies(
         ),
         _entries(frame, read),
     )
-    return _settled(found, contradiction)
+    return _consistent(found, contradiction)
 
 
 def label_replies(folder: str | Path) -> pl.DataFrame:
@@ -282,12 +282,16 @@ def _entries(frame: pl.DataFrame, read: Sequence[Parsed]) -> pl.DataFrame:
     return pl.concat([frame.select(*_KEYS), table[frame["which"].to_numpy()]], how="horizontal")
 
 
-def _settled(runs: LabelRuns, contradiction: Contradiction) -> LabelRuns:
+def _consistent(runs: LabelRuns, contradiction: Contradiction) -> LabelRuns:
     """Other beside a label is dropped; none beside a label is missing, or gives way to it."""
-    return replace(runs, matrices=tuple(_settle(one, runs, contradiction) for one in runs.matrices))
+    return replace(
+        runs, matrices=tuple(_consistent_matrix(one, runs, contradiction) for one in runs.matrices)
+    )
 
 
-def _settle(matrix: LabelMatrix, runs: LabelRuns, contradiction: Contradiction) -> LabelMatrix:
+def _consistent_matrix(
+    matrix: LabelMatrix, runs: LabelRuns, contradiction: Contradiction
+) -> LabelMatrix:
     none, other = runs.place(runs.none), runs.place(runs.other)
     values, statuses, first = matrix.values, matrix.statuses, matrix.first
     real = [at for at in range(len(runs.labels)) if at not in (none, other)]

@@ -1,4 +1,4 @@
-"""Preferences between two systems: read, settled, examined, and shown as sections."""
+"""Preferences between two systems: read, both orders combined, examined, shown as sections."""
 
 from voirdire.lazy import attach
 

@@ -14,6 +14,6 @@ from voirdire.examining.preferences.sections import preference_findings as prefe
 from voirdire.examining.preferences.sections import preference_sections as preference_sections
 from voirdire.examining.preferences.sections import shares_figure as shares_figure
 from voirdire.examining.preferences.source import preferences_alone as preferences_alone
+from voirdire.examining.preferences.table import combine_comparisons as combine_comparisons
 from voirdire.examining.preferences.table import holds_preferences as holds_preferences
 from voirdire.examining.preferences.table import preference_table as preference_table
-from voirdire.examining.preferences.table import settle as settle

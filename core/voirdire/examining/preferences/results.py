@@ -11,8 +11,8 @@ import polars as pl
 from voirdire.errors import TableError, duplicate
 from voirdire.examining.preferences.table import (
     MOST,
+    combine_comparisons,
     preference_table,
-    settle,
 )
 from voirdire.stats import (
     bradley_terry,
@@ -109,8 +109,8 @@ class Preferences:
     ----------
     table : DataFrame
         The preferences, as `preference_table` gives them.
-    settled : DataFrame
-        One row a comparison; see `settle`.
+    combined : DataFrame
+        One row a comparison; see `combine_comparisons`.
     cells : tuple of PreferenceCell
         Over all items.
     parts : mapping of str to tuple of PreferenceCell
@@ -120,7 +120,7 @@ class Preferences:
     """
 
     table: pl.DataFrame
-    settled: pl.DataFrame
+    combined: pl.DataFrame
     cells: tuple[PreferenceCell, ...]
     parts: dict[str, tuple[PreferenceCell, ...]]
     agreement: tuple[RaterPair, ...]
@@ -142,7 +142,7 @@ class Preferences:
             of all) and the lists ``attribute`` and ``score``.
         """
         key, score = ["item", "system_a", "system_b"], pl.col("score")
-        known = self.settled.filter(score.is_not_null())
+        known = self.combined.filter(score.is_not_null())
         means = known.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
         overall = pl.col("attribute").str.to_lowercase() == OVERALL.casefold()
         found = means.group_by(key, maintain_order=True).agg(
@@ -220,30 +220,30 @@ def examine_preferences(
     """
     options = _Options(level, resamples, seed)
     table = preference_table(table)
-    settled = settle(table)
-    parts = {} if groups is None else _parts(settled, groups, options)
+    combined = combine_comparisons(table)
+    parts = {} if groups is None else _parts(combined, groups, options)
     return Preferences(
         table=table,
-        settled=settled,
-        cells=tuple(_cells(settled, options)),
+        combined=combined,
+        cells=tuple(_cells(combined, options)),
         parts=parts,
-        agreement=tuple(_agreement(settled, options)),
+        agreement=tuple(_agreement(combined, options)),
         position=tuple(_position(table, options)),
-        strengths=tuple(_strengths(settled, options)),
+        strengths=tuple(_strengths(combined, options)),
     )
 
 
 def _parts(
-    settled: pl.DataFrame, groups: pl.DataFrame, options: _Options
+    combined: pl.DataFrame, groups: pl.DataFrame, options: _Options
 ) -> dict[str, tuple[PreferenceCell, ...]]:
     groups = groups.with_columns(pl.col("item").cast(pl.String))
     repeated = groups.filter(pl.col("item").is_duplicated())
     if repeated.height:
         raise duplicate("item", repeated["item"][0], "groups", error=TableError)
-    lost = settled.join(groups, on="item", how="anti")
+    lost = combined.join(groups, on="item", how="anti")
     if lost.height:
         raise TableError(f"groups: item {lost['item'][0]!r} was compared and has no group")
-    joined = settled.join(groups, on="item", how="left", maintain_order="left")
+    joined = combined.join(groups, on="item", how="left", maintain_order="left")
     names = [name for name in groups.columns if name != "item"]
     return {
         name: tuple(
@@ -261,9 +261,9 @@ def _values(column: pl.Series) -> list[Any]:
     return (found.sort() if isinstance(column.dtype, pl.Enum) else found).to_list()
 
 
-def _cells(settled: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:
+def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:
     keys = ("rater", "system_a", "system_b", "attribute")
-    for names, found in settled.group_by(keys, maintain_order=True):
+    for names, found in combined.group_by(keys, maintain_order=True):
         rater, a, b, attribute = (str(name) for name in names)
         scores, items = found["score"].to_numpy(), found["item"].to_numpy()
         repeated = found.filter(pl.col("score").is_not_null())["item"].is_duplicated().any()
@@ -286,10 +286,10 @@ def _count(found: pl.DataFrame, outcome: str) -> int:
     return int((found["outcome"] == outcome).sum())
 
 
-def _agreement(settled: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
+def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
     """Each pair of raters on each attribute; runs are averaged first."""
     keys = ("item", "system_a", "system_b", "attribute", "rater")
-    means = settled.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
+    means = combined.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
     raters = means["rater"].unique(maintain_order=True).to_list()
     if len(raters) < 2:
         return
@@ -319,11 +319,11 @@ def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
         yield PositionBias(str(names[0]), str(names[1]), effect)
 
 
-def _strengths(settled: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
+def _strengths(combined: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
     """Rankings on the overall attribute, or on each where there is none of that name."""
-    attributes: Sequence[str] = settled["attribute"].unique(maintain_order=True).to_list()
+    attributes: Sequence[str] = combined["attribute"].unique(maintain_order=True).to_list()
     overall = [name for name in attributes if name.casefold() == OVERALL.casefold()]
-    ranked = settled.filter(pl.col("attribute").is_in(overall or attributes))
+    ranked = combined.filter(pl.col("attribute").is_in(overall or attributes))
     for names, every in ranked.group_by("rater", "attribute", maintain_order=True):
         found = every.filter(pl.col("score").is_not_null())
         method = "percentile" if found["item"].is_duplicated().any() else "wald"

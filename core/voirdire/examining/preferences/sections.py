@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.examining.preferences.table import settle
+from voirdire.examining.preferences.table import combine_comparisons
 from voirdire.schema import Finding
 from voirdire.tabular import (
     Marked,
@@ -86,31 +86,31 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
     `table` is one of `preference_table`; `name` is what findings call it. What is missing is said
     of each rater.
     """
-    settled, first = settle(table), pl.col("shown_first")
+    combined, first = combine_comparisons(table), pl.col("shown_first")
     sides = (
         table.filter(first.is_not_null())
         .group_by("rater", "system_a", "system_b", maintain_order=True)
         .agg(first.n_unique().alias("sides"), pl.col("item").n_unique().alias("items"))
     )
     odd = {
-        "inconsistent_orders": settled.filter(pl.col("outcome") == "inconsistent"),
+        "inconsistent_orders": combined.filter(pl.col("outcome") == "inconsistent"),
         "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("items") > 1)),
         "order_unknown": table.filter(first.is_null()),
     }
     found = []
     for kind, rows in odd.items():
         severity, message, consequence = _FINDINGS[kind]
-        said = message.format(n=rows.height, all=settled.height, rows=table.height)
+        said = message.format(n=rows.height, all=combined.height, rows=table.height)
         if rows.height:
             places = _places(rows)
             found.append(Finding(kind, severity, name, rows.height, places, said, consequence))
-    return (*found, *_missing(table, settled))
+    return (*found, *_missing(table, combined))
 
 
-def _missing(table: pl.DataFrame, settled: pl.DataFrame) -> Iterator[Finding]:
+def _missing(table: pl.DataFrame, combined: pl.DataFrame) -> Iterator[Finding]:
     """A finding a rater with comparisons that have no score, and what became of them."""
     blank = table.filter(pl.col("score").is_null())
-    for (rater,), own in settled.group_by("rater", maintain_order=True):
+    for (rater,), own in combined.group_by("rater", maintain_order=True):
         lost = own.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
         if lost.is_empty():
             continue

@@ -1,4 +1,4 @@
-"""Preferences of any origin in one form, and the two orders of a comparison settled."""
+"""Preferences of any origin in one form, and the two orders of a comparison combined."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def preference_table(
     return _one_direction(found).select(*PREFERENCES, *kept)
 
 
-def settle(table: pl.DataFrame) -> pl.DataFrame:
+def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
     """One row a comparison (`COMPARISON`), its two orders put together where both were asked.
 
     Adds ``score`` (null unless the outcome is ok), ``outcome`` (``ok``, ``inconsistent``: the two
     orders disagree on the winner, which is no tie; ``half_missing``, ``missing``), ``opposite``
     (whether the orders name opposite winners, and not one a tie) and ``orders``. The rules are
-    those of `voirdire.parsing.settle_orders`; where only one order was asked its score stands.
+    those of `voirdire.parsing.combine_orders`; where only one order was asked its score stands.
     """
     sign = pl.col("score").sign()
     known = pl.col("score").count()

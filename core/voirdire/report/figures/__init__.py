@@ -9,12 +9,9 @@ from voirdire.report.figures import (
     _bars,
     _bland_altman,
     _components,
-    _dumbbells,
-    _exclusion,
-    _forest,
+    _estimates,
     _heatmaps,
     _sections,
-    _strips,
 )
 
 if TYPE_CHECKING:
@@ -28,12 +25,12 @@ __all__ = ["draw_figures", "save_figures"]
 
 _FIGURES: tuple[Callable[[Examination], Drawing | None], ...] = (
     _heatmaps.draw,
-    _forest.draw,
-    _dumbbells.draw,
+    _estimates.draw_intervals,
+    _estimates.draw_bias,
     _bland_altman.draw,
     _bars.draw,
-    _strips.draw,
-    _exclusion.draw,
+    _estimates.draw_left_out,
+    _estimates.draw_exclusion,
 )
 #: The files that figures may be saved as.
 _FILES = re.compile(

@@ -94,7 +94,7 @@ def study_of_session(folder: Path) -> Study:
     if is_session(folder) and not any(map(_holds_rows, (ratings, folder / "preferences.parquet"))):
         raise InputError(
             f"session {folder} holds no score: the parser of its raters breaks on every reply; "
-            f"mend it, then voirdire session reparse {folder}"
+            f"correct it, then run voirdire session reparse {folder}"
         )
     # Human ratings that the study names lie beside the file it was run from, not in the session.
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")

@@ -1,0 +1,248 @@
+"""Estimates of each judge and attribute as points and intervals, one row each.
+
+All intervals of ICC(C,1); the bias; ICC with each system left out, and before and after exclusion.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.figures._rows import Rows, label_rows, rows_of
+from voirdire.report.figures._style import (
+    COLOURS,
+    HOLLOW,
+    INK,
+    MUTED,
+    RULE,
+    SHADE,
+    Drawing,
+    colour_of,
+    finish,
+    margins,
+    marker_of,
+    new_figure,
+    shorten,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.examining.examination import Examination, PairResult
+
+_SAID = {
+    "f": "F",
+    "percentile": "percentile",
+    "exact": "exact",
+    "bca": "BCa",
+}
+_LEFT_END = -0.5
+#: A system is named where leaving it out moves the ICC by this much.
+_NAMED = 0.05
+_FORMS = (("icc_c1", "ICC(C,1)"), ("icc_a1", "ICC(A,1)"))
+
+
+def draw_intervals(examination: Examination) -> Drawing:
+    """One row a judge and attribute; the methods stand above one another in it."""
+    rows = rows_of(examination)
+    methods = _methods(rows)
+    with styled():
+        figure = new_figure(rows.height + 0.95)
+        axes = figure.subplots()
+        margins(figure, left=rows.left, top=0.45, bottom=0.45)
+        _draw_bands(axes)
+        for at, method in enumerate(methods):
+            _draw_method(axes, rows, method, at, len(methods))
+        values = [result.icc_c1 for result in rows.results]
+        axes.plot(values, rows.places, "|", color=INK, ms=9, mew=1.1, label="estimate", zorder=4)
+        label_rows(axes, rows)
+        axes.set_xlim(_LEFT_END, 1.0)
+        axes.set_xlabel("ICC(C,1)")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(methods) + 1,
+                    handletextpad=0.5, columnspacing=1.4, borderaxespad=0.3)  # fmt: skip
+    return finish(
+        figure,
+        "forest",
+        "All intervals of ICC(C,1)",
+        f"Beside the F interval stand bootstrap intervals over {examination.units}, which are "
+        "known to be too short where these are few. Shading marks the bands of Koo and Li from "
+        f"0.50, 0.75 and 0.90; an arrowhead means that the interval goes on to the left.{rows.cut}",
+    )
+
+
+def _methods(rows: Rows) -> list[str]:
+    found = {i.interval.method for result in rows.results for i in result.ci if i.form == "C,1"}
+    return [name for name in _SAID if name in found]
+
+
+def _draw_bands(axes: Any) -> None:
+    for low, strength in ((0.5, 0.55), (0.75, 1.0), (0.9, 1.6)):
+        axes.axvspan(low, 1.0, color=SHADE, alpha=min(strength, 1.0), lw=0, zorder=0)
+        axes.axvline(low, color=RULE, lw=0.5, zorder=0)
+
+
+def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> None:
+    low, high = _bounds(rows, method)
+    offset = (at - (count - 1) / 2) * 0.19
+    places = np.array(rows.places) + offset
+    colour = colour_of(at)
+    axes.hlines(places, np.maximum(low, _LEFT_END), high, color=colour, lw=1.3, zorder=3)
+    axes.plot(high, places, marker_of(at), color=colour, ms=2.6, label=_SAID[method], zorder=3)
+    inside = low >= _LEFT_END
+    axes.plot(low[inside], places[inside], marker_of(at), color=colour, ms=2.6, zorder=3)
+    cut = low < _LEFT_END
+    axes.plot(np.full(cut.sum(), _LEFT_END), places[cut], "<", color=colour, ms=4, clip_on=False)
+
+
+def _bounds(rows: Rows, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = [result.interval("C,1", method) for result in rows.results]
+    pairs = [(np.nan, np.nan) if i is None else (i.low, i.high) for i in found]
+    low, high = np.array(pairs).T
+    return low, high
+
+
+def draw_bias(examination: Examination) -> Drawing:
+    """One row a judge and attribute."""
+    rows = rows_of(examination)
+    study = examination.study
+    low, high = study.rubric.scale
+    margin = study.margins.bias * (high - low)
+    human = np.array([result.human_mean for result in rows.results])
+    judge = np.array([result.judge_mean for result in rows.results])
+    places = np.array(rows.places)
+    with styled():
+        figure = new_figure(rows.height + 0.95)
+        axes = figure.subplots()
+        margins(figure, left=rows.left, top=0.45, bottom=0.45)
+        axes.barh(places, 2 * margin, 0.62, human - margin, color=COLOURS[2], alpha=0.28, lw=0,
+                  label=f"within ±{margin:.2g} points")  # fmt: skip
+        axes.hlines(places, human, judge, color=MUTED, lw=1.2, zorder=2)
+        axes.plot(human, places, "o", mfc=HOLLOW, mec=INK, mew=1.1, ms=5, label="reference")
+        axes.plot(judge, places, "D", color=COLOURS[1], ms=4.4, label="judge", zorder=3)
+        label_rows(axes, rows)
+        spread = np.concatenate([human - margin, human + margin, judge])
+        known = spread[np.isfinite(spread)]
+        if known.size:
+            room = 0.03 * (high - low)
+            axes.set_xlim(max(known.min(), low) - room, min(known.max(), high) + room)
+        axes.grid(axis="x")
+        axes.set_xlabel(f"mean score on a scale of {low:g} to {high:g}")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handletextpad=0.5,
+                    columnspacing=1.4, borderaxespad=0.3)  # fmt: skip
+    return finish(
+        figure,
+        "bias",
+        "Bias",
+        f"Mean over {examination.units} of the reference (circle) and of the judge (diamond). The "
+        "bar marks "
+        f"differences of at most {100 * study.margins.bias:g} % of the scale's width; the "
+        f"verdict asks that the whole interval of the bias lie in it.{rows.cut}",
+    )
+
+
+def draw_left_out(examination: Examination) -> Drawing | None:
+    """One strip a judge and attribute; None where nothing was left out."""
+    rows = rows_of(examination)
+    if not any(result.loo_c1 for result in rows.results):
+        return None
+    with styled():
+        figure = new_figure(rows.height + 0.95)
+        axes = figure.subplots()
+        margins(figure, left=rows.left, top=0.45, bottom=0.45, right=0.3)
+        points = [
+            (value, place)
+            for result, place in zip(rows.results, rows.places, strict=True)
+            for value in result.loo_c1.values()
+            if math.isfinite(value)
+        ]
+        if points:
+            axes.plot(*zip(*points, strict=True), "o", color=COLOURS[0], alpha=0.55, ms=3.6, mew=0,
+                      label="one system left out")  # fmt: skip
+        axes.plot([r.icc_c1 for r in rows.results], rows.places, "|", color=INK, ms=9, mew=1.2,
+                  label="all systems")  # fmt: skip
+        _leave_room(axes, [*(value for value, _ in points), *(r.icc_c1 for r in rows.results)])
+        label_rows(axes, rows)
+        _name_extremes(axes, rows, examination)
+        axes.grid(axis="x")
+        axes.set_xlabel("ICC(C,1)")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.3)
+    return finish(
+        figure,
+        "leave_one_out",
+        "Leave one system out",
+        "Each dot is the ICC(C,1) of the remaining systems. A dot far from the line means that "
+        "the value hangs on a single system, which is named where it moves the ICC by 0.05 or "
+        f"more.{rows.cut}",
+    )
+
+
+def _leave_room(axes: Any, values: list[float]) -> None:
+    """Room for names on both sides."""
+    known = [value for value in values if math.isfinite(value)]
+    if known:
+        low, high = min(known), max(*known, 1.0)
+        width = max(high - low, _NAMED)
+        axes.set_xlim(low - 0.22 * width, high + 0.18 * width)
+
+
+def _name_extremes(axes: Any, rows: Rows, examination: Examination) -> None:
+    """The system whose absence moves the value most."""
+    for result, place in zip(rows.results, rows.places, strict=True):
+        known = {name: v for name, v in result.loo_c1.items() if math.isfinite(v)}
+        if not known:
+            continue
+        name = max(known, key=lambda system: abs(known[system] - result.icc_c1))
+        shift = known[name] - result.icc_c1
+        if abs(shift) >= _NAMED:
+            label = shorten(examination.study.system(name).label or name, 18)
+            axes.annotate(
+                label, (known[name], place), (-4 if shift < 0 else 4, 0),
+                textcoords="offset points", ha="right" if shift < 0 else "left", va="center",
+                size=6.2, color=MUTED,
+            )  # fmt: skip
+
+
+def draw_exclusion(examination: Examination) -> Drawing | None:
+    """Two panels of dumbbells; None where no judge leaves anything out."""
+    rows = rows_of(examination)
+    if not any(_before(result, "icc_c1") is not None for result in rows.results):
+        return None
+    with styled():
+        figure = new_figure(rows.height + 0.95)
+        panels = figure.subplots(ncols=2)
+        margins(figure, left=rows.left, top=0.45, bottom=0.45, wspace=0.08)
+        for axes, (key, title) in zip(panels, _FORMS, strict=True):
+            _draw_panel(axes, rows, key)
+            axes.set_xlabel(title)
+        panels[1].set_yticks([])
+        for text in panels[1].texts:
+            text.set_visible(False)
+        panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.3)
+    return finish(
+        figure,
+        "exclusion",
+        "Before and after exclusion",
+        "Hollow: with every system. Filled: without the systems that the judge is told to leave "
+        "out because it made them. The gap shows self-preference, or merely what one system fewer "
+        f"does.{rows.cut}",
+    )
+
+
+def _draw_panel(axes: Any, rows: Rows, key: str) -> None:
+    after = [getattr(result, key) for result in rows.results]
+    before = [_before(result, key) for result in rows.results]
+    start = [math.nan if value is None else value for value in before]
+    axes.hlines(rows.places, start, after, color=MUTED, lw=1.1)
+    axes.plot(start, rows.places, "o", mfc=HOLLOW, mec=INK, mew=1.0, ms=4.6, label="all systems")
+    axes.plot(after, rows.places, "o", color=COLOURS[0], ms=4.2, label="own systems left out")
+    label_rows(axes, rows)
+    axes.grid(axis="x")
+
+
+def _before(result: PairResult, key: str) -> float | None:
+    """The value without exclusion, as the examination kept it."""
+    kept = result.without_exclusion
+    return None if kept is None else float(getattr(kept, key))

@@ -26,7 +26,7 @@ from voirdire.study import build_study
 
 
 def voirdire(*args, cwd):
-    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
         [sys.executable, "-m", "voirdire", *map(str, args)],
         capture_output=True, text=True, cwd=cwd, env=env, check=False,
@@ -254,12 +254,21 @@ def test_the_commands_print_write_and_gate(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "judgements are worth" in " ".join(done.stdout.split())
+    picture = done.stdout.splitlines()
+    at = picture.index("score, judge")
+    assert [line.split()[0] for line in picture[at + 1 : at + 4]] == [
+        "Labels",
+        "Judge",
+        "Corrected",
+    ]
+    assert all("●" in line and "├" in line for line in picture[at + 1 : at + 4])
     assert "requirement met: corrected_mean_low>=2" in done.stdout
     found = json.loads((tmp_path / "out" / "corrected.json").read_text())
     assert found["schema_version"] == 1
     assert found["scores"][0]["found"]["n_labelled"] == 120
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"corrected.html", "corrected.md", "corrected.tex", "corrected.csv"} <= names
+    assert {"corrected_section_1.svg", "corrected_section_2.svg"} <= names
     with (tmp_path / "out" / "corrected.csv").open() as file:
         row = next(csv.DictReader(file))
     one = found["scores"][0]["found"]
@@ -415,7 +424,8 @@ def test_comparisons_as_a_command(tmp_path):
     assert "Win rates by humans" in done.stdout
     assert "requirement met: corrected_win_rate_low@new over old>=0.5" in done.stdout
     page = (tmp_path / "out" / "corrected.html").read_text()
-    assert "Win rate by the labels alone, by the judge alone, and corrected." in page
+    assert "Win rate by the labels alone, by the judge alone, and corrected" in page
+    assert "├" in done.stdout
     with pytest.raises(InputError, match="--compare has no meaning"):
         correct(tmp_path / "p.csv", reference=["human"], compare=[("new", "old")])
     with pytest.raises(InputError, match="--by and --cluster are for ratings"):

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 from voirdire import PluginError
 from voirdire.examining import examine
@@ -18,6 +19,7 @@ from voirdire.examining.preferences import examine_preferences, means_figure, sh
 from voirdire.report import write_outputs
 from voirdire.report.figures import draw_figures
 from voirdire.report.figures._sections import draw
+from voirdire.report.sections import print_sections
 from voirdire.tabular import Section, SectionFigure, Table, count
 
 ONE = SectionFigure("bars", ("first", "second"), (("won", (0.25, 0.5)), ("lost", (0.75, 0.5))))
@@ -55,7 +57,7 @@ def bars_of(monkeypatch, figure):
     return seen
 
 
-@pytest.mark.parametrize("kind", ["bars", "grouped_bars", "lines"])
+@pytest.mark.parametrize("kind", ["bars", "grouped_bars", "lines", "intervals"])
 @pytest.mark.parametrize(("labels", "series"), [(1, 1), (6, 8), (19, 3), (3, 12)])
 def test_nothing_is_cut_at_any_size(kind, labels, series):
     rng = np.random.default_rng(labels * series)
@@ -67,6 +69,7 @@ def test_nothing_is_cut_at_any_size(kind, labels, series):
         ),
         x="Labels",
         y="F1",
+        intervals=((((0.1, 0.9),) * labels,) * series) if kind == "intervals" else (),
     )
     drawing = drawn(figure)
     image = pixels(drawing)
@@ -95,6 +98,69 @@ def test_what_is_unknown_is_left_blank_and_nothing_known_is_no_figure():
 def test_a_series_has_a_value_for_each_label():
     with pytest.raises(PluginError, match="series 'a' has 1 values for 2 labels"):
         SectionFigure("bars", ("x", "y"), (("a", (1.0,)),))
+
+
+WHISKERS = SectionFigure(
+    "intervals", ("Safety", "Tone"), (("people", (3.0, 4.0)), ("judge", (5.0, math.nan))),
+    intervals=(((2.0, 4.0), None), ((4.5, 5.0), None)),
+)  # fmt: skip
+
+
+def test_points_stand_on_their_intervals(monkeypatch):
+    from matplotlib.axes import Axes
+
+    seen, vlines = [], Axes.vlines
+
+    def spy(self, x, low, high, **more):
+        seen.append((np.asarray(x), np.asarray(low), np.asarray(high)))
+        return vlines(self, x, low, high, **more)
+
+    monkeypatch.setattr(Axes, "vlines", spy)
+    assert drawn(WHISKERS) is not None
+    (x, low, high), (other, *_) = seen
+    assert (low.tolist(), high.tolist()) == ([2, 4], [4, 4])
+    assert (x < other).all()
+
+
+def test_intervals_belong_to_their_kind_and_to_each_label():
+    with pytest.raises(PluginError, match=r"'intervals' needs intervals of 2 series and 2 labels"):
+        replace(WHISKERS, intervals=WHISKERS.intervals[:1])
+    with pytest.raises(PluginError, match=r"'bars' needs intervals of 0 series"):
+        replace(WHISKERS, kind="bars")
+
+
+def on_a_terminal(figure, width, *, leading=True, encoding="utf-8"):
+    text = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    told = Section("Means", "", (), (figure,), leading=leading)
+    print_sections("Title", (told,), console=Console(file=text, width=width))
+    text.seek(0)
+    return text.read()
+
+
+def test_a_terminal_draws_the_intervals_of_a_leading_section():
+    lines = on_a_terminal(WHISKERS, 50).splitlines()
+    at = lines.index("Safety")
+    people, judge, tone, *_ = lines[at + 1 :]
+    # 33 columns from 2 to 5: 3 stands at 10.67, 4 at 21.33, 4.5 at 26.67; values at the right.
+    assert people == "  people " + "├──────────●─────────┤".ljust(33) + "3.00".rjust(8)
+    assert judge == "  judge  " + (" " * 27 + "├────●").ljust(33) + "5.00".rjust(8)
+    assert tone == "Tone"
+    assert lines[at + 5] == "  judge  –"
+    assert lines[-1].split() == ["2.00", "5.00"]
+    plain = on_a_terminal(WHISKERS, 50, encoding="ascii")
+    assert "|----------*---------|" in plain
+    assert "Safety" not in on_a_terminal(WHISKERS, 30)
+    assert "Safety" not in on_a_terminal(WHISKERS, 50, leading=False)
+
+
+def test_a_terminal_says_how_many_more_intervals_there_are():
+    many = replace(
+        WHISKERS, labels=tuple(f"attribute {n}" for n in range(20)),
+        series=(("people", (3.0,) * 20),), intervals=(((2.0, 4.0),) * 20,),
+    )  # fmt: skip
+    said = on_a_terminal(many, 60)
+    assert ("attribute 15" in said, "attribute 16" in said) == (True, False)
+    assert "and 4 more: see the report" in said
 
 
 def test_a_report_holds_the_figures_of_sections_even_without_judges(example_study, tmp_path):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "number", "share", "interval", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-FigureKind = Literal["bars", "grouped_bars", "lines"]
+FigureKind = Literal["bars", "grouped_bars", "lines", "intervals"]
 
 #: What a cell without a value says.
 MISSING = "–"
@@ -238,9 +238,10 @@ class SectionFigure:
 
     Attributes
     ----------
-    kind : {"bars", "grouped_bars", "lines"}
+    kind : {"bars", "grouped_bars", "lines", "intervals"}
         `bars` stacks the series on each label, `grouped_bars` sets them side by side, `lines` joins
-        each series from label to label.
+        each series from label to label, and `intervals` draws a point with its interval for each
+        series of a label. Those of a leading section are drawn on a terminal too.
     labels : tuple of str
         Along the horizontal axis.
     series : tuple of (str, tuple of float)
@@ -249,11 +250,14 @@ class SectionFigure:
         What the axes are.
     caption : str
         How to read it; the section's text where it is empty.
+    intervals : tuple of tuple
+        Of kind `intervals` alone: for each series an interval for each label, a pair (low, high) or
+        a result with `low` and `high`; None where there is none.
 
     Raises
     ------
     PluginError
-        A series without exactly one value for each label.
+        A series without exactly one value, or interval, for each label; intervals of another kind.
     """
 
     kind: FigureKind
@@ -262,6 +266,7 @@ class SectionFigure:
     x: str = ""
     y: str = ""
     caption: str = ""
+    intervals: tuple[tuple[Bounds | tuple[float, float] | None, ...], ...] = ()
 
     def __post_init__(self) -> None:
         for name, values in self.series:
@@ -270,6 +275,21 @@ class SectionFigure:
                     f"figure: series {name!r} has {len(values)} values for "
                     f"{len(self.labels)} labels"
                 )
+        wanted = len(self.series) if self.kind == "intervals" else 0
+        sizes = [len(own) for own in self.intervals]
+        if sizes != [len(self.labels)] * wanted:
+            raise PluginError(
+                f"figure: kind {self.kind!r} needs intervals of {wanted} series and "
+                f"{len(self.labels)} labels, got series of {sizes}"
+            )
+
+    def ends(self, series: int) -> tuple[tuple[float, float], ...]:
+        """The interval of each label; a value without one is its own interval."""
+        values = self.series[series][1]
+        return tuple(
+            (value, value) if is_missing(one) else bounds(one)
+            for one, value in zip(self.intervals[series], values, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from voirdire.files import write_text
@@ -16,7 +17,7 @@ from voirdire.report._records import plain
 from voirdire.report._words import SEVERITIES, legible, plural
 from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.shown import terminal, visible
-from voirdire.tabular import Marked, Spread, Table, bounds, is_missing
+from voirdire.tabular import MISSING, Marked, Spread, Table, bounds, is_missing, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
     from voirdire.report.figures._style import Drawing
     from voirdire.schema import Finding
-    from voirdire.tabular import Section
+    from voirdire.tabular import Section, SectionFigure
 
 FORMATS = ("html", "md", "tex", "csv", "json")
 #: Rows of a table that a terminal shows; files hold all.
 MOST_ROWS = 16
+#: Columns of a picture of intervals: a narrower window gets the table alone.
+_NARROWEST, _WIDEST = 24, 64
 SCHEMA_VERSION = 1
 
 
@@ -74,8 +77,52 @@ def print_section(
         more = len(table.rows[most:]) if most is not None else 0
         if more:
             console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+    for figure in section.figures:
+        if figure.kind == "intervals" and section.leading:
+            _print_intervals(figure, console, most)
     if said and section.text:
         console.print(Text(visible(section.text), style="dim"))
+
+
+def _print_intervals(figure: SectionFigure, console: Console, most: int | None) -> None:
+    """Draw each value as a point on its interval, a line each, all on one scale."""
+    names = [visible(name) for name, _ in figure.series]
+    margin = max(map(cell_len, names)) + 3
+    width = min(console.width - margin - 8, _WIDEST)
+    drawn = [end for at in range(len(names)) for ends in figure.ends(at) for end in ends]
+    known = [end for end in drawn if not is_missing(end)]
+    if width < _NARROWEST or not known:
+        return
+    low, high = min(known), max(known)
+    step = (high - low or 1.0) / (width - 1)
+    shown = len(figure.labels) if most is None else max(most // len(names), 1)
+    for place, label in enumerate(figure.labels[:shown]):
+        console.print(Text(visible(label), style="bold"))
+        for at, name in enumerate(names):
+            value = figure.series[at][1][place]
+            line = Text(f"  {name}".ljust(margin - cell_len(name) + len(name)))
+            if is_missing(value):
+                console.print(line.append(MISSING))
+                continue
+            columns = [round((x - low) / step) for x in (*figure.ends(at)[place], value)]
+            line.append(_strip(*columns).ljust(width))
+            console.print(line.append(number_text(value, 2).rjust(8)))
+    scale = number_text(low, 2), number_text(high, 2)
+    console.print(" " * margin + scale[0] + scale[1].rjust(width - len(scale[0])), style="dim")
+    if len(figure.labels) > shown:
+        console.print(f"and {len(figure.labels) - shown} more: see the report", style="dim")
+
+
+def _strip(low: int, high: int, value: int) -> str:
+    """A point on its interval, from its first column to its last.
+
+    >>> _strip(2, 8, 5), _strip(3, 3, 3)
+    ('  ├──●──┤', '   ●')
+    """
+    cells = [" "] * low + ["─"] * (high - low + 1)
+    cells[low], cells[high] = "├", "┤"
+    cells[value] = "●"
+    return "".join(cells)
 
 
 def json_text(record: Any) -> str:

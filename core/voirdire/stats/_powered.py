@@ -61,6 +61,12 @@ class Columns:
             return int(np.count_nonzero(rows))
         return len(np.unique(self.cluster[rows]))
 
+    def count(self, rows: Flags) -> int:
+        """How many items some rows are of."""
+        if self.sides == 1:
+            return int(np.count_nonzero(rows))
+        return len(np.unique(self.item[rows]))
+
     @property
     def at_an_end(self) -> bool:
         """Whether nearly all labels lie at one end of the scale, where their spread says little."""
@@ -124,32 +130,40 @@ class Fit:
 def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
     """Weight, value and variances; `alone`: no other groups to pool the spread with."""
     every = _sums(data)
-    own = every[(every[..., _W] > 0).any(-1)]
+    own = every[every[..., _W].any(-1)]
     total = every.sum(0)
     if not (total[:, _W] > 0).all():
         return Fit(*[math.nan] * 9)
     has = own[..., _W] > 0
     flat = every.reshape(len(every), -1)
-    world = _World(
-        (flat.T @ flat).reshape(2 * (data.sides, 7)), _judge_spread(data),
-        data.weights is not None,
-    )  # fmt: skip
-    weight = 0.0
+    # The whole first, then all without each labelled cluster in turn.
+    out = np.concatenate([np.zeros((1, *total.shape)), own])
+    sums = total - out
+    of_y, of_f = (_parts(sums, column, _W) for column in (_Y, _F))
+    weights = np.zeros(len(sums))
     if has.sum(0).min() >= _FEWEST:
-        weight = float(world.weight(total, np.zeros_like(total), _shared(has)))
-    of_y, of_f = (_product(own, _parts(total, column, _W)) for column in (_Y, _F))
+        pairs = has[:, :, None] & has[:, None, :]
+        shared = pairs.sum(0) - np.concatenate([np.zeros((1, *pairs.shape[1:])), pairs])
+        world = _World(
+            (flat.T @ flat).reshape(2 * (data.sides, 7)), _judge_spread(data),
+            data.weights is not None,
+        )  # fmt: skip
+        weights = world.weight(sums, out, shared, of_y, of_f)
+        weights = weights * (weights[0] > 0)
+    weight = float(weights[0])
+    values, alone_values = _value(sums, weights), _value(sums, np.zeros(len(sums)))
+    parts_y, parts_f = _product(own, of_y[0]), _product(own, of_f[0])
     if method == "normal":
-        left = _Spread(float(((of_y - weight * of_f) ** 2).sum()), _freedom(of_y**2, has))
-        plain = _Spread(float((of_y**2).sum()), left.df)
+        left = _Spread(float(((parts_y - weight * parts_f) ** 2).sum()), _freedom(parts_y**2, has))
+        plain = _Spread(float((parts_y**2).sum()), left.df)
     else:
-        left, plain = _left_out(world, own, total, fitted=weight > 0)
+        left, plain = _left_out(values[1:], has), _left_out(alone_values[1:], has)
     more, most = _lifts(data, weight, method) if alone else (0.0, 0.0)
     rest = left.variance + more
     return Fit(
-        float(_value(total, np.asarray(weight))), weight,
-        rest + weight**2 * _unlabelled_variance(every, method), rest,
-        left.df - 1 if weight > 0 else left.df, float(_value(total, np.asarray(0.0))),
-        plain.variance + most, plain.df, _correlation(data, of_y, of_f), left.third,
+        float(values[0]), weight, rest + weight**2 * _unlabelled_variance(every, method), rest,
+        left.df - 1 if weight > 0 else left.df, float(alone_values[0]), plain.variance + most,
+        plain.df, _correlation(data, parts_y, parts_f), left.third,
     )  # fmt: skip
 
 
@@ -205,15 +219,17 @@ class _World:
     spread: Floats
     weighted: bool
 
-    def weight(self, sums: Floats, out: Floats, shared: Floats) -> Floats:
+    def weight(
+        self, sums: Floats, out: Floats, shared: Floats, of_y: Floats, of_f: Floats
+    ) -> Floats:
         """The weight of least variance, in [0, 1], of (..., S, 7) sums that lack `out`.
 
-        `shared` counts labelled clusters by pairs of sides, (..., S, S). The judge's own spread is
-        taken over all rows, labelled or not: of few labels it would be noise.
+        `shared` counts labelled clusters by pairs of sides, (..., S, S); `of_y` and `of_f` are the
+        `_parts` of both. The judge's own spread is taken over all rows, labelled or not: of few
+        labels it would be noise.
         """
         live = sums[..., _N] > 0
-        of_y = _parts(sums, _Y, _W)
-        of_f = np.where(live[..., None], _parts(sums, _F, _W), 0.0)
+        of_f = np.where(live[..., None], of_f, 0.0)
         of_r = np.where(live[..., None], _parts(sums, _R, _N), 0.0)
         factor = shared / np.maximum(shared - 1, 1)
 
@@ -240,8 +256,7 @@ class _World:
         # Two sides that a judge scores alike leave a cost of rounding, and no weight; so do labels
         # without a bearing on it, whose gain would be rounding.
         least = _STILL * np.trace(others + own, axis1=-2, axis2=-1)
-        with np.errstate(all="ignore"):
-            found = np.where(cost > least, np.nan_to_num(gain / cost), 0.0)
+        found = np.divide(gain, cost, out=np.zeros_like(gain), where=cost > least)
         return np.where(found > _STILL, np.minimum(found, 1.0), 0.0)
 
 
@@ -255,9 +270,11 @@ def _sums(data: Columns) -> Floats:
     )  # fmt: skip
     cell = data.cluster * data.sides + data.side
     size = clusters * data.sides
-    found = np.stack([np.bincount(cell, weights=c, minlength=size) for c in columns], 1)
-    found = np.concatenate([found, np.sqrt(found[:, [_W, _N]])], 1)
-    return np.asarray(found.reshape(clusters, data.sides, 7), float)
+    found = np.empty((size, 7))
+    for at, values in enumerate(columns):
+        found[:, at] = np.bincount(cell, weights=values, minlength=size)
+    np.sqrt(found[:, [_W, _N]], out=found[:, _ROOT_W:])
+    return found.reshape(clusters, data.sides, 7)
 
 
 def _parts(sums: Floats, column: int, size: int) -> Floats:
@@ -272,7 +289,7 @@ def _parts(sums: Floats, column: int, size: int) -> Floats:
 
 def _product(sums: Floats, parts: Floats) -> Floats:
     """(clusters,) parts in a mean."""
-    return np.asarray((sums * parts).sum((-2, -1)))
+    return np.asarray(sums.reshape(len(sums), -1) @ parts.ravel())
 
 
 def _all(pairs: Floats) -> Floats:
@@ -281,37 +298,24 @@ def _all(pairs: Floats) -> Floats:
 
 def _value(sums: Floats, weight: Floats) -> Floats:
     """The estimate from summed columns."""
-    judged = sums[..., _F] / sums[..., _W]
+    # A side whose only labelled cluster is left out has no value, and no interval either.
     with np.errstate(all="ignore"):
+        judged = sums[..., _F] / sums[..., _W]
         others = np.where(sums[..., _N] > 0, sums[..., _R] / sums[..., _N], judged)
-    sides = sums[..., _Y] / sums[..., _W] + weight[..., None] * (others - judged)
+        sides = sums[..., _Y] / sums[..., _W] + weight[..., None] * (others - judged)
     return np.asarray(sides @ _SIGNS[: sums.shape[-2]])
 
 
-def _left_out(
-    world: _World, own: Floats, total: Floats, *, fitted: bool
-) -> tuple[_Spread, _Spread]:
-    """Of the estimate and of the labels alone, leaving out each labelled cluster in turn.
-
-    The weight is fitted anew each time, unless it is 0.
-    """
-    has = own[..., _W] > 0
+def _left_out(values: Floats, has: Flags) -> _Spread:
+    """Of an estimate, from its values without each labelled cluster in turn."""
     if has.sum(0).min() < 2:
-        return _Spread(math.nan, 0.0), _Spread(math.nan, 0.0)
-    without, k = total - own, _fellows(has)
-    weights = np.zeros(len(own))
-    if fitted:
-        shared = _shared(has) - (has[:, :, None] & has[:, None, :])
-        weights = world.weight(without, own, shared)
-
-    def spread(values: Floats) -> _Spread:
-        away = values - values.mean()
-        parts = (k - 1) / k * away**2
-        # A value without one cluster lies on the other side of it: hence the sign.
-        third = -float((((k - 1) * away / k) ** 3).sum())
-        return _Spread(float(parts.sum()), _freedom(parts, has), third)
-
-    return spread(_value(without, weights)), spread(_value(without, np.zeros(len(own))))
+        return _Spread(math.nan, 0.0)
+    k = _fellows(has)
+    away = values - values.mean()
+    parts = (k - 1) / k * away**2
+    # A value without one cluster lies on the other side of it: hence the sign.
+    third = -float((((k - 1) * away / k) ** 3).sum())
+    return _Spread(float(parts.sum()), _freedom(parts, has), third)
 
 
 def _shared(has: Flags) -> Floats:
@@ -330,9 +334,11 @@ def _freedom(parts: Floats, has: Flags) -> float:
     Clusters of the one side, of the other and of both are samples of their own: Welch (1947) and
     Satterthwaite. A single kind has its number of clusters less one.
     """
-    kinds, at = np.unique(has, axis=0, return_inverse=True)
-    counts, sums = np.bincount(at.ravel()), np.bincount(at.ravel(), weights=parts)
-    if len(kinds) == 1 or not sums.sum() > 0:
+    if has.shape[1] == 1:
+        return float(len(has) - 1)
+    kinds = has @ np.arange(1, has.shape[1] + 1)
+    counts, sums = np.bincount(kinds), np.bincount(kinds, weights=parts)
+    if np.count_nonzero(counts) == 1 or not sums.sum() > 0:
         return float(has.sum(0).min() - 1)
     return float(sums.sum() ** 2 / (sums**2 / np.maximum(counts - 1, 1)).sum())
 
@@ -362,10 +368,10 @@ def _unlabelled_variance(every: Floats, method: Method) -> float:
 
     What clusters with some labels add to it is in the variance by leaving these out.
     """
-    others = every[(every[..., _W] == 0).all(-1)]
-    total = every.sum(0)
+    others = every[~every[..., _W].any(-1)]
     if not len(others):
         return 0.0
+    total = every.sum(0)
     parts = np.where((total[:, _N] > 0)[:, None], _parts(total, _R, _N), 0.0)
     squares = _product(others, parts) ** 2
     if method == "t":

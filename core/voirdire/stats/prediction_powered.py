@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -348,13 +349,12 @@ def _weights(probabilities: Any, labels: Floats) -> Floats | None:
 
 def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Corrected:
     known = data.labelled
-    items = len(np.unique(data.item[known]))
+    items = data.count(known)
     n = 0 if math.isnan(fit.value) else items
-    rest = len(np.unique(data.item)) - items
+    rest = data.count(np.ones_like(known)) - items
     clusters = data.groups(known)
     human = _mean_estimate("human mean", fit.human, fit.human_variance, fit.human_df, n, level)
-    judged = len(np.unique(data.item[data.judged]))
-    judge = _mean_estimate("judge mean", *judge_alone(data), judged, level)
+    judge = _mean_estimate("judge mean", *judge_alone(data), data.count(data.judged), level)
     reason = "no_data" if n == 0 else "too_few_items" if not fit.df >= 1 else None
     error = math.sqrt(fit.variance) if fit.variance >= 0 else math.nan
     interval = None
@@ -410,6 +410,7 @@ def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate
     return Estimate("effective labels", labels(r), (interval,), n=n, k=2)
 
 
+@lru_cache(maxsize=4096)
 def _quantile(df: float, level: float, method: Method) -> float:
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - slow to import
 

@@ -34,6 +34,8 @@ _HOW = (
     "labels and 1 where it tells all. Worth is the number of labels that would be as precise "
     "without the judge."
 )
+#: Rows up to which a picture shows each judge, and not all of them together alone.
+_PICTURED = 6
 _CEILING = (
     "Where few labels of one system happen to agree, its spread is taken from all systems, so that "
     "no interval claims a certainty that the labels do not give."
@@ -115,15 +117,16 @@ def _overall(found: Correction) -> Section:
 
 
 def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
-    """Human-only, judge-only and corrected means side by side, one group of bars an attribute."""
-    best = [row for row in rows if row.judge == TOGETHER] or list(rows)
+    """Labels alone, judge alone and corrected side by side, for each attribute and group."""
+    best = [row for row in rows if row.judge == TOGETHER] if len(rows) > _PICTURED else []
+    best = best or list(rows)
     labels = tuple(", ".join(filter(None, (
-        row.attribute, row.group, "" if row.judge == TOGETHER else row.judge,
+        row.attribute, row.group, row.judge,
     ))) for row in best)  # fmt: skip
     what = "Win rate" if best[0].wins else "Mean score"
     return (
         SectionFigure(
-            "grouped_bars",
+            "intervals",
             labels,
             (
                 ("Labels alone", tuple(row.found.human.value for row in best)),
@@ -131,7 +134,13 @@ def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
                 ("Corrected", tuple(row.found.value for row in best)),
             ),
             y=what,
-            caption=f"{what} by the labels alone, by the judge alone, and corrected.",
+            caption=f"{what} by the labels alone, by the judge alone, and corrected, each with the "
+            "interval that it claims.",
+            intervals=(
+                tuple(row.found.human.interval() for row in best),
+                tuple(row.found.judge.interval() for row in best),
+                tuple(row.found.interval for row in best),
+            ),
         ),
     )
 
@@ -139,6 +148,12 @@ def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
 def _by_group(found: Correction) -> Section:
     rows = [score for score in found.scores if score.group and not score.wins]
     name = "System" if found.by == "system" else found.by
+    attributes = dict.fromkeys(score.attribute for score in rows)
+    figures = tuple(
+        figure
+        for attribute in attributes
+        for figure in _figures([score for score in rows if score.attribute == attribute])
+    )
     return Section(
         f"By {found.by}",
         _CEILING,
@@ -159,6 +174,7 @@ def _by_group(found: Correction) -> Section:
                 ),
             ),
         ),
+        figures,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Figures of sections, from their specifications: bars stacked or side by side, and lines."""
+"""Figures of sections, from their specifications: bars, lines, and points with intervals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,11 @@ def draw(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
         figure = new_figure(1.9 + top + bottom)
         axes = figure.subplots()
         margins(figure, left=left, top=top, bottom=bottom)
-        _PAINT[spec.kind](axes, values, names)
+        if spec.kind == "intervals":
+            values = _intervals(axes, spec, names)
+        else:
+            _PAINT[spec.kind](axes, values, names)
+            axes.axhline(0, color=MUTED, lw=0.7)
         _finish_axes(axes, spec, values)
         _set_labels(axes, labels, slanted=slanted)
         if rows:
@@ -102,13 +106,25 @@ def _lines(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
                   ms=4.2, label=names[at])  # fmt: skip
 
 
+def _intervals(axes: Any, spec: SectionFigure, names: list[str]) -> NDArray[np.float64]:
+    """Points with their intervals, the series side by side; returns all values and ends."""
+    width = _band(len(spec.labels)) / len(spec.series)
+    drawn = []
+    for at, (_, values) in enumerate(spec.series):
+        x = np.arange(len(values)) + (at - (len(spec.series) - 1) / 2) * width
+        ends = np.array(spec.ends(at)).T
+        axes.vlines(x, *ends, color=colour_of(at), lw=1.4)
+        axes.plot(x, values, marker_of(at), color=colour_of(at), ms=4.6, label=names[at])
+        drawn += [np.array(values, float)[None], ends]
+    return np.concatenate(drawn)
+
+
 _PAINT = {"bars": _stacked, "grouped_bars": _grouped, "lines": _lines}
 
 
 def _finish_axes(axes: Any, spec: SectionFigure, values: NDArray[np.float64]) -> None:
     if np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
         axes.set_ylim(0, 1)
-    axes.axhline(0, color=MUTED, lw=0.7)
     axes.grid(axis="y")
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(spec.x)

@@ -173,6 +173,15 @@ STATEMENTS = [
     ("Answer: X\n\nHowever, looking at the tone again, I would", None, "length"),
     ("<answer>X</answer>\n\nBut on a second look,", None, "length"),
     ("I would first say X, then", None, "length"),
+    ("Answer: X\n\nUpdate: Y", "Y", "stop"),
+    ("Answer: X\nEDIT: Y", "Y", "stop"),
+    ("Answer: X\n\n**Final**\n\nAnswer: Y", "Y", "stop"),
+    ("## Answer\nX\n\n## Final answer\nY", "Y", "stop"),
+    ("verdict: Y # final", "Y", "stop"),
+    ("Answer: **Y** ✅", "Y", "stop"),
+    ('{"answer": "X", "revised": {"answer": "Y"}}', "Y", "stop"),
+    ("[[X]] vs [[Y]]", None, "stop"),
+    ("Answer: X\nThat said, considering", None, "length"),
 ]
 
 
@@ -274,6 +283,20 @@ def test_a_cut_never_makes_a_reading_surer(parser: str, shape: str) -> None:
     whole, _ = read(text, "stop")
     cut, _ = read(text, "length")
     assert cut in (whole, None)
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize(
+    "shape",
+    ["Answer: X.\nUpon reflection, I'd change that to Y.", "Answer: X\nerr, Y", "Answer: X\nSorry - Y",
+     "Answer: X... or rather Y", "Answer: X, or more precisely Y", "Was: X\nNow: Y",
+     "My colleague's verdict: X\nMy verdict: Y", "Worst answer: X\nAnswer: Y",
+     "Answer: X\n\n**Final**\n\nY", '{"answer": "X", "answer": "Y"}'],
+)  # fmt: skip
+def test_what_was_corrected_is_the_new_value_or_missing(parser: str, shape: str) -> None:
+    read, first, second = PARSERS[parser]
+    found, _ = read(shape.replace("X", first[0]).replace("Y", second[0]), "stop")
+    assert found in (second[1], None)
 
 
 def test_a_value_that_is_set_aside_is_not_taken() -> None:

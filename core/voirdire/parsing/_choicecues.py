@@ -96,7 +96,8 @@ _FAULTED = re.compile(
 )
 # "C? No.", "B or another", "A if he agrees".
 _RETRACTED = re.compile(
-    r"[\W_]{0,8}no[,:;.](?!\w)|[*_)]{0,3}\s?\?|\s+(?:or|if|unless)\b", re.IGNORECASE
+    r"[\W_]{0,8}no[,:;.](?!\w)|[*_)]{0,3}\s?\?|\s+(?:or|if|unless)\b|\s?[,….]{1,4}\s+or\b",
+    re.IGNORECASE,
 )
 # "Answer choices: A": what is offered, not what is chosen.
 _OFFERED = re.compile(

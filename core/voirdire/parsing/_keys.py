@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
+from voirdire.parsing._words import FINAL_MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -97,8 +98,10 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     """Declared key -> its values at the outermost level that holds it.
 
     At one level the key itself goes before ``Safety (reason)``, and a wrapper that names an answer
-    (*final*, *scores*) before others.
+    (*final*, *scores*) before others. An object under *final* or *revised* goes before all beside
+    it.
     """
+    tree = _final_part(tree, forms)
     found: dict[str, list[Any]] = {}
     level, nodes = [(False, tree)], 0
     for _ in range(_MAX_DEPTH):
@@ -120,6 +123,16 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
             break
         level = below
     return found
+
+
+def _final_part(tree: Any, forms: Mapping[str, str]) -> Any:
+    """The part of an object that a key marks as final, where all keys stand in it."""
+    pairs = pairs_of(tree) if isinstance(tree, dict) else ()
+    for key, value in pairs:
+        inner = _opened(value) if plain_key(key).startswith(FINAL_MARKS) else None
+        if isinstance(inner, dict) and any(match_key(k, forms) for k, _ in pairs_of(inner)):
+            return inner
+    return tree
 
 
 def names_its_score(keys: Iterable[str]) -> bool:

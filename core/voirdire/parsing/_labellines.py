@@ -20,7 +20,7 @@ _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 # "Final label:", "Answer:": a head after which the line is the answer, not a draft.
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
 # What parts entries: a comma, a slash, "as well as".
-_BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bas well as\b", re.IGNORECASE)
+_BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
 # "Anger - he shouts": spaces are asked for, since "self-blame" is one word.
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 # "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
@@ -61,7 +61,7 @@ _ASIDE = re.compile(
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
 _NO_ANSWER = re.compile(
     r"\W*(?:[^\W\d]+\s+){0,2}?(?:no|not|absent|excluded|rejected|ruled\s+out|considered|possible|available"
-    r"|candidates?|without|unlikely|format|template|examples?)(?:\s+[^\W\d]+){0,2}\W*",
+    r"|candidates?|without|unlikely|format|template|examples?|worst|wrong|incorrect|least)(?:\s+[^\W\d]+){0,2}\W*",
     re.IGNORECASE,
 )
 # "The text shows none of these": no label, whatever is listed behind.
@@ -84,11 +84,12 @@ _SUPPOSES = re.compile(
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
 # "Another judge would say: Fear": a head that leaves the answer to somebody else.
 _OF_OTHERS = re.compile(
-    r"\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
+    r"\b(?:colleague|judge|rater|annotator|reviewer|human|assistant|model|expert)['’]s\b"
+    r"|\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
     re.IGNORECASE,
 )
-# "Anger or Fear": alternatives, of which none is chosen.
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
+# "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.
+_OR = re.compile(r"\b(?:or|vs|versus)\b", re.IGNORECASE)
 # "Anger (he shouts), and Fear (he hides)": where a further label may begin.
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
 # "Second label: Fear" in the middle of a line.
@@ -230,7 +231,12 @@ def is_empty_slot(cue: str, body: str) -> bool:
 def _is_taken_back(forms: Sequence[str]) -> bool:
     """Whether the words behind a label deny or weigh it: *absent*, *is not shown*, *low*, *0.3*."""
     first = forms[0] if forms else "-"
-    if {"yes", "no"} <= set(forms[:2]) or first in _NOT or first in _DEGREES or first.isdigit():
+    if (
+        {"yes", "no"} <= set(forms[:2])
+        or first in (*_NOT, "wrong", "incorrect")
+        or first in _DEGREES
+        or first.isdigit()
+    ):
         return True
     return first in _STATES and not (_DENIES | _WEIGHED).isdisjoint(forms)
 

@@ -70,7 +70,7 @@ _ENDS = re.compile(
     r"\n|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
 )
 # What joins a field to the next one is no part of it: "4, and".
-_JOINS = re.compile(r"(?:[\s,•#\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
+_JOINS = re.compile(r"(?:[\s,•#✅✔✓☑\ufe0f\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 # The word right before a key, as "final" in "Final **Empathy**".
 _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."

@@ -28,7 +28,10 @@ FOREIGN_VERDICTS = (
     *("评分", "分数", "得分", "答案", "スコア", "評価", "점수", "평점"),
 )
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
-FINAL_NOUNS = ("final", "finally", "revised", "corrected", "correction", "updated", "amended")
+FINAL_NOUNS = (
+    *("final", "finally", "revised", "corrected", "correction", "updated", "amended"),
+    *("edit", "update"),
+)
 DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary", "tentative", "tentatively")
 #: Joined to a noun by a sign they say the same: ``final_answer``, ``<revised_score>``.
 FINAL_MARKS = ("final", "revised", "corrected", "updated", "amended", "adjusted")
@@ -51,7 +54,7 @@ _DRAFT_CLAUSE = (
 )
 # "2 at first", "[[2]] draft.", "2 (tentative)", "2 was my first guess".
 _DRAFT_BEHIND = re.compile(
-    r"[\s*_,(\[–—-]*(?:(?:was|is|being|as|for|only|just)\s+)?(?:(?:my|the|an?)\s+)?"
+    r"[ \t*_,(\[–—-]*(?:(?:was|is|being|as|for|only|just)\s+)?(?:(?:my|the|an?)\s+)?"
     r"(?:at\s+first|initial(?:ly)?|draft|first\s+(?:pass|draft|guess|impression|thought)|tentative(?:ly)?"
     r"|preliminary|provisional(?:ly)?|to\s+(?:begin|start)\s+with|originally"
     r"|before\s+(?:the\s+)?(?:review|reflection|revision|discussion)"
@@ -60,10 +63,13 @@ _DRAFT_BEHIND = re.compile(
 )
 # "4 is my final score", "4 (revised)", "4 after review".
 _FINAL_BEHIND = re.compile(
-    r"[\s*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected|amended"
+    r"[ \t*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected|amended"
     r"|after\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
     re.IGNORECASE,
 )
+# One word, behind which its sentence ends.
+_ONE_WORD = r"[*_\"'`(\[]{0,3}(?:[^\W_]|[./+-]){1,12}[*_\"'`)\]]{0,3}"
+_SENTENCE_ENDS = r"(?=\s*(?:[.!](?:\s|$)|\n|$))"
 # Second thoughts: what stands before them does not count any more. The first kind may begin a
 # clause, the second begins a sentence, for it also occurs in what a text is about.
 _SECOND_THOUGHTS = (
@@ -78,10 +84,11 @@ _SECOND_THOUGHTS = (
     + r")\s+(?:is|should))"
     r"|(?:(?:sorry|apologies|oh|no)[,.!:;–—-]*\s+)?i\s+meant\b"
     r"|(?:sorry|apologies)[,.!:;–—-]*\s+(?:that|this|it|the\s+\w+)\s+should\b"
-    r"|(?:on|after)\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
+    r"|(?:on|upon|after)\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
     r"|inspection|reading|re-?reading)|on\s+an?\s+(?:second|further|closer|deeper)\s+(?:look|glance)"
     r"|(?:looking|reading|going|thinking)\s+(?:[\w']+\s+){0,4}again\b"
-    r"|i\s+(?:now\s+)?(?:change|revise|correct|amend|update)\s+(?:this|that|it|my)\b"
+    rf"|(?:err?|sorry|apologies|whoops)(?=[\s,.:;…–—-]{{1,4}}{_ONE_WORD}{_SENTENCE_ENDS})"
+    r"|i(?:['’]d|\s+would)?\s+(?:now\s+)?(?:change|revise|correct|amend|update)\s+(?:this|that|it|my)\b"
     r"|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
     r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change))"
 )
@@ -116,11 +123,11 @@ TURNS_AT_ONCE = re.compile(
 )
 # "Sorry, I meant Y.", "That should be Y.", "On second thought, Y": one word, and its sentence ends.
 # "On second thought, no" is no answer of no.
-_ONE_WORD = r"[*_\"'`(\[]{0,3}(?:[^\W_]|[./+-]){1,12}[*_\"'`)\]]{0,3}"
 AMENDS = re.compile(
     rf"(?:(?:\bi\s+meant|\bshould\s+(?:be|have\s+been)|\bmake\s+(?:that|it))\s+(?:an?\s+)?(?P<meant>{_ONE_WORD})"
-    r"|\b(?:on\s+second\s+thoughts?|(?:scratch|strike)\s+that)[\s,.:;–—-]{1,4}"
-    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD}))(?=\s*(?:[.!](?:\s|$)|\n|$))",
+    r"|(?:\b(?:on\s+second\s+thoughts?|(?:scratch|strike)\s+that)"
+    r"|(?:^|[.!?…\n])[ *_]{0,3}(?:err?|sorry|apologies|whoops|oops))[\s,.:;…–—-]{1,4}"
+    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD})){_SENTENCE_ENDS}",
     re.IGNORECASE,
 )
 _SEPARATORS = r"[ \t*_`,:=(\[$\\\"'–—-]"
@@ -157,7 +164,7 @@ OTHER_VALUE = re.compile(_OTHER_VALUE, re.IGNORECASE)
 _ASIDE = re.compile(
     rf"{_OTHER_VALUE}"
     r"|,\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^,;.\n]{1,60}"
-    r"|(?<=\w)[*_\"'”)]*\s+(?:rather\s+than|instead\s+of|because|since)\s[^\n]*",
+    r"|(?<=\w)[*_\"'”)]*\s+(?:rather\s+than|instead\s+of|because|since|#)\s[^\n]*",
     re.IGNORECASE,
 )
 #: What a reply struck out says nothing.
@@ -205,13 +212,13 @@ def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
 
 def _rank_of_section(text: str, at: int) -> Rank:
     """What the heading above a statement makes of it: ``## Draft``, ``**Final ratings**``."""
-    ends, ranks = _headings(text)
+    ends, ranks = headings(text)
     last = bisect_right(ends, at) - 1
     return ranks[last] if last >= 0 and at - ends[last] < _SECTION else "said"
 
 
 @lru_cache(maxsize=16)
-def _headings(text: str) -> tuple[list[int], list[Rank]]:
+def headings(text: str) -> tuple[list[int], list[Rank]]:
     """Where the headings of a text end, and what each makes of its section."""
     ends, ranks = list[int](), list[Rank]()
     for each in _HEADING.finditer(text):

@@ -28,7 +28,9 @@ from voirdire.parsing._words import (
     SAYS_DRAFT,
     TAKES_BACK,
     TURNS,
+    TURNS_AT_ONCE,
     VERDICTS,
+    headings,
 )
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
@@ -48,6 +50,8 @@ _NONE_OF = re.compile(
     r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2})\W*",
     re.IGNORECASE,
 )
+# "Was: Anger", "Before: Anger": what stood before.
+_BEFORE = re.compile(r"\W*(?:was|before|previously|earlier|old|originally)\W*", re.IGNORECASE)
 #: Heads of the answer beside the words of verdict that all parsers know.
 _HEADS = (*VERDICTS, *FOREIGN_VERDICTS, "labels", "answers", "category", "categories", "class")
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
@@ -71,6 +75,8 @@ _ANSWERS = (FINAL_MARKS, ("answer",), ("labels",))
 _FIRST_TRY = re.compile(
     rf"(?:{'|'.join(DRAFT_MARKS)})(?:(?:label|answer|verdict|choice|category|categorie|classe)s?)?$"
 )
+#: Keys of an object that hold the one answer: with two values it is none.
+_KEYS = ("answer", "finalanswer", "label", "labels", "finallabel", "finallabels")
 _FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
 
@@ -180,7 +186,8 @@ def _is_data(source: Source) -> bool:
     """Whether objects or lists answer; in running text ``[[Anger]]`` is a box and no list."""
     trees = source.reading.values
     boxes = [t for t in trees if isinstance(t, list) and len(t) == 1 and isinstance(t[0], list)]
-    return bool(trees) and not (source.reading.mixed and len(boxes) == len(trees))
+    in_text = source.reading.mixed or len(trees) > 1
+    return bool(trees) and not (in_text and len(boxes) == len(trees))
 
 
 def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
@@ -259,6 +266,8 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         pairs = pairs_of(tree)
         if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
             return
+        if any(len({str(v) for k, v in pairs if plain_key(k) == form}) > 1 for form in _KEYS):
+            yield None  # one key with two values
         answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
         for key, value in next(filter(None, answers), pairs):
             yield from _of_pair(key, value, labels, depth)
@@ -288,8 +297,9 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if (said := _from_statements(source.text, labels)) is not None:
         return said if said.labels or said.explicit_none else None
-    text = _of_one_text(_behind_second_thoughts(source.text.strip()))
-    if not source.keep_cut and TURNS.search(text.rpartition("\n")[2]):
+    text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
+    last = text.rpartition("\n")[2]
+    if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
         text = ""  # another label was to follow
     raw = text.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
@@ -320,13 +330,20 @@ def _behind_second_thoughts(text: str) -> str:
     return text[ends[-1] :] if ends else text
 
 
+def _in_final_section(text: str, labels: LabelSet) -> str:
+    """What stands below the last heading that says it is final, where it names a label."""
+    below = [text[end:] for end, rank in zip(*headings(text), strict=True) if rank == "final"]
+    named = below and any(read_line(labels, line).labels for line in below[-1].splitlines())
+    return below[-1] if named else text
+
+
 def _is_draft(line: str) -> bool:
     """Whether a line gives a first try only: *Initial label: Anger*."""
     said = verdicts(line, _HEADS)
     if said:
         return all(each.rank == "draft" for each in said)
     head, colon, _ = line.partition(":")
-    return bool(colon) and SAYS_DRAFT.search(head) is not None
+    return bool(colon) and (SAYS_DRAFT.search(head) or _BEFORE.fullmatch(head)) is not None
 
 
 def _of_one_text(text: str) -> str:

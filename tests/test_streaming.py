@@ -544,6 +544,173 @@ def test_values_off_the_scale_on_no_grid_are_missing(tmp_path):
         examined(path, streaming=True, off_scale="error")
 
 
+STUDY = """
+name = "calls"
+[rubric]
+scale = [1, 5]
+[[rubric.attributes]]
+name = "quality"
+[[systems]]
+name = "s0"
+family = "acme"
+[[systems]]
+name = "s1"
+[[systems]]
+name = "s2"
+[[panel]]
+name = "human1"
+kind = "human"
+[[panel]]
+name = "human2"
+kind = "human"
+[[panel]]
+name = "human3"
+kind = "human"
+[[panel]]
+name = "judge_a"
+family = "acme"
+excludes = []
+[data]
+reference = ["human1", "human2", "human3"]
+[[data.sources]]
+path = "people.parquet"
+score = "stars"
+subgroup = "region"
+[[data.sources]]
+path = "judge.parquet"
+rater = "judge_a"
+[margins]
+bias = 0.02
+[gate]
+at = 4
+"""
+
+
+def test_a_study_in_front_of_a_stream(tmp_path):
+    """Its columns, scale, panel, family, subgroups, gate and margins hold, as in memory."""
+    frame = ratings(items=500, per_cluster=0).with_columns(
+        region=pl.when(pl.col("item").hash(0) % 3 == 0).then(pl.lit("north")).otherwise(None)
+    )
+    judge = pl.col("rater") == "judge_a"
+    frame.filter(~judge).rename({"score": "stars"}).write_parquet(tmp_path / "people.parquet")
+    frame.filter(judge).drop("rater", "region").write_parquet(tmp_path / "judge.parquet")
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    streamed, whole = (voirdire.examine(path, streaming=one, resamples=0) for one in (True, False))
+    assert streamed.study == whole.study
+    assert "streamed" in {one.kind for one in streamed.findings}
+    states = [[(v.use, v.target, v.state, v.reason) for v in e.verdicts] for e in (streamed, whole)]
+    assert states[0] == states[1]
+    (one,), (other,) = streamed.evidence, whole.evidence
+    names = {part.name for part in other.components}
+    assert {"FAM", "SUB", "SUBITEM", "GREAD", "SENS"} <= names
+    for a, b in zip(one.components, other.components, strict=True):
+        assert (a.name, a.state, a.reason, a.at) == (b.name, b.state, b.reason, b.at)
+        assert a.estimate == pytest.approx(b.estimate, rel=1e-4, abs=1e-5, nan_ok=True), a.name
+    assert streamed.results[0].icc_c1 == pytest.approx(whole.results[0].icc_c1, rel=1e-12)
+    path.write_text(STUDY.replace('"people.parquet"', '"peo*.parquet"'))
+    assert voirdire.examine(path, resamples=0).results[0].n_pairs == whole.results[0].n_pairs
+    with pytest.raises(InputError, match=r"--score names a column.*\[\[data.sources\]\]"):
+        voirdire.examine(path, streaming=True, columns={"score": "stars"})
+    second = '[[panel]]\nname = "judge_b"\n[[panel]]\nname = "both"\nuse = "jury"\n'
+    path.write_text(f'{STUDY}{second}members = ["judge_a", "judge_b"]\n')
+    with pytest.raises(InputError, match=r"a jury \(both\) is no sum over parts"):
+        voirdire.examine(path, streaming=True)
+
+
+@pytest.mark.parametrize("loose", [(), ("human1",)])
+def test_the_audit_is_that_in_memory(tmp_path, loose):
+    """But for the places, which no count knows, and what needs single responses."""
+    frame = uneven(ratings(items=120, per_cluster=0, missing=0.1), loose)
+    judge, item = pl.col("rater") == "judge_a", pl.col("item").str.slice(1).cast(pl.Int64)
+    constant = pl.when(pl.col("rater") == "human3").then(2.0).otherwise("score")
+    off = pl.when(judge & (item % 9 == 0)).then(8.0).otherwise("score")
+    between = pl.when(judge & (item % 7 == 0)).then(2.5).otherwise("score")
+    frame = frame.with_columns(score=constant)
+    frame = frame.with_columns(score=between).with_columns(score=off)
+    renamed = pl.when(judge & (item >= 70)).then("item").otherwise(pl.lit("x") + pl.col("item"))
+    frame = frame.with_columns(item=pl.when(judge).then(renamed).otherwise("item"))
+    other = pl.when(pl.col("rater") == "human2").then(pl.lit("S1")).otherwise("system")
+    frame = frame.with_columns(
+        system=pl.when(pl.col("system") == "s1").then(other).otherwise("system")
+    )
+    frame = frame.filter(~judge | (pl.col("system") != "s2"))
+    frame.write_parquet(tmp_path / "people.parquet")
+    path = tmp_path / "study.toml"
+    panel = "".join(f'[[panel]]\nname = "{name}"\nkind = "human"\n' for name in RATERS[:3])
+    path.write_text(
+        'name = "odd"\n[rubric]\nscale = [1, 5]\nstep = 1\n[[rubric.attributes]]\n'
+        f'name = "quality"\n{panel}[[panel]]\nname = "judge_a"\n[[panel]]\nname = "gone"\n'
+        '[[data.sources]]\npath = "people.parquet"\n'
+    )
+    streamed, whole = (voirdire.examine(path, streaming=one, resamples=0) for one in (True, False))
+    left = {"streamed", "responses_unrated", "ids_unmatched", "unlabelled"}
+    if loose:  # how many of these lie between levels is not counted
+        left.add("between_levels")
+
+    def said(found, *but):
+        return sorted(
+            (one.kind, one.severity, one.table, one.count, sorted(one.message.split()))
+            for one in found.findings
+            if one.kind not in {*left, *but}
+        )
+
+    assert said(streamed) == said(whole)
+    kinds = {one[0] for one in said(whole)}
+    assert kinds >= {
+        "out_of_scale", "missing_scores", "constant_rater", "names_alike", "system_missing",
+        "rater_missing",
+    }  # fmt: skip
+    (a,), (b,) = (
+        [one for one in found.findings if one.kind == "ids_unmatched"]
+        for found in (streamed, whole)
+    )
+    assert (a.severity, a.table, a.count) == ("blocking", "judge_a", b.count)
+    assert a.message == b.message.partition(" Ids")[0]
+    states = [[(v.use, v.state, v.reason) for v in found.verdicts] for found in (streamed, whole)]
+    assert states[0] == states[1]
+    assert {reason for *_, reason in states[0]} == {"blocked"}
+    path.write_text(path.read_text() + '[data]\noff_scale = "error"\n')
+    with pytest.raises(TableError, match="judge_a gave 8 on quality, off the scale 1 to 5"):
+        voirdire.examine(path, streaming=True)
+
+
+def test_composites_are_those_in_memory(tmp_path):
+    """Of two attributes, one of them with runs and gaps; also where ratings are dealt out first."""
+    first = ratings(items=200, per_cluster=0).with_columns(run=1)
+    second = ratings(items=200, per_cluster=0, seed=5).with_columns(attribute=pl.lit("tone"), run=1)
+    again = second.filter(pl.col("rater") == "judge_a").with_columns(
+        run=2, score=6 - pl.col("score")
+    )
+    frame = pl.concat([first, second, again], how="diagonal_relaxed")
+    write_layout([frame], tmp_path / "layout", rows=frame.height, part_rows=300)
+    frame.write_parquet(tmp_path / "all.parquet")
+    panel = "".join(f'[[panel]]\nname = "{name}"\nkind = "human"\n' for name in RATERS[:3])
+    text = (
+        'name = "two"\n[rubric]\nscale = [1, 5]\ncomposites = {both = ["quality", "tone"]}\n'
+        '[[rubric.attributes]]\nname = "quality"\n[[rubric.attributes]]\nname = "tone"\n'
+        f'[[systems]]\nname = "s0"\n[[systems]]\nname = "s1"\n[[systems]]\nname = "s2"\n{panel}'
+        '[[panel]]\nname = "judge_a"\n[[data.sources]]\npath = "{}"\n'
+    )
+    found = []
+    for source in ("all.parquet", "layout"):
+        path = tmp_path / "study.toml"
+        path.write_text(text.replace("{}", source))
+        found.append(voirdire.examine(path, streaming=True, resamples=0))
+    path.write_text(text.replace("{}", "all.parquet"))
+    whole = voirdire.examine(path, resamples=0)
+    for streamed in found:
+        (one,), (other,) = streamed.composites, whole.composites
+        for name in ("attribute", "n_pairs", "n_expected", "n_systems"):
+            assert getattr(one, name) == getattr(other, name), name
+        for name in ("icc_c1", "icc_a1", "bias", "ccc", "mse", "mae"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-11), name
+        for a, b in zip(streamed.system_means, whole.system_means, strict=True):
+            assert a.composites["both"] == pytest.approx(b.composites["both"], rel=1e-12)
+        assert len(streamed.results) == 2
+        assert [one.attribute for one in streamed.verdicts] == [v.attribute for v in whole.verdicts]
+
+
 def test_what_is_no_stream_says_so(tmp_path):
     path = tmp_path / "ratings.csv"
     ratings(items=30).write_csv(path)

@@ -314,6 +314,8 @@ def centred(
         mean = summed(there, cell, n_cells) / n[:, None]
     mean[n < least] = np.nan
     found: Floats = vectors - mean[cell]
+    if weight is not None:  # where weights are fractions, a constant is not quite its own mean
+        found[np.abs(found) <= 1e-13 * np.abs(vectors)] = 0.0
     if unbiased:
         found *= np.sqrt(n / np.maximum(n - 1, 1))[cell][:, None]
     if not whole:

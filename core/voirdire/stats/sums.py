@@ -218,6 +218,8 @@ class ClusterMoments(Result):
         steps = np.zeros((rank, len(total)))
         if kept.any():
             steps = (vectors[:, kept] * np.sqrt(values[kept] * rank / n)).T
+            # What is the same in all clusters, such as none at all, stays so to the last bit.
+            steps[:, np.diag(spread) == 0] = 0.0
         table = np.concatenate([total / n + steps, total / n - steps])
         weight = np.full(2 * rank, self.units / (2 * rank))
         return ClusterSums(np.arange(2 * rank), table, weight, self.seen)

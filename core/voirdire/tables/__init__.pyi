@@ -11,6 +11,7 @@ from voirdire.tables._inputs import read_responses as read_responses
 from voirdire.tables._load import read_tables as read_tables
 from voirdire.tables._off_scale import apply_off_scale as apply_off_scale
 from voirdire.tables._scale import infer_scale as infer_scale
+from voirdire.tables._shape import status_of as status_of
 from voirdire.tables._tables import FACTS as FACTS
 from voirdire.tables._tables import RATERS as RATERS
 from voirdire.tables._tables import RATINGS as RATINGS
@@ -20,6 +21,7 @@ from voirdire.tables._tables import plural as plural
 from voirdire.tables._xlsx import write_jsonl as write_jsonl
 from voirdire.tables._xlsx import write_xlsx as write_xlsx
 from voirdire.tables.auditing import audit as audit
+from voirdire.tables.auditing import audit_counts as audit_counts
 from voirdire.tables.examples import Example as Example
 from voirdire.tables.examples import check_pool as check_pool
 from voirdire.tables.examples import overlap as overlap

@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -111,7 +112,12 @@ class _Buckets:
 
 
 def write_layout(
-    batches: Iterable[pl.DataFrame], folder: str | Path, *, rows: int, part_rows: int = PART_ROWS
+    batches: Iterable[pl.DataFrame],
+    folder: str | Path,
+    *,
+    rows: int,
+    part_rows: int = PART_ROWS,
+    composites: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Part, ...]:
     """Write tidy ratings as parts of whole items; with clusters, of whole clusters.
 
@@ -124,6 +130,8 @@ def write_layout(
         Where ``attribute=A/part-<hash>.parquet`` are to lie.
     rows : int
         About how many ratings there are, so that parts come out at `part_rows`.
+    composites : mapping, optional
+        Name -> attributes: parts of their means are written besides.
 
     Returns
     -------
@@ -156,10 +164,36 @@ def write_layout(
         return tuple(
             part
             for frame in buckets.read()
-            for part in _write_bucket(frame, folder, {"whole": key, "set": name}, part_rows)
+            for part in _write_bucket(
+                with_composites(frame, composites), folder, {"whole": key, "set": name}, part_rows
+            )
         )
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Tidy ratings of whole items and, behind them, those on composites of attributes.
+
+    The mean over the attributes of a rater's means over its runs; missing if one of them is.
+    """
+    mean = pl.col("score").mean()
+    cell = [name for name in ("item", "system", "rater") if name in frame.columns]
+    facts = [name for name in ("cluster", "subgroup") if name in frame.columns]
+    whole = frame.group_by(*cell, "attribute").agg(
+        mean, *(pl.col(name).drop_nulls().first() for name in facts)
+    )
+    found = [frame]
+    for name, parts in composites.items():
+        own = whole.filter(pl.col("attribute").is_in(list(parts)))
+        there = pl.col("score").count() == len(parts)
+        made = own.group_by(cell).agg(
+            pl.when(there).then(mean).alias("score"),
+            *(pl.col(fact).drop_nulls().first() for fact in facts),
+        )
+        blank = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+        found.append(made.with_columns(attribute=pl.lit(name), status=blank, run=pl.lit(1)))
+    return pl.concat(found, how="diagonal_relaxed") if composites else frame
 
 
 def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:
@@ -283,8 +317,9 @@ def tidy_batches(
     files : sequence of Path
         Parquet or CSV.
     named : mapping
-        Part of a rating -> its column; others are found by their usual names. Of the other keys
-        of a source `words` and `assume` say what texts among the scores stand for.
+        Part of a rating -> its column; others are found by their usual names. `rater` may be the
+        name of the one rater of a file instead. Of the other keys of a source `words` and `assume`
+        say what texts among the scores stand for.
     notes : list of Finding
         Texts that count as missing are added to it.
 
@@ -299,9 +334,16 @@ def tidy_batches(
     for file in files:
         lazy = _scan(file)
         have = lazy.collect_schema().names()
-        columns = {part: find(part, have, named.get(part), str(file)) for part in _LONG}
+        said = named.get("rater")
+        alone = said if said is not None and said not in have else None
+        columns = {
+            part: None
+            if alone and part == "rater"
+            else find(part, have, named.get(part), str(file))
+            for part in _LONG
+        }
         for part in _NEEDED:
-            if columns[part] is None:
+            if columns[part] is None and not (alone and part == "rater"):
                 raise NotSummableError(
                     f"{file}: there is no column of the {part}s of a row (columns: "
                     f"{listed(have)}): name it by --{part}, or read the file without --streaming "
@@ -311,7 +353,8 @@ def tidy_batches(
         if len({column for _, column in used}) < len(used):  # `answer` may be score and status
             used = [(p, c) for p, c in used if p != "status" or c != columns["score"]]
         start = 0
-        chosen = lazy.select(pl.col(column).alias(part) for part, column in used)
+        whose = [] if alone is None else [pl.lit(alone).alias("rater")]
+        chosen = lazy.select(*(pl.col(column).alias(part) for part, column in used), *whose)
         texts = _Texts(chosen, file, str(columns["score"]), named, notes)
         for batch in chosen.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
             yield _tidy(batch, file, start, texts)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, NotSummableError, TableError
+from voirdire.errors import InputError, NotSummableError
 from voirdire.examining.inputs import Inputs
 from voirdire.examining.measures import measured
 from voirdire.examining.panel import check_panel, panel_of
 from voirdire.examining.ratings.results import RatingsPart
-from voirdire.examining.source import adjust
+from voirdire.examining.source import adjust, by_severity
+from voirdire.examining.streaming.auditing import audit_stream
+from voirdire.examining.streaming.parts import system_in
 from voirdire.examining.streaming.passes import (
     SAMPLED,
     Asked,
@@ -34,14 +36,15 @@ from voirdire.examining.streaming.results import (
 )
 from voirdire.examining.streaming.source import READING, parts_of
 from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_cases
+from voirdire.examining.verdict.gathering import blocked_pairs
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.executors import open_executor
 from voirdire.schema import Finding
 from voirdire.stats.sums import Linear
-from voirdire.tables import RATINGS, from_frame
+from voirdire.tables import RATINGS, from_frame, read_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from voirdire.examining.examination import Measure, PairResult
     from voirdire.examining.panel import Panel
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from voirdire.examining.verdict.judging import Judged
     from voirdire.protocols import Executor
     from voirdire.study import Gate, Study
+    from voirdire.tables import Tables
     from voirdire.tables.partitioned import Part
 
 #: Replicates of the Poisson bootstrap at most: each draws a weight for every cluster.
@@ -107,6 +111,8 @@ def examine_stream(
             parts_of(stream, columns, notes) as parts,
             open_executor(workers or "threads", insecure=insecure) as executor,
         ):
+            if gate is None and stream.study is not None:
+                gate = stream.study.gate
             taken = Taken() if gate is None else Taken(gate.at)
             found = executor.map_reduce(partial(first_sums, taken=taken), parts)
             reading = {key: columns[key] for key in READING if key in columns}
@@ -116,6 +122,8 @@ def examine_stream(
             if again != taken:
                 taken = again
                 found = executor.map_reduce(partial(first_sums, taken=taken), parts)
+            odd = audit_stream(found, _without_notes(inputs), inputs.panel, study)
+            inputs = replace(inputs, findings=by_severity((*inputs.findings, *odd)))
             return _examined(study, inputs, parts, found, taken, executor)
     except NotSummableError:
         if stream.asked:
@@ -123,27 +131,23 @@ def examine_stream(
         return None
 
 
-def _on_scale(taken: Taken, found: FirstSums, study: Study, panel: Panel) -> Taken:
-    """How scores on no grid must be read: with those off the scale as missing, if there are any.
+def _without_notes(inputs: Inputs) -> Tables:
+    """The tables of the sample, whose findings stand among those of the inputs already."""
+    if inputs.tables is None:
+        raise InputError(f"{inputs.study.name}: there are no ratings")
+    return replace(inputs.tables, findings=())
 
-    Raises
-    ------
-    TableError
-        There are, and the study says that this is an error.
-    """
+
+def _on_scale(taken: Taken, found: FirstSums, study: Study, panel: Panel) -> Taken:
+    """How scores on no grid must be read: with those off the scale as missing, if there are any."""
     scale, policy = panel.scale, study.data.off_scale
-    for attribute, patterns in found.patterns.items():
-        if policy == "keep" or patterns.moments is None:
+    for patterns in found.patterns.values():
+        if policy != "missing" or patterns.moments is None:
             continue
         low, high = patterns.moments.low, patterns.moments.high
-        for place, (rater, _) in enumerate(patterns.loose):
+        for place in range(len(patterns.loose)):
             ends = (low[place].min(), high[place].max())
             off = [end for end in ends if np.isfinite(end) and not scale.low <= end <= scale.high]
-            if off and policy == "error":
-                raise TableError(
-                    f"{rater} gave {off[0]:g} on {attribute}, off the scale {scale.low:g} to "
-                    f"{scale.high:g}"
-                )
             if off:
                 taken = replace(taken, low=scale.low, high=scale.high)
     return taken
@@ -158,10 +162,15 @@ def _inputs(
     gate: Gate | None,
     reading: Mapping[str, Any],
 ) -> tuple[Study, Inputs]:
-    """The study that some of the rows suggest, its panel, and what the sums find odd."""
+    """The study, else one that some of the rows suggest, its panel, and what the sums find odd."""
     sample = _with_every_rater(_sample(found), found)
-    study, rated = from_frame(sample, reference=reference, name=stream.name, keys=reading)
-    study = adjust(study, changes)
+    if stream.study is not None:
+        study = adjust(stream.study, changes)
+        rated, read_off = read_tables(study, sources=(), ratings=sample), "the study's scale holds"
+    else:
+        study, rated = from_frame(sample, reference=reference, name=stream.name, keys=reading)
+        study = adjust(study, changes)
+        read_off = f"the scale was read off {sample.height:,} of them"
     if gate is not None:
         study = study.model_copy(update={"gate": gate})
     panel = panel_of(study, rated)
@@ -172,9 +181,9 @@ def _inputs(
         stream.name,
         sum(found.rows.values()),
         tuple(f"{name}: {rows:,} ratings" for name, rows in sorted(found.rows.items())),
-        f"{sum(found.rows.values()):,} ratings were examined as sums, in {len(parts):,} parts; the "
-        f"scale was read off {sample.height:,} of them.",
-        "Ranks of scores, REML, the alt-test, paired tests between systems, composites, subgroups, "
+        f"{sum(found.rows.values()):,} ratings were examined as sums, in {len(parts):,} parts; "
+        f"{read_off}.",
+        "Ranks of scores, REML, the alt-test, paired tests between systems, "
         "calibration over folds, texts and the order of rows are no sums of this kind and were "
         "left out; voirdire examine without --streaming reads them.",
     )
@@ -196,7 +205,7 @@ def _sample(found: FirstSums) -> pl.DataFrame:
         some = min(n, SAMPLED)
         steps = (np.arange(some) * 2 + 1) * n // (2 * some)
         rows = np.searchsorted(np.cumsum(patterns.counts), steps, side="right")
-        systems = [patterns.systems[at] or None for at in patterns.system[rows]]
+        systems = [system_in(patterns.systems[at]) or None for at in patterns.system[rows]]
         for place, (rater, run) in enumerate(patterns.columns):
             frame = pl.DataFrame(
                 {
@@ -248,14 +257,18 @@ def _examined(
             clusters=found.clusters[attribute],
             largest=found.largest[attribute],
         )
-        for attribute in panel.attributes
+        for attribute in (*panel.attributes, *panel.composites)
         if attribute in found.patterns
     }
-    if not tables:
+    own = {name: table for name, table in tables.items() if name in panel.attributes}
+    if not own:
         raise InputError(f"there are no ratings on {', '.join(panel.attributes)}")
     plans = {name: _Plan.of(table, panel, study) for name, table in tables.items()}
     boards = {name: board_of(table, found.largest[name]) for name, table in tables.items()}
-    judged = partial(_judged, tables, boards, panel, study, clustered=found.clustered)
+    judged = partial(
+        _judged, own, boards, panel, study,
+        blocked=blocked_pairs(inputs.findings, panel, study), clustered=found.clustered,
+    )  # fmt: skip
     verdicts = judged()
     replicates = min(study.analysis.resamples, MOST_REPLICATES)
     asked = {
@@ -280,7 +293,6 @@ def _examined(
             if not any(board.wanted for board in boards.values()):
                 break
             answers = executor.map_reduce(partial(second_sums, _again(asked, boards)), kept).answers
-    inputs = replace(inputs, findings=(*inputs.findings, *_odd(tables, found, panel, study)))
     return Streamed(inputs, _ratings(tables, plans, asked, second, panel, study), verdicts)
 
 
@@ -304,6 +316,7 @@ def _ratings(
 ) -> RatingsPart:
     """Coefficients of every pair and over all raters, from the sums of both passes."""
     results: list[PairResult] = []
+    composites: list[PairResult] = []
     ceiling: list[PairResult] = []
     measures: list[Measure] = []
     for name, table in tables.items():
@@ -312,13 +325,17 @@ def _ratings(
         made = partial(
             result_of, table=table, spread=spread, panel=panel, study=study, resampled=True
         )
-        results += map(made, plan.pairs)
+        (composites if name in panel.composites else results).extend(map(made, plan.pairs))
         ceiling += map(made, plan.ceiling)
         measures += [measure_of(one, table, spread, study.analysis.level) for one in plan.measures]
     return RatingsPart(
-        results=_in_order(results, panel),
-        ceiling=_in_order(ceiling, panel),
-        system_means=means_of_systems(list(tables.values())),
+        results=_in_order(results, panel.attributes, panel),
+        composites=_in_order(composites, list(panel.composites), panel),
+        ceiling=_in_order(ceiling, panel.attributes, panel),
+        system_means=means_of_systems(
+            [table for name, table in tables.items() if name in panel.attributes],
+            [table for name, table in tables.items() if name in panel.composites],
+        ),
         measures=tuple(measures),
     )
 
@@ -329,6 +346,7 @@ def _judged(
     panel: Panel,
     study: Study,
     *,
+    blocked: Collection[tuple[str, str]],
     clustered: bool,
 ) -> Judged:
     """Verdicts as far as the boards know; what they do not know, they note."""
@@ -343,6 +361,7 @@ def _judged(
         study.margins,
         uses=study.uses,
         critical={part.name for part in study.rubric.attributes if part.safety_critical},
+        blocked=blocked,
         level=study.analysis.level,
         epsilon=None,
     )
@@ -361,6 +380,9 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Counted, panel: Panel, study: Study) -> _Plan:
+        pairs = list(plan_pairs(table, panel, panel.judges, panel.references))
+        if table.cube.attributes[0] in panel.composites:
+            return cls(pairs, [], [])
         humans = [member for member in panel.members if member.name in panel.reference]
         ceiling = [
             plan
@@ -375,7 +397,7 @@ class _Plan:
         ]
         chosen = measured(study.analysis, panel)
         return cls(
-            list(plan_pairs(table, panel, panel.judges, panel.references)),
+            pairs,
             ceiling,
             list(plan_measures(table, panel, study.analysis.measures, chosen)),
         )
@@ -404,70 +426,11 @@ class _Plan:
         return np.stack([one.moves for one in self.planned], axis=1)
 
 
-def _in_order(results: Sequence[PairResult], panel: Panel) -> tuple[PairResult, ...]:
+def _in_order(
+    results: Sequence[PairResult], attributes: Sequence[str], panel: Panel
+) -> tuple[PairResult, ...]:
     """By rater, then attribute, as in memory."""
-    names, attributes = panel.names, panel.attributes
+    names = panel.names
     return tuple(
         sorted(results, key=lambda r: (names.index(r.judge), attributes.index(r.attribute)))
     )
-
-
-def _odd(
-    tables: Mapping[str, Counted], found: FirstSums, panel: Panel, study: Study
-) -> Iterator[Finding]:
-    """What the sums show to be odd: values off the scale, missing scores, constant raters."""
-    low, high = panel.scale.low, panel.scale.high
-    for (attribute, rater), n in sorted(found.off_scale.items()):
-        yield Finding(
-            "out_of_scale",
-            "serious",
-            rater,
-            n,
-            (),
-            f"{n:,} scores of {rater} on {attribute} lie off the scale {low:g} to {high:g}.",
-            f"Treated as {study.data.off_scale}.",
-            (attribute,),
-        )
-    for attribute, table in tables.items():
-        for (rater, value), n in sorted(table.off_scale.items()):
-            yield Finding(
-                "out_of_scale",
-                "serious",
-                rater,
-                n,
-                (),
-                f"{rater} gave {value:g} on {attribute} {n:,} times, off the scale {low:g} to "
-                f"{high:g}.",
-                f"Treated as {study.data.off_scale}.",
-                (attribute,),
-            )
-        yield from _of_raters(table, attribute)
-    for (attribute, rater, status), n in sorted(found.statuses.items()):
-        yield Finding(
-            "missing_scores",
-            "note",
-            rater,
-            n,
-            (),
-            f"{n:,} ratings of {rater} on {attribute} have the status {status!r}.",
-            "",
-            (attribute,),
-        )
-
-
-def _of_raters(table: Counted, attribute: str) -> Iterator[Finding]:
-    cube = table.cube
-    for place, rater in enumerate(cube.raters):
-        seen = np.unique(cube.scores[place, 0])
-        seen = seen[~np.isnan(seen)]
-        if len(seen) == 1:
-            yield Finding(
-                "constant_rater",
-                "serious",
-                rater,
-                table.size(~np.isnan(cube.scores[place, 0])),
-                (),
-                f"{rater} gives {seen[0]:g} throughout on {attribute}.",
-                "",
-                (attribute,),
-            )

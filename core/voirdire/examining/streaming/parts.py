@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 WANTED = ("item", "system", "rater", "run", "score", "status", "cluster", "subgroup")
 #: Rows whose raters and systems are looked at first.
 _FIRST = 2000
+#: Between a system and the subgroup of the response, in the name that patterns are told apart by.
+_OF = "\x1f"
 #: A clustered item, and an item alone, must not meet by name.
 _ALONE, _TOGETHER = "item ", "cluster "
 
@@ -32,7 +34,8 @@ class Rated:
     columns : tuple of (rater, run)
         What each column of `scores` is.
     systems : tuple of str
-        One empty name where there are none.
+        One empty name where there are none; with subgroups each system and subgroup that occurs
+        (`system_in`, `subgroup_in`).
     scores : (N, C) float64
         NaN is missing.
     asked : (N, C) bool
@@ -57,6 +60,16 @@ class Rated:
     names: NDArray[np.uint64]
     clustered: bool
     statuses: dict[tuple[str, str], int]
+
+
+def system_in(name: str) -> str:
+    """The system of a name among `Rated.systems`."""
+    return name.partition(_OF)[0]
+
+
+def subgroup_in(name: str) -> str:
+    """The subgroup of such a name; empty where there is none."""
+    return name.partition(_OF)[2]
 
 
 def read_part(part: Part) -> Rated:
@@ -94,12 +107,13 @@ def rated_of(frame: pl.DataFrame, name: str) -> Rated:
     scores, asked = _dense(frame, changes, column, len(raters) * runs, name)
     used = np.flatnonzero(asked.any(axis=0))
     cluster, names = _clusters(frame, first, item[first], clustered)
+    systems, of = _with_subgroups(frame, first, systems, system[first].astype(np.int64))
     return Rated(
         tuple((raters[at // runs], int(at % runs) + 1) for at in used),
         systems,
         scores if len(used) == scores.shape[1] else np.ascontiguousarray(scores[:, used]),
         asked if len(used) == scores.shape[1] else asked[:, used],
-        system[first].astype(np.int64),
+        of,
         item[first].astype(np.int64),
         cluster,
         names,
@@ -126,6 +140,25 @@ def _codes(frame: pl.DataFrame, column: str) -> tuple[tuple[str, ...], NDArray[n
         names = values.unique().sort().to_list()
         codes = values.cast(pl.Enum(names))
     return tuple(names), codes.to_physical().to_numpy()
+
+
+def _with_subgroups(
+    frame: pl.DataFrame, first: NDArray[np.intp], systems: tuple[str, ...], of: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Systems and the system of each response, with its subgroup where one of its rows has one."""
+    names, code = _codes(frame, "subgroup")
+    if names == ("",):
+        return systems, of
+    blank = names.index("") if "" in names else -1
+    place = np.where(code == blank, len(code), np.arange(len(code)))
+    found = np.minimum.reduceat(place, first)
+    own = np.where(found < len(code), code[np.minimum(found, len(code) - 1)].astype(np.int64), -1)
+    pairs, back = np.unique(np.stack([of, own], axis=1), axis=0, return_inverse=True)
+    named = [systems[at] + (_OF + names[group] if group >= 0 else "") for at, group in pairs]
+    order = np.argsort(np.array(named, dtype=object), kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return tuple(named[at] for at in order), rank[back.ravel()]
 
 
 def _runs(frame: pl.DataFrame, rater: NDArray[np.integer]) -> tuple[int, NDArray[np.integer]]:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.examining.streaming.parts import read_part
+from voirdire.examining.streaming.parts import read_part, system_in
 from voirdire.examining.streaming.requests import Standing, answer
 from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
 
@@ -78,6 +78,8 @@ class FirstSums:
         (attribute, rater, status) -> rows.
     rows, items : mapping
         Attribute -> how many.
+    raters : Counter
+        (attribute, raters) -> items that just these have rated.
     off_scale : Counter
         (attribute, rater) -> scores that were taken as missing while they were read.
     sample : DataFrame
@@ -92,6 +94,7 @@ class FirstSums:
     statuses: Counter[tuple[str, str, str]]
     rows: Counter[str]
     items: Counter[str]
+    raters: Counter[tuple[str, frozenset[str]]]
     off_scale: Counter[tuple[str, str]]
     sample: pl.DataFrame
 
@@ -111,6 +114,7 @@ class FirstSums:
             self.statuses + other.statuses,
             self.rows + other.rows,
             self.items + other.items,
+            self.raters + other.raters,
             self.off_scale + other.off_scale,
             _least(pl.concat([self.sample, other.sample])),
         )
@@ -131,9 +135,24 @@ def first_sums(part: Part, taken: Taken = Taken()) -> FirstSums:
         Counter({(attribute, *key): n for key, n in rated.statuses.items()}),
         Counter({attribute: part.rows}),
         Counter({attribute: int(rated.item[-1]) + 1 if len(rated.item) else 0}),
+        Counter({(attribute, names): n for names, n in _raters_of_items(rated).items()}),
         off,
         _sample(rated, attribute) if patterns.loose else _SAMPLE.to_frame(),
     )
+
+
+def _raters_of_items(rated: Rated) -> Counter[frozenset[str]]:
+    """How many items just these raters have rated, by rows in the table."""
+    starts = np.flatnonzero(np.append(True, rated.item[1:] != rated.item[:-1]))
+    whole = len(starts) == len(rated.item)
+    asked = rated.asked if whole else np.logical_or.reduceat(rated.asked, starts, axis=0)
+    if asked.all():
+        return Counter({frozenset(rater for rater, _ in rated.columns): len(starts)})
+    rows, counts = np.unique(asked, axis=0, return_counts=True)
+    found: Counter[frozenset[str]] = Counter()
+    for row, n in zip(rows, counts.tolist(), strict=True):
+        found[frozenset(rated.columns[at][0] for at in np.flatnonzero(row))] += n
+    return found
 
 
 _SAMPLE = pl.Schema(
@@ -152,7 +171,7 @@ def _sample(rated: Rated, attribute: str) -> pl.DataFrame:
     # The hash of a cluster's name is mixed already; an odd factor keeps its places apart.
     key = rated.names[rated.cluster] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     rows = np.argsort(key, kind="stable")[:SAMPLED]
-    systems = [rated.systems[at] or None for at in rated.system[rows]]
+    systems = [system_in(rated.systems[at]) or None for at in rated.system[rows]]
     frames = [
         pl.DataFrame(
             {

@@ -21,6 +21,7 @@ from voirdire.examining.ratings.agreement import MANY_LEVELS, levels_of, system_
 from voirdire.examining.ratings.classes import band_of
 from voirdire.examining.ratings.cube import Cube
 from voirdire.examining.ratings.pairing import FORMS, Pairing, level_of, reference_scores
+from voirdire.examining.streaming.parts import subgroup_in, system_in
 from voirdire.stats import icc_batch
 from voirdire.stats._forms import f_interval
 from voirdire.stats._results import Estimate, Interval
@@ -73,6 +74,8 @@ class Counted:
         Of all parts.
     alone : bool
         Whether each response is a cluster of its own.
+    subgroups : (P,) array of str or None
+        Of each row, empty where it has none; None where there are none.
     """
 
     rows: Rows
@@ -82,6 +85,7 @@ class Counted:
     clusters: int
     alone: bool
     off_scale: Mapping[tuple[str, float], int]
+    subgroups: NDArray[np.str_] | None = None
 
     @property
     def columns(self) -> tuple[tuple[str, int], ...]:
@@ -134,19 +138,23 @@ def counted(
         n = (~np.isnan(own)).sum(axis=1)
         np.divide(np.nansum(own, axis=1), n, out=mean[place, 0], where=n > 0)
         asked[place] = rows.asked[:, of[rater]].any(axis=1)
+    systems = tuple(sorted({system_in(name) for name in patterns.systems}))
+    places = np.array([systems.index(system_in(name)) for name in patterns.systems], np.intp)
+    groups = np.array([subgroup_in(name) for name in patterns.systems])
     cube = Cube(
         names,
         (attribute,),
         tuple(map(str, range(len(scores)))),
-        patterns.systems,
+        systems,
         mean,
         np.arange(len(scores)),
-        rows.system.astype(np.intp),
+        places[rows.system],
         asked,
         {rater: len(of[rater]) for rater in names},
     )
     alone = largest <= 1 and not patterns.loose
-    return Counted(rows, scores, cube, rows.counts, clusters, alone, off)
+    subgroups = groups[rows.system] if (groups != "").any() else None
+    return Counted(rows, scores, cube, rows.counts, clusters, alone, off, subgroups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -604,13 +612,15 @@ def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) 
     return Measure(plan.name, attribute, "response", plan.raters, estimate)
 
 
-def means_of_systems(tables: Sequence[Counted]) -> tuple[SystemMean, ...]:
+def means_of_systems(
+    tables: Sequence[Counted], composites: Sequence[Counted] = ()
+) -> tuple[SystemMean, ...]:
     """How each rater sees each system: means and SDs by attribute; overall the mean of these."""
     raters = tables[0].cube.raters if tables else ()
     systems = tuple(dict.fromkeys(s for table in tables for s in table.cube.systems))
     found = []
     for rater in raters:
-        rows = [_mean_of(tables, rater, system) for system in systems]
+        rows = [_mean_of(tables, composites, rater, system) for system in systems]
         rows = [row for row in rows if row.n]
         overall = np.array([row.overall for row in rows])
         for row in rows:
@@ -620,7 +630,9 @@ def means_of_systems(tables: Sequence[Counted]) -> tuple[SystemMean, ...]:
     return tuple(found)
 
 
-def _mean_of(tables: Sequence[Counted], rater: str, system: str) -> SystemMean:
+def _mean_of(
+    tables: Sequence[Counted], composites: Sequence[Counted], rater: str, system: str
+) -> SystemMean:
     means, sds, most = {}, {}, 0
     for table in tables:
         attribute = table.cube.attributes[0]
@@ -628,7 +640,8 @@ def _mean_of(tables: Sequence[Counted], rater: str, system: str) -> SystemMean:
         means[attribute], sds[attribute], most = mean, sd, max(most, n)
     there = [mean for mean in means.values() if not math.isnan(mean)]
     overall = sum(there) / len(there) if there else math.nan
-    return SystemMean(rater, system, means, sds, most, overall, math.nan, math.nan)
+    composed = {one.cube.attributes[0]: _moments(one, rater, system)[1] for one in composites}
+    return SystemMean(rater, system, means, sds, most, overall, math.nan, math.nan, composed)
 
 
 def _moments(table: Counted, rater: str, system: str) -> tuple[int, float, float]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, NotSummableError
+from voirdire.study import Study, load_study
 from voirdire.tables.partitioned import (
     Part,
     in_memory,
     parquet_rows,
     said_of,
     tidy_batches,
+    with_composites,
     write_layout,
 )
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from voirdire.schema import Finding
+    from voirdire.study import Source
 
 #: Ratings above which Parquet files are streamed without being asked to.
 MOST_IN_MEMORY = 5_000_000
@@ -50,12 +54,18 @@ class Stream:
         Of all.
     asked : bool
         Whether the user asked for a stream, by the option or by naming a folder or a pattern.
+    study : Study or None
+        The study whose data the files are; else one is drafted.
+    keys : mapping
+        File -> the keys of its source in the study.
     """
 
     name: str
     files: tuple[Path, ...]
     rows: int
     asked: bool
+    study: Study | None = None
+    keys: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def stream_of(source: Any, *, asked: bool) -> Stream | None:
@@ -64,7 +74,8 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
     Parameters
     ----------
     source : anything that `voirdire.examine` takes
-        A pattern (``ratings/**/*.parquet``), a folder of parts, or Parquet files.
+        A pattern (``ratings/**/*.parquet``), a folder of parts, Parquet files, or a study (its
+        file) whose sources are such.
     asked : bool
         Whether streaming was asked for; otherwise files of at most `MOST_IN_MEMORY` rows are read
         whole, while patterns and folders are always streams.
@@ -72,8 +83,11 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
     Raises
     ------
     InputError
-        Streaming was asked of something else, or a pattern meets no file.
+        Streaming was asked of something else, a pattern meets no file, or a study is to be streamed
+        that asks for more than sums tell.
     """
+    if isinstance(source, Study) or str(source).endswith(".toml"):
+        return _of_study(source, asked=asked)
     given = [source] if isinstance(source, str | Path) else source
     if not isinstance(given, list | tuple) or not all(isinstance(one, str | Path) for one in given):
         return _none(asked=asked)
@@ -88,13 +102,59 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
         found += files
     if not found:
         return _none(asked=asked)
-    try:
-        rows = sum(map(parquet_rows, found))
-    except pl.exceptions.PolarsError:
-        return None  # the usual reader says what is wrong with it
-    if not (asked or gathered or rows > MOST_IN_MEMORY):
+    rows = _rows(found)
+    if rows is None or not (asked or gathered or rows > MOST_IN_MEMORY):
         return None
     return Stream(" ".join(map(str, given)), tuple(sorted(found)), rows, asked or gathered)
+
+
+def _rows(files: list[Path]) -> int | None:
+    try:
+        return sum(map(parquet_rows, files))
+    except pl.exceptions.PolarsError:
+        return None  # the usual reader says what is wrong with it
+
+
+def _of_study(source: Any, *, asked: bool) -> Stream | None:
+    """The stream that the sources of a study are."""
+    path = None if isinstance(source, Study) else Path(source)
+    if path is not None and not path.is_file():
+        return None  # the usual reader says that it is not there
+    study = source if path is None else load_study(path)
+    keys: dict[Path, Mapping[str, Any]] = {}
+    gathered = False
+    for one in study.data.sources:
+        at = Path(study.folder) / one.path
+        met = _gathered(str(at))
+        gathered |= met is not None
+        files = [at] if met is None else met
+        if not all(file.suffix.lower() in SUFFIXES and file.is_file() for file in files):
+            return _none(asked=asked)
+        keys |= dict.fromkeys(files, _keys(one))
+    rows = _rows(list(keys))
+    if not keys or rows is None or not (asked or gathered or rows > MOST_IN_MEMORY):
+        return _none(asked=asked) if not keys else None
+    more = _more_than_sums(study)
+    if more and (asked or gathered):
+        raise InputError(f"study {study.name!r} cannot be streamed: {more} is no sum over parts")
+    if more:
+        return None
+    return Stream(study.name, tuple(sorted(keys)), rows, asked or gathered, study, keys)
+
+
+def _keys(source: Source) -> dict[str, Any]:
+    """The keys that a source of a study sets, but for those that a stream takes for granted."""
+    said = {name: getattr(source, name) for name in source.model_fields_set}
+    granted = {"path", *({"layout"} if source.layout in ("auto", "long") else ())}
+    return {name: value for name, value in said.items() if name not in granted and value}
+
+
+def _more_than_sums(study: Study) -> str:
+    """What a study asks for that the sums of a stream do not tell; empty where it is nothing."""
+    if study.juries:
+        return f"a jury ({study.juries[0].name})"
+    labelling = [rater.name for rater in study.panel if rater.kind == "annotator" and rater.use]
+    return f"what annotators name ({labelling[0]})" if labelling else ""
 
 
 def _gathered(text: str) -> list[Path] | None:
@@ -138,23 +198,35 @@ def parts_of(
     TableError
         A column is not there, or holds what it must not.
     """
-    wrong = set(columns) - NAMED - set(READING)
-    if wrong:
+    if stream.study is not None and columns:
         raise InputError(
-            f"--{min(wrong)} does nothing for a stream: import the files with it first"
+            f"--{min(columns)} names a column of a file of ratings; for a study write it under "
+            "[[data.sources]]"
         )
-    known = None if set(columns) - {"assume"} else _of_layout(stream)
+    keys = {file: stream.keys.get(file, columns) for file in stream.files}
+    for file, own in keys.items():
+        wrong = set(own) - NAMED - set(READING)
+        if wrong and not stream.asked:
+            raise NotSummableError(f"{file}: a stream has no key {min(wrong)!r}")
+        if wrong:
+            said = min(wrong) if stream.study is not None else f"--{min(wrong)}"
+            raise InputError(f"{said} does nothing for a stream: import the files with it first")
+    # Composites are made where all attributes of an item are together: that is not in parts.
+    composites = {} if stream.study is None else stream.study.rubric.composites
+    changed = composites or any(set(own) - {"assume"} for own in keys.values())
+    known = None if changed else _of_layout(stream)
     if known is not None:
         yield known
         return
-    batches = tidy_batches(stream.files, columns, notes)
+    batches = chain.from_iterable(tidy_batches([file], own, notes) for file, own in keys.items())
     if stream.rows <= SORTED_IN_MEMORY:
         frame = pl.concat(list(batches), how="diagonal_relaxed")
         has = "cluster" in frame.columns and frame["cluster"].null_count() < frame.height
+        frame = with_composites(frame, composites)
         yield tuple(in_memory(frame, "cluster" if has else "item", name=stream.name))
         return
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
-        yield write_layout(batches, folder, rows=stream.rows)
+        yield write_layout(batches, folder, rows=stream.rows, composites=composites)
 
 
 def _of_layout(stream: Stream) -> tuple[Part, ...] | None:

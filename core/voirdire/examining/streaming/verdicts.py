@@ -238,6 +238,7 @@ def pattern_cases(
                 width=panel.scale.width,
                 systems=systems_of(cube, kept),
                 clusters=rows if clustered else None,
+                subgroups=None if table.subgroups is None else table.subgroups[kept],
                 family=family_of(judge, cube),
                 gate=gate_of(study, panel.scale),
                 temperature=None if declared is None else declared.temperature,

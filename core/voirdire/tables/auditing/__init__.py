@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from voirdire.schema import SEVERITIES
 from voirdire.tables.auditing._contexts import context_findings
-from voirdire.tables.auditing._coverage import coverage_findings
-from voirdire.tables.auditing._names import alike_findings, id_findings
+from voirdire.tables.auditing._coverage import coverage_findings, response_findings
+from voirdire.tables.auditing._names import alike_findings, id_findings, unmatched
 from voirdire.tables.auditing._replies import reply_findings
 from voirdire.tables.auditing._scores import missing_findings, score_findings, variation_findings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
@@ -85,7 +87,42 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
         *variation_findings(tables, study),
         *alike_findings(tables, study),
         *coverage_findings(tables, study),
+        *response_findings(tables, study),
         *id_findings(tables, study),
         *context_findings(tables, study),
+    )
+    return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def audit_counts(
+    tables: Tables,
+    study: Study,
+    matched: Mapping[str, tuple[int, int, int]],
+    reference: Sequence[str],
+) -> tuple[Finding, ...]:
+    """The part of `audit` that counts can tell; worst first.
+
+    Parameters
+    ----------
+    tables : Tables
+        Its ratings without an item; each row is so many ratings as its column ``n`` says. `rated`
+        holds rater and system alone.
+    matched : mapping
+        Rater -> items that it and the reference rated, the reference alone, and it alone.
+    reference : sequence of str
+        Whose items these are.
+    """
+    found = (
+        *tables.findings,
+        *score_findings(tables, study),
+        *missing_findings(tables),
+        *variation_findings(tables, study),
+        *alike_findings(tables, study),
+        *coverage_findings(tables, study),
+        *(
+            unmatched(name, " and ".join(reference), counts)
+            for name, counts in matched.items()
+            if counts[1] or counts[2]
+        ),
     )
     return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))

@@ -15,14 +15,31 @@ _MOST = 5_000
 CELL = ("item", "system", "rater", "run")
 
 
+def ratings(frame: pl.DataFrame) -> int:
+    """How many ratings rows stand for: one each, or `n`, where a stream has counted them."""
+    return int(frame["n"].sum()) if "n" in frame.columns else frame.height
+
+
+def n_ratings(frame: pl.DataFrame, kept: pl.Expr | None = None) -> pl.Expr:
+    """The same within groups; of the rows `kept` alone."""
+    n = pl.col("n") if "n" in frame.columns else pl.lit(1)
+    return n.sum() if kept is None and "n" in frame.columns else (
+        pl.len() if kept is None else pl.when(kept).then(n).otherwise(0).sum()
+    )  # fmt: skip
+
+
 def cells(frame: pl.DataFrame) -> pl.DataFrame:
-    """The distinct cells of some ratings, in their order."""
+    """The distinct cells of some ratings, in their order; as they are where they were counted."""
+    if "n" in frame.columns:
+        return frame
     return frame.select(CELL).unique(maintain_order=True)
 
 
 def places(frame: pl.DataFrame) -> list[str]:
-    """The first few thousand cells in words."""
-    names = []
+    """The first few thousand cells in words; none where a stream has counted them."""
+    names: list[str] = []
+    if "n" in frame.columns:
+        return names
     for item, system, _, run in frame.select(CELL).head(_MOST).iter_rows():
         of = f", {system}" if system is not None else ""
         again = f", run {run}" if run != 1 else ""

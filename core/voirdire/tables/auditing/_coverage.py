@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire.errors import listed
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.auditing._cells import divided
+from voirdire.tables.auditing._cells import divided, n_ratings, ratings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
-    """What one table has and another lacks, and what the study declares and no file has."""
+    """What a rater lacks that others have, and what the study declares and no file has."""
     systems = tables.rated.select("rater", "system").unique(maintain_order=True).drop_nulls()
     attributes = (
         tables.ratings.lazy()
@@ -35,14 +35,16 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     return [
         *_raters(study, [*raters, *_labelling(tables)]),
         *_excluded(study, raters, systems),
-        *_blank_systems(tables),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
         *_lacking("attribute", attributes, _by_rubric(study, speaking), wanted),
         *_silent(tables, speaking),
-        *_unrated(tables, study),
-        *_labour(tables, study),
     ]
+
+
+def response_findings(tables: Tables, study: Study) -> list[Finding]:
+    """Responses without a system, and those that a rater or all people left out."""
+    return [*_blank_systems(tables), *_unrated(tables, study), *_labour(tables, study)]
 
 
 def _labelling(tables: Tables) -> list[str]:
@@ -78,7 +80,8 @@ def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
     mute = tables.ratings.filter(~pl.col("rater").cast(pl.String).is_in(speaking))
     findings = []
     for (rater,), block in mute.group_by("rater", maintain_order=True):
-        fates = block.group_by("status").len().sort("len", "status", descending=[True, False])
+        fates = block.group_by("status").agg(len=n_ratings(block))
+        fates = fates.sort("len", "status", descending=[True, False])
         said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
         findings.append(
             finding(
@@ -86,9 +89,9 @@ def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
                 "serious",
                 str(rater),
                 [],
-                f"Not one of its {plural(block.height, 'rating')} has a score: {said}.",
+                f"Not one of its {plural(ratings(block), 'rating')} has a score: {said}.",
                 "Nothing is said about it.",
-                count=block.height,
+                count=ratings(block),
             )
         )
     return findings

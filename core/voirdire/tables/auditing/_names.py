@@ -9,6 +9,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._ids import match_ids
 from voirdire.tables._tables import finding, plural
+from voirdire.tables.auditing._cells import n_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def _scales(tables: Tables, study: Study) -> list[Finding]:
         tables.ratings.lazy()
         .filter(ok)
         .group_by("rater", maintain_order=True)
-        .agg(low=score.min(), high=score.max(), n=score.len())
+        .agg(low=score.min(), high=score.max(), n=n_ratings(tables.ratings))
         .filter(pl.col("n") >= _ENOUGH, pl.col("low") >= 0, pl.col("low") < pl.col("high"))
         .collect()
     )
@@ -108,22 +109,33 @@ def id_findings(tables: Tables, study: Study) -> list[Finding]:
 
 
 def _finding(name: str, reference: str, match: IdMatch) -> Finding:
-    smaller = match.matched + min(len(match.left_only), len(match.right_only))
-    share = match.matched / smaller
-    low: Severity = "serious" if share >= _BLOCKING else "blocking"
     why = "".join(f" {text[0].upper()}{text[1:]}." for text in match.warnings)
     places = [
         *(f"only {reference}: {item}" for item in match.left_only[:10]),
         *(f"only {name}: {item}" for item in match.right_only[:10]),
     ]
+    counts = match.matched, len(match.left_only), len(match.right_only)
+    return unmatched(name, reference, counts, places, why)
+
+
+def unmatched(
+    name: str,
+    reference: str,
+    counts: tuple[int, int, int],
+    places: Sequence[str] = (),
+    why: str = "",
+) -> Finding:
+    """``ids_unmatched`` of a rater, from how many items both rated, and each alone."""
+    matched, left, right = counts
+    share = matched / (matched + min(left, right))
+    low: Severity = "serious" if share >= _BLOCKING else "blocking"
     return finding(
         "ids_unmatched",
         "note" if share >= _NOTE else low,
         name,
         places,
-        f"{plural(match.matched, 'item')} rated by both {reference} and {name}; "
-        f"{len(match.left_only):,} only by {reference}, {len(match.right_only):,} only by "
-        f"{name}.{why}",
+        f"{plural(matched, 'item')} rated by both {reference} and {name}; {left:,} only by "
+        f"{reference}, {right:,} only by {name}.{why}",
         "Only items rated by both are compared.",
-        count=len(match.left_only) + len(match.right_only),
+        count=left + right,
     )

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._scale import is_code
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.auditing._cells import CELL, cells, divided, places
+from voirdire.tables.auditing._cells import CELL, cells, divided, n_ratings, places, ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     if off.height == 0:
         return []
     scored = tables.ratings.filter(pl.col("score").is_not_null())
-    counts = scored.group_by("rater", pl.col("attribute").cast(pl.String)).len()
+    counts = scored.group_by("rater", pl.col("attribute").cast(pl.String)).agg(n_ratings(scored))
     totals = {(rater, attribute): n for rater, attribute, n in counts.iter_rows()}
     inferred = any(each.kind == "scale_inferred" for each in tables.findings)
     findings = []
@@ -60,8 +60,10 @@ def _in_doubt(off: pl.DataFrame, totals: Mapping[tuple[str, str], int], study: S
     """
     names = []
     for (rater, attribute), block in off.group_by("rater", "attribute", maintain_order=True):
-        coded = [is_code(value, *study.rubric.scale) for value in block["score"].drop_nulls()]
-        if len(coded) - sum(coded) > _WRONG_SCALE * totals.get((rater, attribute), 0):
+        values = block["score"].drop_nulls().unique()
+        coded = [value for value in values if is_code(value, *study.rubric.scale)]
+        wrong = block.filter(pl.col("score").is_not_null(), ~pl.col("score").is_in(coded))
+        if ratings(wrong) > _WRONG_SCALE * totals.get((rater, attribute), 0):
             names.append(str(attribute))
     return names
 
@@ -70,7 +72,8 @@ def _by_value(off: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """One block a value, most frequent first; the rarest together where there are many."""
     blank = off.filter(pl.col("score").is_null())
     off = off.filter(pl.col("score").is_not_null())
-    order = off.group_by("score").len().sort("len", "score", descending=[True, False])["score"]
+    counts = off.group_by("score").agg(len=n_ratings(off))
+    order = counts.sort("len", "score", descending=[True, False])["score"]
     many = len(order) > _DISTINCT
     single = order.head(_DISTINCT - 1 if many else _DISTINCT)
     blocks = [(f"{value:g}", off.filter(pl.col("score") == value)) for value in single]
@@ -97,10 +100,10 @@ def _off_scale_finding(
         "blocking" if wrong else "serious",
         rater,
         places(where),
-        f"{plural(block.height, 'score')} of {values} in {plural(where.height, 'cell')}; the "
+        f"{plural(ratings(block), 'score')} of {values} in {plural(ratings(where), 'cell')}; the "
         f"declared scale is {low:g} to {high:g}.",
         _POLICY[study.data.off_scale] + doubt,
-        count=block.height,
+        count=ratings(block),
         attributes=block["attribute"].cast(pl.String).unique(maintain_order=True).to_list(),
     )
 
@@ -112,7 +115,8 @@ def _between_levels(tables: Tables, study: Study) -> list[Finding]:
     steps = (pl.col("score") - low) / step
     between = (steps - steps.round()).abs() > 1e-9
     ok = pl.col("status").is_in(["ok", "repaired"])
-    odd = tables.ratings.lazy().filter(ok & between).group_by("rater").len().collect()
+    counted = n_ratings(tables.ratings)
+    odd = tables.ratings.lazy().filter(ok & between).group_by("rater").agg(counted).collect()
     return [
         finding(
             "between_levels",
@@ -149,15 +153,15 @@ def is_empty(reply: pl.Expr) -> pl.Expr:
 
 def _missing(rater: str, block: pl.DataFrame, *, in_reply: bool) -> Finding:
     where = cells(block)
-    scores = plural(block.height, "score")
+    scores = plural(ratings(block), "score")
     if in_reply:
         kind = "null_scores"
-        message = f"{scores} null or absent in {plural(where.height, 'reply', 'replies')}."
+        message = f"{scores} null or absent in {plural(ratings(where), 'reply', 'replies')}."
     else:
         kind = "missing_scores"
-        message = f"{scores} missing in {plural(where.height, 'response')}."
+        message = f"{scores} missing in {plural(ratings(where), 'response')}."
     consequence = "They stay missing; each costs its own attribute only."
-    return finding(kind, "note", rater, places(where), message, consequence, count=block.height)
+    return finding(kind, "note", rater, places(where), message, consequence, count=ratings(block))
 
 
 def variation_findings(tables: Tables, study: Study) -> list[Finding]:
@@ -166,7 +170,7 @@ def variation_findings(tables: Tables, study: Study) -> list[Finding]:
     summary = (
         tables.ratings.lazy()
         .group_by("rater", "attribute")
-        .agg(low=score.min(), high=score.max(), n=score.count())
+        .agg(low=score.min(), high=score.max(), n=n_ratings(tables.ratings, score.is_not_null()))
         .sort("rater", "attribute")
         .collect()
     )

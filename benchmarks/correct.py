@@ -19,6 +19,7 @@ import voirdire
 from voirdire.stats import (
     automated_share,
     labels_needed,
+    prediction_powered_difference,
     prediction_powered_mean,
     prediction_powered_means,
 )
@@ -146,6 +147,51 @@ def ceiling_table(cube, reps=500, n=50):
     return table(("judge, Safety", "intervals", "corrected", "labels alone", "width ratio"), rows)
 
 
+def designs(n, items=600):
+    """Name -> which items A and B answered, and which labels of each there are."""
+    at = np.arange(items)
+    return {
+        "same items, same labels": (at >= 0, at >= 0, at < n, at < n),
+        "same items, other labels": (at >= 0, at >= 0, at < n, (at >= n) & (at < 2 * n)),
+        "a third shared": (at < 400, at >= 200, at < n, (at >= 200) & (at < 200 + n)),
+        "other items": (at < 300, at >= 300, at < n, (at >= 300) & (at < 300 + n)),
+    }
+
+
+def differences_table(cube, reps=2000, judge="GPT-4o"):
+    """Coverage of the difference of two systems, averaged over pairs of MentalAlign's systems."""
+    items, rows = len(cube.items), []
+    place = np.full((len(cube.systems), items), -1)
+    place[cube.system, cube.item] = np.arange(len(cube.item))
+    whole = [
+        (cube.of("Human", name)[place], cube.of(judge, name)[place])
+        for name in ("Empathy", "Safety")
+        if name in cube.attributes
+    ]
+    for n in (20, 50):
+        for name, (of_a, of_b, known_a, known_b) in designs(n).items():
+            chance, hits, widths = np.random.default_rng(n), np.zeros(2), np.zeros(2)
+            for _ in range(reps):
+                human, scores = whole[chance.integers(0, len(whole))]
+                a, b = chance.choice(len(human), 2, replace=False)
+                drawn = chance.integers(0, items, 600)
+                truth = np.nanmean(human[a]) - np.nanmean(human[b])
+                sides = [
+                    (np.where(known, human[s, drawn], np.nan),
+                     np.where(own, scores[s, drawn], np.nan))
+                    for s, own, known in ((a, of_a, known_a), (b, of_b, known_b))
+                ]  # fmt: skip
+                found = prediction_powered_difference(*sides[0], *sides[1], scale=(1, 5))
+                own = found.interval, found.human.interval()
+                hits += [one.low <= truth <= one.high for one in own]
+                widths += [one.width for one in own]
+            share = (f"{x:.3f}" for x in hits / reps)
+            rows.append((name, n, reps, *share, f"{widths[0] / widths[1]:.3f}"))
+            print(rows[-1], flush=True)
+    heads = ("A and B have", "labels each", "runs", "corrected", "labels alone", "width ratio")
+    return table(heads, rows)
+
+
 def speed_row(cube):
     labels = cube.of("Human", "Safety").copy()
     labels[cube.item >= 50] = np.nan
@@ -260,6 +306,8 @@ def main():
         "## Clusters", clusters_table(),
         "## Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
         ceiling_table(cube),
+        "## Differences of two systems (MentalAlign-70k, Empathy and Safety, GPT-4o)",
+        differences_table(cube),
         "## Plans", plan_table(), "## Escalation at risk 0.10, 400 labels", escalation_table(),
         "## Speed and peer", speed_row(cube), peer_row(),
     ]  # fmt: skip

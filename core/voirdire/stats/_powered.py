@@ -127,6 +127,9 @@ class Fit:
         )  # fmt: skip
 
 
+# A side without unlabelled rows has no mean of these, and one whose only labelled cluster is left
+# out no value; both are told apart below, and neither is worth a warning.
+@np.errstate(all="ignore")
 def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
     """Weight, value and variances; `alone`: no other groups to pool the spread with."""
     every = _sums(data)
@@ -163,7 +166,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
     return Fit(
         float(values[0]), weight, rest + weight**2 * _unlabelled_variance(every, method), rest,
         left.df - 1 if weight > 0 else left.df, float(alone_values[0]), plain.variance + most,
-        plain.df, _correlation(data, parts_y, parts_f), left.third,
+        plain.df, _correlation(own, parts_y, parts_f), left.third,
     )  # fmt: skip
 
 
@@ -222,13 +225,13 @@ class _World:
     def weight(
         self, sums: Floats, out: Floats, shared: Floats, of_y: Floats, of_f: Floats
     ) -> Floats:
-        """The weight of least variance, in [0, 1], of (..., S, 7) sums that lack `out`.
+        """The weight of least variance, in [0, 1], of each of (K, S, 7) sums that lack `out`.
 
-        `shared` counts labelled clusters by pairs of sides, (..., S, S); `of_y` and `of_f` are the
+        `shared` counts labelled clusters by pairs of sides, (K, S, S); `of_y` and `of_f` are the
         `_parts` of both. The judge's own spread is taken over all rows, labelled or not: of few
         labels it would be noise.
         """
-        live = sums[..., _N] > 0
+        live, sides = sums[..., _N] > 0, sums.shape[1]
         of_f = np.where(live[..., None], of_f, 0.0)
         of_r = np.where(live[..., None], _parts(sums, _R, _N), 0.0)
         factor = shared / np.maximum(shared - 1, 1)
@@ -242,8 +245,7 @@ class _World:
 
         def by_spread(size: int, root: int) -> Floats:
             """The judge's variance in a mean of that size, were its spread that of all rows."""
-            with np.errstate(all="ignore"):
-                each = np.where(live, _SIGNS[: live.shape[-1]] / sums[..., size], 0.0)
+            each = np.where(live, _SIGNS[:sides] / sums[..., size], 0.0)
             common = self.products[:, root, :, root] - (
                 out[..., root, None] * out[..., None, :, root]
             )
@@ -280,10 +282,8 @@ def _sums(data: Columns) -> Floats:
 def _parts(sums: Floats, column: int, size: int) -> Floats:
     """(..., S, 7): what a cluster's sums count in its part of a mean (or a difference of means)."""
     found = np.zeros(sums.shape)
-    with np.errstate(all="ignore"):
-        each = _SIGNS[: sums.shape[-2]] / sums[..., size]
-        found[..., column] = each
-        found[..., size] = -each * sums[..., column] / sums[..., size]
+    found[..., column] = _SIGNS[: sums.shape[-2]] / sums[..., size]
+    found[..., size] = -found[..., column] * sums[..., column] / sums[..., size]
     return found
 
 
@@ -298,11 +298,9 @@ def _all(pairs: Floats) -> Floats:
 
 def _value(sums: Floats, weight: Floats) -> Floats:
     """The estimate from summed columns."""
-    # A side whose only labelled cluster is left out has no value, and no interval either.
-    with np.errstate(all="ignore"):
-        judged = sums[..., _F] / sums[..., _W]
-        others = np.where(sums[..., _N] > 0, sums[..., _R] / sums[..., _N], judged)
-        sides = sums[..., _Y] / sums[..., _W] + weight[..., None] * (others - judged)
+    judged = sums[..., _F] / sums[..., _W]
+    others = np.where(sums[..., _N] > 0, sums[..., _R] / sums[..., _N], judged)
+    sides = sums[..., _Y] / sums[..., _W] + weight[..., None] * (others - judged)
     return np.asarray(sides @ _SIGNS[: sums.shape[-2]])
 
 
@@ -408,9 +406,10 @@ def _with_ends(data: Columns, weight: float) -> float:
     return spread / (n + 1) * n / data.groups(known)
 
 
-def _correlation(data: Columns, of_y: Floats, of_f: Floats) -> float:
-    still = (_STILL * max(1.0, *(np.nanmax(abs(x)) for x in (data.labels, data.judge)))) ** 2
+def _correlation(own: Floats, of_y: Floats, of_f: Floats) -> float:
+    """Of both parts by cluster; NaN where either is still, up to rounding."""
+    largest = max(1.0, float(np.abs(own[..., [_Y, _F]]).max()))
     squares = float(of_y @ of_y), float(of_f @ of_f)
-    if min(squares) * len(of_y) <= still:
+    if min(squares) * len(of_y) <= (_STILL * largest) ** 2:
         return math.nan
     return float(of_y @ of_f) / math.sqrt(squares[0] * squares[1])

@@ -140,6 +140,38 @@ def test_labels_that_the_judge_sees_otherwise_than_the_rest_are_refused():
         correct(ratings(chosen=True), reference=["human"])
 
 
+def test_labels_that_differ_a_little_are_a_finding():
+    """Moved apart until Holm's p, here of one test by scipy, lies between 0.001 and 0.05."""
+    from scipy.stats import ttest_ind
+
+    chance = np.random.default_rng(11)
+    judged = np.rint(chance.normal(3, 0.8, 400)).clip(1, 5)
+    judged[:80] = np.rint(judged[:80] + 0.3).clip(1, 5)
+    judged[:20] = np.minimum(judged[:20] + 1, 5)
+    p = ttest_ind(judged[:80], judged[80:], equal_var=False).pvalue
+    assert 0.001 < p < 0.05
+    rows = [(f"q{i}", "judge", score) for i, score in enumerate(judged.tolist())]
+    rows += [(f"q{i}", "human", score) for i, score in enumerate(judged[:80].tolist())]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+    found = correct(frame, reference=["human"])
+    (one,) = (finding for finding in found.findings if finding.kind == "labels_differ")
+    assert one.severity == "serious"
+    assert f"p = {p:.2g} after Holm" in one.message
+
+
+def test_a_judge_that_is_silent_on_half_is_counted_and_still_corrected(tmp_path):
+    frame = ratings()
+    odd = (pl.col("rater") == "judge") & (pl.col("item").str.slice(1).cast(pl.Int32) % 2 == 1)
+    frame = frame.with_columns(score=pl.when(odd).then(None).otherwise(pl.col("score")))
+    one = correct(frame, reference=["human"], judges=["judge"]).scores[0].found
+    assert (one.n_labelled, one.n_unlabelled, one.n_unjudged) == (120, 480, 300)
+    whole = correct(ratings(), reference=["human"], judges=["judge"]).scores[0].found
+    assert whole.interval.width < one.interval.width <= 1.02 * one.human.interval().width
+    frame.write_csv(tmp_path / "r.csv")
+    done = voirdire("correct", "r.csv", "--reference", "human", "--compare", "A,B", cwd=tmp_path)
+    assert (done.returncode, "300 scores missing" in done.stdout) == (0, True), done.stderr
+
+
 def test_known_probabilities_take_the_place_of_a_random_draw():
     chance = np.random.default_rng(3)
     truth = np.clip(np.rint(chance.normal(3, 1, 3000)), 1, 5)

@@ -7,14 +7,13 @@ again before that is decided.
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Request, Tool
 from voirdire.store._writer import Book
+from voirdire.store.records import request_of
 from voirdire.store.session import transaction
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from voirdire.errors import ModelError
-    from voirdire.schema import Reply
+    from voirdire.schema import Reply, Request
     from voirdire.store.records import Call
 
 _OPEN = """SELECT id, name, model, at, provider_id, status, lines, detail FROM batches
@@ -30,7 +29,7 @@ WHERE status IN ('intended', 'submitted') ORDER BY id"""
 _ALL = "SELECT id, name, model, at, provider_id, status, lines, detail FROM batches ORDER BY id"
 _INTENT = """INSERT INTO batches (name, model, at, status, lines) VALUES (?, ?, ?, 'intended', ?)
 RETURNING id"""
-_LINES = """SELECT l.key, p.json, c.role FROM batch_lines l JOIN calls c ON c.key = l.key
+_LINES = """SELECT l.key, p.json FROM batch_lines l JOIN calls c ON c.key = l.key
 JOIN params p ON p.id = c.params WHERE l.batch = ? ORDER BY c.id"""
 _TRIED = """SELECT 1 FROM batch_lines l JOIN batches b ON b.id = l.batch
 WHERE l.key = ? AND b.status != 'void'"""
@@ -118,17 +117,9 @@ def was_tried(connection: sqlite3.Connection, key: bytes) -> bool:
 def lines_of(connection: sqlite3.Connection, batch: Batch) -> dict[str, Request]:
     """The lines of a batch by their names, in order, each with its parameters and no messages."""
     return {
-        batch.line(key): _request(json.loads(params), role)
-        for key, params, role in connection.execute(_LINES, (batch.id,))
+        batch.line(key): request_of((), params)
+        for key, params in connection.execute(_LINES, (batch.id,))
     }
-
-
-def _request(found: dict[str, Any], role: str) -> Request:
-    """A request but for its messages, out of `records.params_json`."""
-    tools = tuple(Tool(*tool) for tool in found.pop("tools", ()))
-    options = tuple(found.pop("options", ()))
-    params = found.pop("params", {})
-    return Request((), **found, options=options, params=params, tools=tools, role=role)
 
 
 def keep_results(

@@ -223,7 +223,7 @@ def params_json(request: Request) -> str:
     return dumps(found) if found else "{}"
 
 
-def request_of(messages: tuple[Message, ...], params: str, run: int) -> Request:
+def request_of(messages: tuple[Message, ...], params: str, run: int = 1) -> Request:
     """The request that messages and `params_json` stand for."""
     found = json.loads(params)
     tools = tuple(Tool(*tool) for tool in found.pop("tools", ()))

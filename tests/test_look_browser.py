@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import polars as pl
 import pytest
 from looking_work import BIDI, IMAGE, MARKUP, Site, material, write_ratings
@@ -57,7 +55,6 @@ def press(browser, *keys):
 def test_a_newcomer_finds_the_worst_cell_corrects_a_label_and_exports(browser, opened, size):
     site, source = opened
     resize(browser, size)
-    began = time.monotonic()
     assert site.token not in browser.current_url
     assert fits(browser)
     browser.find_element(By.ID, "worst").click()
@@ -76,7 +73,6 @@ def test_a_newcomer_finds_the_worst_cell_corrects_a_label_and_exports(browser, o
     browser.find_element(By.CSS_SELECTOR, '[data-key="up"]').click()
     assert browser.find_element(By.CSS_SELECTOR, "#rows .hand").text == "labelled by hand"
     export = browser.find_element(By.ID, "export").get_attribute("href")
-    assert time.monotonic() - began < 60
     text = site.ask(export.removeprefix(site.server.address))[2]
     assert text.startswith("judge,attribute,item,system,")
     kept = read_hand_labels(hand_labels_path(source)).row(0, named=True)

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import polars as pl
 import pytest
+from looking_work import write_ratings
 from test_report_html import hostile
 
 from voirdire.examining import examine
@@ -42,6 +43,9 @@ def reports(example_study, tmp_path_factory):
     panel = tidy_ratings(simulate_panel(10, 60, 1, kinds=DEMO, endless=400), "Helpfulness")
     seven = examine(panel, reference=humans, gate=4, resamples=0)
     write_outputs(seven, folder / "panel", ["html"], figures=False)
+    texts = write_ratings(folder / "texts.csv", 500, note=lambda item: f"I slept badly, {item}.")
+    read = examine(texts, reference=["human"], resamples=0)
+    write_outputs(read, folder / "texts", ["html"], figures=False, with_text=True)
     return folder
 
 
@@ -119,6 +123,63 @@ def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site)
         assert cells[-1] == "–"
         lows = [float(text.strip("[").split(",")[0].replace("−", "-")) for text in cells[:-1]]
         assert lows in (sorted(lows), sorted(lows, reverse=True))
+
+
+def listed(browser):
+    """Items of the disagreements that are seen, in their order."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#table-disagreements tbody tr')]"
+        ".filter(row => row.offsetParent).map(row => row.cells[0].textContent)"
+    )
+
+
+def typed(browser, words):
+    """Words written into the box, key by key; what it says of them."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    box = browser.find_element(By.ID, "words")
+    box.send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.BACKSPACE)
+    box.send_keys(words)
+    return browser.find_element(By.ID, "shown").text
+
+
+def test_disagreements_are_filtered_by_words_as_they_are_typed(browser, site):
+    """The words of a row count, those of its folded texts among them, in any order and case."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(f"{site[0]}/texts/report.html")
+    every = listed(browser)
+    assert len(every) == 200
+    item = every[7]
+    said = typed(browser, f"{item}. new")
+    found = listed(browser)
+    assert set(found) == {item}  # "i12." stands in the text of i12 alone
+    assert said == f"{len(found)} of 200"
+    assert typed(browser, "SLEPT badly") == "200 of 200"
+    assert (typed(browser, "nobody wrote this"), listed(browser)) == ("0 of 200", [])
+    assert (typed(browser, " "), listed(browser)) == ("", every)
+    few = [name for name in every if name.startswith("i1")]
+    typed(browser, "i1")
+    assert sorted(set(few)) == sorted({name for name in listed(browser) if name.startswith("i1")})
+    head = browser.find_element(By.CSS_SELECTOR, "#table-disagreements th:nth-child(2) button")
+    before = sorted(listed(browser))
+    head.send_keys(Keys.ENTER)
+    assert sorted(listed(browser)) == before  # sorting shows no row that the words hide
+    assert typed(browser, "") == ""
+    assert sorted(listed(browser)) == sorted(every)
+
+
+def test_without_scripts_no_box_is_offered_that_would_do_nothing(browser, site):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(f"{site[0]}/texts/report.html")
+        shown = browser.find_element("id", "words").is_displayed()
+        rows = browser.find_elements("css selector", "#table-disagreements tbody tr")
+        assert (shown, len(rows)) == (False, 200)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_the_contents_lead_to_their_sections(browser, site):

@@ -7,6 +7,7 @@ the rating page knows raters by a token in a header, the looking page by one in 
 
 from __future__ import annotations
 
+import errno
 import hmac
 import ipaddress
 import json
@@ -158,7 +159,12 @@ class LocalServer:
         try:
             self._server = _Server(host, port, site)
         except OSError as error:
-            raise InputError(f"serve: {host}:{port} cannot be opened ({error})") from None
+            why = f"{host}:{port} cannot be opened ({error.strerror or error})"
+            if error.errno == errno.EADDRINUSE:
+                why += (
+                    "; another page may still be served there: end it with Ctrl-C, or say --port 0"
+                )
+            raise InputError(why) from None
         shown = f"[{host}]" if ":" in host else host
         self.port: int = self._server.server_address[1]
         self.address = f"http://{shown}:{self.port}"

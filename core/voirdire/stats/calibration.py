@@ -189,6 +189,8 @@ _LONGEST_NUMBER = 18
 def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     """Codes by the order of names; names that are all whole numbers go by their value."""
     found, codes = np.unique(names, return_inverse=True)
+    if found.dtype.kind in "iu":
+        return codes.astype(np.intp)
     text = found.astype(str)
     # Longer names are no 64-bit numbers.
     if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:

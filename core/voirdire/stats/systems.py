@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 _EXACT_IN_FLOAT32 = 1 << 24
+#: Parts of a point of which scores may be whole numbers, and what of a point is round-off.
+_PARTS, _ROUND_OFF = (1, 2, 12, 60), 1e-15
 _WIDTH = 256
 
 
@@ -184,12 +186,12 @@ def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int)
     squares = [np.full((3, n_resamples), np.nan) for _ in arrays]
     if not n_items:
         return squares
-    cells = _summable(np.concatenate([one.cells for one in arrays]))
-    known = _summable(np.concatenate([one.known for one in arrays]))
+    cells = _Summable.of(np.concatenate([one.cells for one in arrays]))
+    known = _Summable.of(np.concatenate([one.known for one in arrays]))
     start = 0
     for counts in drawn_in_chunks(seed, n_items, n_resamples, _WIDTH):
         stop = start + counts.shape[1]
-        sums, answered = _product(cells, counts), _product(known, counts)
+        sums, answered = cells.product(counts), known.product(counts)
         at = at_known = 0
         for one, out in zip(arrays, squares, strict=True):
             rows, cells_to = at_known + one.n, at + one.n * one.k
@@ -199,22 +201,39 @@ def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int)
     return squares
 
 
-def _summable(cells: Floats) -> NDArray[Any]:
-    """As float32 where every sum of a resample is exact in it: whole numbers below 2^24."""
-    largest = float(np.abs(cells).max(initial=0)) * max(cells.shape[1], 1)
-    exact = largest < _EXACT_IN_FLOAT32 and not (cells % 1).any()
-    return np.ascontiguousarray(cells, dtype=np.float32 if exact else np.float64)
+@dataclass(frozen=True, slots=True)
+class _Summable:
+    """Cells whose sums over resamples are exact in float32: whole numbers of `parts` of a point.
 
+    Where they are none, `parts` is 0 and the cells are as they were.
+    """
 
-def _product(cells: NDArray[Any], counts: Floats) -> Floats:
-    if cells.dtype == np.float32:
-        return np.asarray(cells @ counts.astype(np.float32), dtype=np.float64)
-    # A product in BLAS may differ in its last bit with the number of threads; this does not.
-    from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
+    cells: NDArray[Any]
+    parts: int
 
-    sums = np.empty((1, len(cells), counts.shape[1]))
-    weighted_sums(counts, cells[None], sums)
-    return np.asarray(sums[0])
+    @classmethod
+    def of(cls, cells: Floats) -> _Summable:
+        """Means of up to six raters are whole sixtieths; every sum stays below 2^24."""
+        largest = float(np.abs(cells).max(initial=0)) * max(cells.shape[1], 1)
+        for parts in _PARTS:
+            whole = np.rint(cells * parts)
+            if largest * parts >= _EXACT_IN_FLOAT32:
+                break
+            if np.abs(cells * parts - whole).max(initial=0) <= _ROUND_OFF * parts * largest:
+                return cls(np.ascontiguousarray(whole, dtype=np.float32), parts)
+        return cls(np.ascontiguousarray(cells), 0)
+
+    def product(self, counts: Floats) -> Floats:
+        """Sums of the cells (F, items) over resamples (items, B)."""
+        if self.parts:
+            sums = np.asarray(self.cells @ counts.astype(np.float32), dtype=np.float64)
+            return sums / self.parts if self.parts > 1 else sums
+        # A product in BLAS may differ in its last bit with the number of threads; this does not.
+        from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
+
+        found = np.empty((1, len(self.cells), counts.shape[1]))
+        weighted_sums(counts, self.cells[None], found)
+        return np.asarray(found[0])
 
 
 def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Estimate:

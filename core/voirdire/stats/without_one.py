@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Scores in a cell of a system below which `item_columns`, and `reading_columns`, have no mean.
 _FEWEST, _TWO = 5, 2
+#: Numbers in an array of what is worked out in one go: so many stay in the processor's cache.
+_AT_ONCE = 16_384
 
 
 def without_response(panel: ResponsePanel, at: int) -> ResponsePanel:
@@ -84,19 +86,25 @@ def reading_totals(panel: ResponsePanel) -> Floats:
     crossed = (len(panel.systems) > 1) & ((panel.n - 1) / np.maximum(items, 1) >= CROSSED)
     found, by_hand = np.zeros((panel.n, 3)), _only_uses(panel)
     for effects in np.unique(crossed):
-        chosen = crossed == effects
-        sums, hard = _reading(panel, crossed=bool(effects))
-        found[chosen], by_hand[chosen] = sums[chosen], (by_hand | hard)[chosen]
+        chosen = np.flatnonzero(crossed == effects)
+        sums, hard = _reading(panel, chosen, crossed=bool(effects))
+        found[chosen], by_hand[chosen] = sums, by_hand[chosen] | hard
     return _by_hand(panel, found, by_hand, reading_total)
 
 
-def _reading(panel: ResponsePanel, *, crossed: bool) -> tuple[Floats, Bits]:
+def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> tuple[Floats, Bits]:
     sides = [within.mean_vectors(panel), *(panel.vectors(run) for run in panel.judge)]
-    found, hard = np.zeros((panel.n, 3)), np.zeros(panel.n, dtype=bool)
+    found, hard = np.zeros((len(rows), 3)), np.zeros(len(rows), dtype=bool)
+    neighbours = _Neighbours.of(panel, crossed=crossed)
+    block = max(_AT_ONCE // len(panel.systems), 1)
     for place in range(sides[0].shape[1]):
         fits = [_Fit.of(panel, side[:, place], crossed=crossed) for side in sides]
-        found += _products(panel, fits, crossed=crossed)
-        hard |= np.any([fit.by_hand for fit in fits], axis=0)
+        products = _Products.of(panel, fits)
+        for start in range(0, len(rows), block):
+            some = slice(start, start + block)
+            moved = [fit.without(panel, rows[some]) for fit in fits]
+            found[some] += products.without(panel, rows[some], moved, neighbours)
+            hard[some] |= np.any([one.by_hand for one in moved], axis=0)
     return found, hard
 
 
@@ -237,20 +245,44 @@ def _pairs(cell: _Cell, weight: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """One side's scores, and the effects of systems and items without each response in turn.
+    """One side's scores, and what its effects of systems and items are made of.
 
     A residual is ``score + last[system] - mean of item - (counts of item @ before) / size``, by the
-    rounds of `within`: `last` and `before` (N, S) are its last two means of systems, negated.
+    rounds of `within`: `last` and `before` are its last two means of systems, negated.
+
+    Attributes
+    ----------
+    scores : (N,)
+        0 where missing.
+    first, kept : (N,)
+        Which are there, and which of them have an effect of the item taken out.
+    counts, sums : (I, S)
+        Scores kept, by item and system, and their sums.
+    size, mean : (I,)
+        Of each item; at least 1, and 0 for one that has none.
+    small : (S,)
+        Systems that may be left without a mean when one response goes.
+    n, total : (S,)
+        Scores that are there, and their sums.
+    left, base, form : (S,), (S,), (S, S)
+        Scores kept; what they sum to beyond the means of their items; the share of one system's
+        mean in another's, by the items that both have.
     """
 
     scores: Floats
+    first: Bits
     kept: Bits
     counts: Floats
+    sums: Floats
     size: Floats
     mean: Floats
-    before: Floats
-    last: Floats
-    by_hand: Bits
+    small: Bits
+    n: Floats
+    total: Floats
+    left: Floats
+    base: Floats
+    form: Floats
+    crossed: bool
 
     @classmethod
     def of(cls, panel: ResponsePanel, scores: Floats, *, crossed: bool) -> _Fit:
@@ -258,131 +290,202 @@ class _Fit:
         systems, n_items = len(panel.systems), int(panel.item.max()) + 1
         first = ~np.isnan(scores)
         first &= np.bincount(panel.system[first], minlength=systems)[panel.system] >= _TWO
+        values = np.where(first, scores, 0.0)
         size = np.bincount(panel.item[first], minlength=n_items)[panel.item]
         kept = first & (size >= _TWO) if crossed else first
-        values = np.where(first, scores, 0.0)
-        one_hot = np.eye(systems)[panel.system]
-        own = one_hot * first[:, None]
-        left = np.maximum(own.sum(axis=0) - own, 1)
-        start = -((own * values[:, None]).sum(axis=0) - own * values[:, None]) / left
         small = np.bincount(panel.system[kept], minlength=systems) <= _TWO + 1
-        if not crossed:
-            zero = np.zeros((panel.n, systems))
-            return cls(
-                values, kept, zero, np.ones(panel.n), np.zeros(panel.n), zero, start,
-                small[panel.system] & first,
-            )  # fmt: skip
-        return _crossed(panel, values, kept, start, small)
+        cell, shape = panel.item * systems + panel.system, (n_items, systems)
+        there = kept & crossed  # without effects of items these have no part
+        cells = summed([there.astype(np.float64), values * there], cell, n_items * systems)
+        counts, sums = (cells[:, place].reshape(shape) for place in (0, 1))
+        size = np.maximum(counts.sum(axis=1), 1)
+        mean = sums.sum(axis=1) / size
+        n, total = summed([first.astype(np.float64), values], panel.system, systems).T
+        base = sums.sum(axis=0) - (counts * mean[:, None]).sum(axis=0)
+        return cls(
+            values, first, kept, counts, sums, size, mean, small, n, total, counts.sum(axis=0),
+            base, counts.T @ (counts / size[:, None]), crossed,
+        )  # fmt: skip
+
+    def without(self, panel: ResponsePanel, out: NDArray[np.intp]) -> _Moved:
+        """The effects without each of the responses `out`, one at a time."""
+        own = np.eye(len(panel.systems))[panel.system[out]] * self.first[out, None]
+        start = -(self.total - own * self.scores[out, None]) / np.maximum(self.n - own, 1)
+        small = self.small[panel.system[out]]
+        if self.crossed:
+            return self._crossed(panel, out, start, small)
+        return _Moved(np.zeros_like(start), start, small & self.first[out])
+
+    def _crossed(
+        self, panel: ResponsePanel, out: NDArray[np.intp], start: Floats, small: Bits
+    ) -> _Moved:
+        """Three rounds of items and systems."""
+        item, kept = panel.item[out], self.kept[out]
+        one_hot = np.eye(len(panel.systems))[panel.system[out]] * kept[:, None]
+        y = self.scores[out] * kept
+        own, n, m = self.counts[item], self.size[item], self.mean[item]
+        less = own - one_hot
+        stays = (~kept | (n - 1 >= _TWO))[:, None]
+        after = np.maximum(n - kept, 1)
+        rest = np.where(stays, less, 0.0)
+        left = np.maximum(self.left - np.where(stays, one_hot, own), 1)
+        base = self.base - np.where(stays, one_hot * y[:, None], self.sums[item])
+        base += own * m[:, None] - rest * ((n * m - y) / after)[:, None]
+        share, rest_share = own / n[:, None], rest / after[:, None]
+        last = before = start
+        for _ in range(within.ROUNDS):
+            before = last
+            inner = before @ self.form - share * (own * before).sum(axis=1)[:, None]
+            inner += rest_share * (less * before).sum(axis=1)[:, None]
+            last = (inner - base) / left
+        touched = (own[:, self.small] > 0).any(axis=1) | small
+        return _Moved(before, last, touched)
 
 
-def _crossed(panel: ResponsePanel, values: Floats, kept: Bits, start: Floats, small: Bits) -> _Fit:
-    """Three rounds of items and systems, without each response in turn."""
-    systems, n_items = len(panel.systems), int(panel.item.max()) + 1
-    one_hot = np.eye(systems)[panel.system] * kept[:, None]
-    y = values * kept
-    counts = summed(one_hot, panel.item, n_items)
-    of_item = summed(one_hot * y[:, None], panel.item, n_items)
-    size = counts.sum(axis=1)
-    mean = of_item.sum(axis=1) / np.maximum(size, 1)
-    form = counts.T @ (counts / np.maximum(size, 1)[:, None])
-    own, n = counts[panel.item], size[panel.item]
-    there, m = kept[:, None], mean[panel.item]
-    less = np.where(there, own - one_hot, own)
-    stays = (~kept | (n - 1 >= _TWO))[:, None]
-    after, m_after = np.maximum(n - kept, 1), (n * m - y) / np.maximum(n - kept, 1)
-    left = counts.sum(axis=0) - np.where(stays, one_hot, own)
-    base = of_item.sum(axis=0) - np.where(stays, one_hot * y[:, None], of_item[panel.item])
-    base = base - ((counts * mean[:, None]).sum(axis=0) - own * m[:, None]
-                   + np.where(stays, less * m_after[:, None], 0.0))  # fmt: skip
-    last = before = start
-    for _ in range(within.ROUNDS):
-        before = last
-        inner = before @ form - own * ((own * before).sum(axis=1) / np.maximum(n, 1))[:, None]
-        inner += np.where(stays, less * ((less * before).sum(axis=1) / after)[:, None], 0.0)
-        last = -(base - inner) / np.maximum(left, 1)
-    touched = (own[:, small] > 0).any(axis=1) | small[panel.system]
-    return _Fit(values, kept, own, np.maximum(n, 1), m, before, last, touched)
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Effects of one side without each of some responses: (B, S) each, and what is by hand (B,)."""
+
+    before: Floats
+    last: Floats
+    by_hand: Bits
 
 
-def _products(panel: ResponsePanel, fits: list[_Fit], *, crossed: bool) -> Floats:
-    """(N, 3): products of one run and the mean human, and squares, without each response."""
-    human, runs = fits[0], fits[1:]
-    shared = np.sum([run.kept for run in runs], axis=0)
-    weight = np.where(human.kept & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
-    once: Floats = (weight > 0).astype(np.float64)
-    found = np.zeros((panel.n, 3))
-    found[:, 1] = _whole(panel, human, human, once)
-    for run in runs:
-        found[:, 0] += _whole(panel, human, run, weight * run.kept)
-        found[:, 2] += _whole(panel, run, run, weight * run.kept)
-    return found + _of_same_item(panel, human, runs, weight, once, crossed=crossed)
+@dataclass(frozen=True, slots=True)
+class _Products:
+    """Products of one run and the mean human, and squares of each, over all responses.
+
+    `forms` holds for each column the pairs of sides whose residuals are multiplied, and the sums of
+    the products as a form in 1, `last` and `before`; `weight` (N,) is what a run counts.
+    """
+
+    fits: list[_Fit]
+    weight: Floats
+    forms: list[tuple[int, int, int, Floats]]
+
+    @classmethod
+    def of(cls, panel: ResponsePanel, fits: list[_Fit]) -> _Products:
+        """Of the mean human and the runs."""
+        human, runs = fits[0], fits[1:]
+        shared = np.sum([run.kept for run in runs], axis=0)
+        weight: Floats = np.where(human.kept & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
+        once: Floats = (weight > 0).astype(np.float64)
+        forms = [(1, 0, 0, _form_of(panel, human, human, once))]
+        for at, run in enumerate(runs, 1):
+            own = weight * run.kept
+            forms.append((0, 0, at, _form_of(panel, human, run, own)))
+            forms.append((2, at, at, _form_of(panel, run, run, own)))
+        return cls(fits, weight, forms)
+
+    def without(
+        self,
+        panel: ResponsePanel,
+        out: NDArray[np.intp],
+        moved: list[_Moved],
+        neighbours: _Neighbours,
+    ) -> Floats:
+        """(B, 3) without each of the responses `out`."""
+        ones = np.ones((len(out), 1))
+        sides = [np.hstack([ones, one.last, one.before]) for one in moved]
+        found = self._of_same_item(panel, out, moved, neighbours)
+        for column, one, two, form in self.forms:
+            found[:, column] += _quadratic(sides[one], form, sides[two])
+        return found
+
+    def _of_same_item(
+        self,
+        panel: ResponsePanel,
+        out: NDArray[np.intp],
+        moved: list[_Moved],
+        neighbours: _Neighbours,
+    ) -> Floats:
+        """(B, 3): the responses to the same item, whose effect changes with its mean and size."""
+        at, other = neighbours.of_rows(panel, out)
+        parts = np.zeros((3, len(at)))
+        residuals = [
+            _residuals(panel, fit, one, out, at, other)
+            for fit, one in zip(self.fits, moved, strict=True)
+        ]
+        old, new, stays = residuals[0]
+        weight = self.weight[other]
+        shared = np.sum([alive for _, _, alive in residuals[1:]], axis=0)
+        again = np.where(stays & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
+        parts[1] = (again > 0) * new**2 - (weight > 0) * old**2
+        for run, (before, after, there) in zip(self.fits[1:], residuals[1:], strict=True):
+            now, was = again * there * after, weight * run.kept[other] * before
+            parts[0] += now * new - was * old
+            parts[2] += now * after - was * before
+        return summed(list(parts), at, len(out))
 
 
-def _whole(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floats:
-    """(N,) sum over all responses of products of residuals, at the effects without each."""
-    sides = [_design(panel, fit) for fit in (one, two)]
-    form = (sides[0] * weight[:, None]).T @ sides[1]
-    ones = np.ones((panel.n, 1))
-    left, right = (np.hstack([ones, fit.last, fit.before]) for fit in (one, two))
-    return _quadratic(left, form, right)
-
-
-def _design(panel: ResponsePanel, fit: _Fit) -> Floats:
-    """(N, 1 + 2S): what a residual is, as a linear form of 1, `last` and `before`."""
-    one_hot = np.eye(len(panel.systems))[panel.system]
-    return np.hstack([(fit.scores - fit.mean)[:, None], one_hot, -fit.counts / fit.size[:, None]])
-
-
-def _of_same_item(
-    panel: ResponsePanel, human: _Fit, runs: list[_Fit], weight: Floats, once: Floats, *,
-    crossed: bool,
-) -> Floats:  # fmt: skip
-    """(N, 3): the responses to the same item, whose effect changes with its mean and size."""
-    out, other = _same_item(panel) if crossed else (np.arange(panel.n),) * 2
-    parts = np.zeros((len(out), 3))
-    moved = [_residuals(panel, one, out, other, crossed=crossed) for one in (human, *runs)]
-    old, new, stays = moved[0]
-    olds, news, alive = zip(*moved[1:], strict=True)
-    shared = np.sum(alive, axis=0)
-    again = np.where(stays & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
-    parts[:, 1] = (again > 0) * new**2 - once[other] * old**2
-    for before, after, there, run in zip(olds, news, alive, runs, strict=True):
-        was = weight[other] * run.kept[other]
-        parts[:, 0] += again * there * new * after - was * old * before
-        parts[:, 2] += again * there * after**2 - was * before**2
-    return summed(parts, out, panel.n)
+def _form_of(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floats:
+    """(1 + 2S, 1 + 2S): sum of products of two residuals, each a form in 1, `last`, `before`."""
+    systems, n_items = one.counts.shape[::-1]
+    cell = panel.item * systems + panel.system
+    counted = np.bincount(cell, weight, n_items * systems).reshape(n_items, systems)
+    item_one, item_two = (-fit.counts / fit.size[:, None] for fit in (one, two))
+    x, y = (fit.scores - fit.mean[panel.item] for fit in (one, two))
+    wx, wy = weight * x, weight * y
+    by_system = [np.bincount(panel.system, part, systems) for part in (wx, wy)]
+    by_item = [np.bincount(panel.item, part, n_items) for part in (wx, wy)]
+    s, i = slice(1, 1 + systems), slice(1 + systems, None)
+    form = np.zeros((1 + 2 * systems,) * 2)
+    form[0, 0], form[0, s], form[s, 0] = (wx * y).sum(), *by_system
+    form[0, i], form[i, 0] = by_item[0] @ item_two, by_item[1] @ item_one
+    form[s, s] = np.diag(counted.sum(axis=0))
+    form[s, i], form[i, s] = counted.T @ item_two, item_one.T @ counted
+    form[i, i] = item_one.T @ (item_two * counted.sum(axis=1)[:, None])
+    return form
 
 
 def _residuals(
     panel: ResponsePanel,
     fit: _Fit,
+    moved: _Moved,
     out: NDArray[np.intp],
+    at: NDArray[np.intp],
     other: NDArray[np.intp],
-    *,
-    crossed: bool,
 ) -> tuple[Floats, Floats, Bits]:
-    """Of pairs (left out, other): the other's residual, old and new, and whether it stays."""
-    system = panel.system[other]
-    own = (fit.counts * fit.before).sum(axis=1)[out]
-    plain = fit.scores[other] + fit.last[out, system]
-    old = plain - fit.mean[out] - own / fit.size[out]
-    stays = fit.kept[other] & (other != out)
-    if not crossed:
+    """Of pairs (left out: `at`, other): the other's residual, old and new, and whether it stays."""
+    item = panel.item[out]
+    size, mean = fit.size[item], fit.mean[item]
+    own = (fit.counts[item] * moved.before).sum(axis=1)
+    plain = fit.scores[other] + moved.last[at, panel.system[other]]
+    old = plain - (mean + own / size)[at]
+    stays = fit.kept[other] & (other != out[at])
+    if not fit.crossed:
         return old, plain, stays
     gone = fit.kept[out]
-    size = fit.size[out] - gone
-    total = fit.size[out] * fit.mean[out] - gone * fit.scores[out]
-    moved = own - gone * fit.before[out, panel.system[out]]
-    new = plain - (total + moved) / np.maximum(size, 1)
-    return old, new, stays & (size >= _TWO)
+    left = size - gone
+    total = size * mean - gone * fit.scores[out]
+    total += own - gone * moved.before[np.arange(len(out)), panel.system[out]]
+    new = plain - (total / np.maximum(left, 1))[at]
+    return old, new, stays & (left >= _TWO)[at]
 
 
-def _same_item(panel: ResponsePanel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of responses to one item, each with itself too."""
-    order = np.argsort(panel.item, kind="stable")
-    size = np.bincount(panel.item)
-    start = np.cumsum(size) - size
-    each = size[panel.item[order]]
-    out = np.repeat(order, each)
-    within_item = np.arange(len(out)) - np.repeat(np.cumsum(each) - each, each)
-    return out, order[np.repeat(start[panel.item[order]], each) + within_item]
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    """The responses to each item: places in `order` from `start` (I,) on, `size` (I,) many."""
+
+    order: NDArray[np.intp]
+    start: NDArray[np.intp]
+    size: NDArray[np.intp]
+    crossed: bool
+
+    @classmethod
+    def of(cls, panel: ResponsePanel, *, crossed: bool) -> _Neighbours:
+        """Of a panel's items; without effects of items a response has itself alone."""
+        size = np.bincount(panel.item)
+        order = np.argsort(panel.item, kind="stable")
+        return cls(order, np.cumsum(size) - size, size, crossed)
+
+    def of_rows(
+        self, panel: ResponsePanel, out: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All pairs of a row of `out`, by its place there, and a response to the same item."""
+        if not self.crossed:
+            return np.arange(len(out)), out
+        each = self.size[panel.item[out]]
+        at = np.repeat(np.arange(len(out)), each)
+        inside = np.arange(len(at)) - np.repeat(np.cumsum(each) - each, each)
+        return at, self.order[np.repeat(self.start[panel.item[out]], each) + inside]

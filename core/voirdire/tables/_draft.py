@@ -14,6 +14,7 @@ from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
+from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.study import Study
-    from voirdire.tables._files import RawTable
     from voirdire.tables._tables import Tables
 
 #: While the scale is not known; a number beyond it counts all the same.
@@ -284,6 +284,18 @@ def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -
     return _Looked(raw, ready, source, plan(ready, source, names), part)
 
 
+def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
+    """Where replies were read in the place of columns of scores: what to do."""
+    for one in looked:
+        columns = one.raw.frame.columns if isinstance(one.raw, RawTable) else []
+        if one.how and one.how.kind == "replies" and set(absent) & set(columns):
+            return (
+                f"; the columns of replies were read, and none of scores: leave out "
+                f"{listed([*one.how.values])} to have the columns of scores read"
+            )
+    return ""
+
+
 def _draft(
     looked: Sequence[_Looked], reference: Sequence[str], name: str
 ) -> tuple[Study, tuple[Finding, ...]]:
@@ -297,7 +309,7 @@ def _draft(
     if absent:
         raise TableError(
             f"{looked[0].name}: the reference {listed(absent)} has no ratings "
-            f"(raters: {listed(raters)})"
+            f"(raters: {listed(raters)}){_passed_over(looked, absent)}"
         )
     scale, codes = _scale(looked, ratings, reference or humans, raters)
     # Readers of formats know who is a person, and so does who names a file of people.

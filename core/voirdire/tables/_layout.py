@@ -112,7 +112,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     if item is None:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
-            f"name it with `item` in the study, or call it by a usual name such as "
+            f"name it with --item or, in a study, with `item`, or call it by a usual name such as "
             f"{listed(SYNONYMS['item'], 5)}; where each row is a rater and each column an item, "
             f'say --layout raters-by-items, or layout = "raters-by-items" under [[data.sources]]'
         )

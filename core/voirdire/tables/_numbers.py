@@ -24,6 +24,7 @@ PAIRS = (
     (("correct",), ("incorrect",)), (("right",), ("wrong",)),
     (("acceptable",), ("unacceptable",)),
 )  # fmt: skip
+_PAIRED = {word for pair in PAIRS for level in pair for word in level}
 #: What stands where no score came, and the status that it gives.
 FATES = {
     **dict.fromkeys(("refused", "refusal", "declined", "refuse"), "refused"),
@@ -145,6 +146,8 @@ def _pair(words: list[str]) -> dict[str, float]:
     Words that are neither stay out where both levels are named: *maybe* beside yes and no is
     asked about, and does not make yes a word that nobody knows.
     """
+    if _PAIRED.isdisjoint(words):
+        return {}
     plain = [word for word in words if _fate(word) is None]
     for better, worse in PAIRS:
         # "failed" is a level beside "passed", and else what became of a reply.

@@ -12,8 +12,7 @@ import operator
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -28,6 +27,7 @@ from voirdire.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import ProcessPoolExecutor
 
     from voirdire.protocols import Executor
 
@@ -180,7 +180,7 @@ class Processes(_Adds):
                 if not waiting:
                     return
                 result = futures[0].result()
-            except BrokenProcessPool:
+            except BrokenExecutor:
                 broken += 1
                 if broken == ATTEMPTS:
                     raise WorkerError(
@@ -197,7 +197,8 @@ class Processes(_Adds):
             yield result
 
     def _started(self) -> ProcessPoolExecutor:
-        from multiprocessing import get_context  # noqa: PLC0415 - slow to import
+        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - slow to import
+        from multiprocessing import get_context  # noqa: PLC0415 - the same
 
         # A fork would copy threads of polars in whatever state they are.
         return ProcessPoolExecutor(self.workers, get_context("spawn"), _alone, (self.workers,))

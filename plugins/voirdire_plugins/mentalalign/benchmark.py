@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire import InputError
-from voirdire.examining import session_as_study
 from voirdire.store import is_session
 from voirdire.study import Study, build_study
 from voirdire_plugins.mentalalign.review import review
@@ -58,6 +57,8 @@ class MentalAlign:
                 "`voirdire paper mentalalign` wrote"
             )
         if is_session(data):
+            from voirdire.examining import session_as_study  # noqa: PLC0415 - loads the store
+
             return session_as_study(data, "mentalalign needs a session")
         return _published(str(data))
 

@@ -11,7 +11,6 @@ import polars as pl
 
 from voirdire.examining.overviews import by_group, decisions, over_judges, spending
 from voirdire.stats import icc
-from voirdire.store.frames import session_items
 from voirdire.tabular import Section, Table, count, interval, number, share, text
 from voirdire_plugins.resources import resource
 
@@ -90,6 +89,8 @@ def _guidance(examination: Examination) -> Section:
 
 def conditions(examination: Examination, session: Path) -> Section:
     """The most frequent combinations of conditions, and how the raters score them (figure 3)."""
+    from voirdire.store.frames import session_items  # noqa: PLC0415 - loads the store
+
     known = {item.id: str(item.extra.get("conditions") or "") for item in session_items(session)}
     named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
              for item, said in known.items()}  # fmt: skip

@@ -1,0 +1,9 @@
+from voirdire.store.frames import preferences_frame as preferences_frame
+from voirdire.store.frames import ratings_frame as ratings_frame
+from voirdire.store.frames import responses_frame as responses_frame
+from voirdire.store.frames import session_study as session_study
+from voirdire.store.replies import replies_frame as replies_frame
+from voirdire.store.session import is_session as is_session
+from voirdire.store.session import read_session as read_session
+from voirdire.store.tables import reparse as reparse
+from voirdire.store.tables import write_tables as write_tables

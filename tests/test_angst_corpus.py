@@ -145,7 +145,7 @@ def test_a_corpus_names_what_it_cannot_rank_or_find():
     )
     with pytest.raises(TableError, match="column 'fear': a score must be a number, got 'n/a'"):
         build_corpus(table, lexicons=["fear"])
-    with pytest.raises(InputError, match="there is no pattern"):
+    with pytest.raises(InputError, match="give at least one pattern"):
         build_corpus(table, patterns=[])
 
 

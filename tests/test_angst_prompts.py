@@ -66,7 +66,9 @@ def test_an_answer_has_three_states(text, finish, status):
 
 
 def test_tasks_and_labels_are_checked():
-    with pytest.raises(InputError, match="task must be one of depression, anxiety, comorbidity"):
+    with pytest.raises(
+        InputError, match=r"task .* is unknown .allowed: depression, anxiety, comorbidity"
+    ):
         make(task="mood")
     with pytest.raises(InputError, match="labels must be distinct"):
         make_yes_no(labels=["a", "a"])

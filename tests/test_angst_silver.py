@@ -123,7 +123,7 @@ def test_several_models_and_runs_label_by_what_enough_of_them_say():
     assert most[1] == ("b", 0.0, 0.0, 0.0)  # two of three
     assert most[2] == ("c", 1.0, None, None)  # one yes and one no of three are no majority
     assert consensus(ratings, COLUMNS, 3).rows()[1][1:] == (None, None, 0.0)
-    with pytest.raises(InputError, match="--at-least 4: 3 answers are asked for"):
+    with pytest.raises(InputError, match="--at-least 4: only 3 answers are asked for"):
         consensus(ratings, COLUMNS, 4)
 
 

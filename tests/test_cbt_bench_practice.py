@@ -300,7 +300,7 @@ def test_a_response_is_as_long_as_the_reference():
     assert request.temperature == 0.7
     assert "That is good" not in str(request)
     assert make_dp().parse([Reply(" Tell me more. ")], "1").text == "Tell me more."
-    with pytest.raises(InputError, match="item '2' has no 'reference'"):
+    with pytest.raises(InputError, match="item '2' has no 'reference', whose length"):
         make_dp().requests(Item("2", "Hm."))
 
 

@@ -103,7 +103,9 @@ def test_human_labels_are_read_against_the_set():
     assert found["dominant"].to_list() == ["Mind Reading", NO_DISTORTION, None]
     with pytest.raises(InputError, match="item '4', column 'dominant': 'Envy' is no single label"):
         golden_items([Item("4", "t", {"dominant": "Envy"})])
-    with pytest.raises(InputError, match="item '5': No Distortion beside Labeling contradicts"):
+    with pytest.raises(
+        InputError, match="item '5': No Distortion cannot stand beside another label"
+    ):
         golden_items([Item("5", "t", {"dominant": "No Distortion", "secondary": "Labeling"})])
     with pytest.raises(InputError, match=r"item '6': has a secondary label \(Labeling\) and"):
         golden_items([Item("6", "t", {"dominant": "", "secondary": "Labeling"})])

@@ -75,10 +75,10 @@ def test_spellings(spelling, form):
     [
         ({"form": "B,1"}, "ICC form 'B,1' is unknown"),
         ({"ci": "wald"}, "interval method 'wald' is unknown"),
-        ({"missing": "mean"}, "missing must be 'listwise' or 'reml', not 'mean'"),
-        ({"level": 95}, "level must lie strictly between 0 and 1, not 95"),
-        ({"n_resamples": 0, "ci": "percentile"}, "n_resamples must be at least 1, not 0"),
-        ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"missing": "mean"}, "missing must be 'listwise' or 'reml', got 'mean'"),
+        ({"level": 95}, "level must lie strictly between 0 and 1, got 95"),
+        ({"n_resamples": 0, "ci": "percentile"}, "n_resamples must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"compat": "x"}, "compat must be None or 'badawi2025'"),
     ],
 )

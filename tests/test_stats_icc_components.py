@@ -234,7 +234,7 @@ def test_decisions_follow_spearman_and_brown():
     assert json.dumps([stats.runs_needed(stuck, 0.8).to_dict(), stuck.to_dict()])
     with pytest.raises(StatisticsError, match="target must lie strictly between 0 and 1"):
         stats.runs_needed(found, 1)
-    with pytest.raises(StatisticsError, match="at least 1, not 0 and 1"):
+    with pytest.raises(StatisticsError, match="at least 1, got 0 and 1"):
         found.reliability(0)
 
 
@@ -256,7 +256,7 @@ def test_runs_needed_of_the_reliability_of_one_run(single, target, runs):
 
 
 def test_one_reliability_is_that_of_one_rater():
-    with pytest.raises(StatisticsError, match="one rater's run, not of 2"):
+    with pytest.raises(StatisticsError, match="one rater in one run, got one of 2"):
         stats.runs_needed(0.5, 0.8, raters=2)
 
 
@@ -333,7 +333,7 @@ def test_subjects_needed_in_a_simulation():
     ("arguments", "message"),
     [
         ((0.9, 1), "at least 2 raters"),
-        ((1.2, 2), r"lies in \(-1, 1\], not at 1.2"),
+        ((1.2, 2), r"lies in \(-1, 1\], got 1.2"),
         ((0.9, 2, 1.0), r"threshold must lie in \(-1, 1\)"),
     ],
 )

@@ -259,7 +259,7 @@ def test_far_from_zero_is_no_nearer_to_agreement(statistic):
 
 
 def test_words_are_no_preferences():
-    with pytest.raises(StatisticsError, match="scores must hold numbers or NaN only, not 'a'"):
+    with pytest.raises(StatisticsError, match="scores must hold numbers or NaN only, got 'a'"):
         stats.preference_agreement(["a", "b"], [1, 0])
 
 

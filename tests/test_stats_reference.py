@@ -62,13 +62,13 @@ def test_reasons_instead_of_invented_values():
 
 
 def test_unusable_arrays_are_named():
-    with pytest.raises(StatisticsError, match="must be paired, not 2 and 3 values"):
+    with pytest.raises(StatisticsError, match="must be paired, got 2 and 3 values"):
         stats.bias([1, 2], [1, 2, 3])
     with pytest.raises(StatisticsError, match=r"judge is infinite at \(0,\)"):
         stats.ccc([math.inf], [1])
-    with pytest.raises(StatisticsError, match=r"low < high, not \(5, 1\)"):
+    with pytest.raises(StatisticsError, match=r"low < high, got \(5, 1\)"):
         stats.bias([1], [1], scale=(5, 1))
-    with pytest.raises(StatisticsError, match="margin must be a positive number, not 0"):
+    with pytest.raises(StatisticsError, match="margin must be a positive number, got 0"):
         stats.equivalence([1, 2], [1, 2], 0)
     with pytest.raises(StatisticsError, match="one entry a row"):
         stats.bias([1, 2], [1, 2], clusters=[1])

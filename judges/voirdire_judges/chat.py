@@ -64,7 +64,9 @@ class ChatGenerator:
             return self.system_prompt
         words = len(str(task.extra.get(self.length_of) or "").split())
         if not words:
-            raise InputError(f"item {task.id!r} has no {self.length_of!r} to take a length of")
+            raise InputError(
+                f"item {task.id!r} has no {self.length_of!r}, whose length the prompt asks for"
+            )
         return self.system_prompt.replace("{words}", str(words))
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:

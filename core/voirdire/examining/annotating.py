@@ -187,7 +187,7 @@ def adjudicate(
     ([0, 2, 3], 1, 0)
     """
     if rule not in RULES:
-        raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
+        raise not_one_of("rule", rule, RULES)
     if rule == "secondary" and not secondary:
         raise InputError("rule 'secondary' needs the name of the secondary annotator")
     for label in keep:

@@ -50,7 +50,7 @@ def consensus(
     asked = ratings.select("rater", "run").unique().height
     needed = asked // 2 + 1 if at_least is None else at_least
     if not 1 <= needed <= max(asked, 1):
-        raise InputError(f"--at-least {needed}: {asked} answers are asked for about each item")
+        raise InputError(f"--at-least {needed}: only {asked} answers are asked for about each item")
     name, score = pl.col("attribute").cast(pl.String), pl.col("score")
     return ratings.group_by("item", maintain_order=True).agg(
         pl.when((score.filter(name == label) == 1).sum() >= needed).then(1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError, MissingExtraError, StudyError, TableError
+from voirdire.errors import InputError, MissingExtraError, StudyError, TableError, not_one_of
 from voirdire.files import file_stems
 from voirdire.humans.plan import (
     KEY,
@@ -165,7 +165,7 @@ def export(
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
-        raise InputError(f"formats are {', '.join(FORMATS)}, got {list(formats)}")
+        raise not_one_of("format of sheets", ", ".join(unknown or ["none"]), FORMATS)
     skipped = () if can_write_workbooks() else ("xlsx",)
     if skipped and "csv" not in formats:
         raise MissingExtraError("writing workbooks", "excel", "xlsxwriter")

@@ -59,7 +59,7 @@ def numbers(values: Any, name: str) -> Floats:
     if data.dtype.kind == "O":
         data = _from_objects(data, name)
     if data.dtype.kind not in "biuf":
-        raise StatisticsError(f"{name} must hold numbers or NaN only, not dtype {data.dtype}")
+        raise StatisticsError(f"{name} must hold numbers or NaN only, got dtype {data.dtype}")
     found = np.asarray(data, dtype=np.float64)
     return found if mask is None else np.where(mask, np.nan, found)
 
@@ -67,7 +67,7 @@ def numbers(values: Any, name: str) -> Floats:
 def _from_objects(data: NDArray[Any], name: str) -> Floats:
     text = next((cell for cell in data.flat if isinstance(cell, str | bytes)), None)
     if text is not None:
-        raise StatisticsError(f"{name} must hold numbers or NaN only, not {text!r}")
+        raise StatisticsError(f"{name} must hold numbers or NaN only, got {text!r}")
     try:
         cells = [np.nan if absent(cell) else float(cell) for cell in data.flat]
     except (TypeError, ValueError) as error:
@@ -86,7 +86,7 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
     """
     found = numbers(values, name)
     if found.ndim != ndim:
-        raise StatisticsError(f"{name} must have {ndim} dimension(s), not shape {found.shape}")
+        raise StatisticsError(f"{name} must have {ndim} dimension(s), got shape {found.shape}")
     unfit = np.abs(found) > _LARGEST
     if unfit.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(unfit))
@@ -119,7 +119,7 @@ def row_names(values: Any, n: int, name: str) -> NDArray[Any]:
     """
     found, mask = masked(values, name)
     if found.shape != (n,):
-        raise StatisticsError(f"{name} must hold one entry a row ({n}), not shape {found.shape}")
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {found.shape}")
     gaps = np.zeros(n, np.bool_) if mask is None else mask
     if found.dtype.kind in "Of":
         gaps = gaps | np.array([absent(cell) for cell in found], dtype=np.bool_)
@@ -138,10 +138,10 @@ def yes_or_no(values: Any, n: int, name: str) -> NDArray[np.bool_]:
     """
     found = numbers(values, name)
     if found.shape != (n,):
-        raise StatisticsError(f"{name} must hold one entry a row ({n}), not shape {found.shape}")
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {found.shape}")
     if not np.isin(found, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(found, (0, 1)))[0])
-        raise StatisticsError(f"{name} must be True or False, not {found[row]:g} in row {row}")
+        raise StatisticsError(f"{name} must be True or False, got {found[row]:g} in row {row}")
     return found.astype(np.bool_)
 
 
@@ -158,16 +158,16 @@ def complete_rows(Y: Floats) -> Floats:
 def check_level(level: float) -> float:
     """A nominal coverage in (0, 1)."""
     if not 0 < level < 1:
-        raise StatisticsError(f"level must lie strictly between 0 and 1, not {level!r}")
+        raise StatisticsError(f"level must lie strictly between 0 and 1, got {level!r}")
     return float(level)
 
 
 def check_draws(n_resamples: int, seed: int) -> None:
     """A positive number of resamples and a seed that NumPy takes."""
     if _whole(n_resamples, "n_resamples") < 1:
-        raise StatisticsError(f"n_resamples must be at least 1, not {n_resamples!r}")
+        raise StatisticsError(f"n_resamples must be at least 1, got {n_resamples!r}")
     if _whole(seed, "seed") < 0:
-        raise StatisticsError(f"seed must be at least 0, not {seed!r}")
+        raise StatisticsError(f"seed must be at least 0, got {seed!r}")
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -180,4 +180,4 @@ def _whole(value: Any, name: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise StatisticsError(f"{name} must be a whole number, not {value!r}") from None
+        raise StatisticsError(f"{name} must be a whole number, got {value!r}") from None

@@ -53,7 +53,7 @@ def pairs(judge: Any, reference: Any) -> Pairs:
     first, second = floats(judge, "judge", 1), floats(reference, "reference", 1)
     if len(first) != len(second):
         raise StatisticsError(
-            f"judge and reference must be paired, not {len(first)} and {len(second)} values"
+            f"judge and reference must be paired, got {len(first)} and {len(second)} values"
         )
     kept = ~(np.isnan(first) | np.isnan(second))
     return Pairs(first[kept], second[kept], kept)

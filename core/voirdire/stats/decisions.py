@@ -144,7 +144,9 @@ def runs_needed(
     """
     if isinstance(components, float | int):
         if raters != 1:
-            raise StatisticsError(f"a reliability is that of one rater's run, not of {raters}")
+            raise StatisticsError(
+                f"a reliability is that of one rater in one run, got one of {raters}"
+            )
         reliability = _of_means(float(components))
     else:
         reliability = partial(_of_runs, components, raters, agreement)
@@ -165,5 +167,5 @@ def _of_means(single: float) -> Callable[[int], float]:
 def _smallest(reliability: Callable[[int], float], target: float) -> int | None:
     """Reliability grows with n where every component is positive."""
     if not 0 < target < 1:
-        raise StatisticsError(f"target must lie strictly between 0 and 1, not {target!r}")
+        raise StatisticsError(f"target must lie strictly between 0 and 1, got {target!r}")
     return smallest(lambda n: reliability(n) >= target - 1e-12, 1, _MOST)

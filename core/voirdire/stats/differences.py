@@ -259,5 +259,5 @@ def _mean_estimate(
 def _width(scale: tuple[float, float]) -> float:
     low, high = scale
     if not high > low:
-        raise StatisticsError(f"scale must be (low, high) with low < high, not {scale!r}")
+        raise StatisticsError(f"scale must be (low, high) with low < high, got {scale!r}")
     return float(high - low)

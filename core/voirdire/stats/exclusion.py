@@ -234,7 +234,7 @@ class SystemSums(Result):
         rules = np.ascontiguousarray(kept, dtype=np.bool_)
         shape = (len(self.table), len(self.systems))
         if rules.ndim != 3 or rules.shape[1:] != shape:
-            raise StatisticsError(f"kept must be (rules, *{shape}), not shape {rules.shape}")
+            raise StatisticsError(f"kept must be (rules, *{shape}), got shape {rules.shape}")
         means, exponent = magnified(self.means)
         out = np.empty((len(rules), *self.table.shape[:2], 5))
         squares_under(means, rules, out)
@@ -309,7 +309,7 @@ def system_sums(
     scores, held = floats(judges, "judges", 3), floats(reference, "reference", 2)
     if scores.shape[1:] != held.shape:
         raise StatisticsError(
-            f"reference must be (attributes, responses) {scores.shape[1:]}, not shape {held.shape}"
+            f"reference must be (attributes, responses) {scores.shape[1:]}, got shape {held.shape}"
         )
     order, codes = _coded(systems, held.shape[1], names)
     table = np.zeros((*scores.shape[:2], len(order), len(SUMS)))

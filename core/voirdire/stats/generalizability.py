@@ -64,7 +64,7 @@ class VarianceComponents(Result):
         such means is estimated at zero or below: a quotient of two negatives is no reliability.
         """
         if raters < 1 or runs < 1:
-            raise StatisticsError(f"raters and runs must be at least 1, not {raters} and {runs}")
+            raise StatisticsError(f"raters and runs must be at least 1, got {raters} and {runs}")
         noise = self.item_rater / raters + self.error / (raters * runs)
         shift = self.rater / raters
         if self.design == "nested":

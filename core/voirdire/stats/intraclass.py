@@ -118,7 +118,7 @@ def icc(
 
         return icc_reml(Y, form, ci=None if ci is None else "profile", level=level)
     if missing != "listwise":
-        raise StatisticsError(f"missing must be 'listwise' or 'reml', not {missing!r}")
+        raise StatisticsError(f"missing must be 'listwise' or 'reml', got {missing!r}")
     options = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
     return icc_batch([Y], (form,), compat=compat, **options)[0][0]  # type: ignore[arg-type]
 
@@ -406,5 +406,5 @@ def _methods(ci: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def _compat(compat: str | None) -> str | None:
     if compat not in (None, COMPAT):
-        raise StatisticsError(f"compat must be None or {COMPAT!r}, not {compat!r}")
+        raise StatisticsError(f"compat must be None or {COMPAT!r}, got {compat!r}")
     return compat

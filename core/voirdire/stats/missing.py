@@ -86,7 +86,7 @@ def bias_bounds(judge: Any, reference: Any, scale: tuple[float, float]) -> Missi
     first, second = floats(judge, "judge", 1), floats(reference, "reference", 1)
     if len(first) != len(second):
         raise StatisticsError(
-            f"judge and reference must be paired, not {len(first)} and {len(second)} values"
+            f"judge and reference must be paired, got {len(first)} and {len(second)} values"
         )
     low, high = _ends(scale, first, second)
     if not len(first):
@@ -107,7 +107,7 @@ def _filled(values: Any, end: float) -> Any:
 def _ends(scale: tuple[float, float], *arrays: Any) -> tuple[float, float]:
     low, high = map(float, scale)
     if not high > low:
-        raise StatisticsError(f"scale must be (low, high) with low < high, not {scale!r}")
+        raise StatisticsError(f"scale must be (low, high) with low < high, got {scale!r}")
     known = np.concatenate([array[~np.isnan(array)] for array in arrays])
     slack = round_off(np.array([low, high]))
     outside = known[(known < low - slack) | (known > high + slack)]

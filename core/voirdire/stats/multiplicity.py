@@ -56,7 +56,7 @@ def adjust_p(p: Any, method: str = "holm") -> Floats:
         raise not_one_of("correction", method, METHODS, error=StatisticsError)
     values = numbers(p, "p").copy()
     if values.ndim != 1:
-        raise StatisticsError(f"p must have one dimension, not shape {values.shape}")
+        raise StatisticsError(f"p must have one dimension, got shape {values.shape}")
     known = ~np.isnan(values)
     if ((values[known] < 0) | (values[known] > 1)).any():
         raise StatisticsError("p values must lie in [0, 1]")

@@ -87,7 +87,7 @@ def panel_mean(R: Any, *, quorum: int = 1) -> PanelMean:
     Little and Rubin (2002), Statistical Analysis with Missing Data, 3.3 (available cases).
     """
     if quorum < 1:
-        raise StatisticsError(f"quorum must be at least 1, not {quorum!r}")
+        raise StatisticsError(f"quorum must be at least 1, got {quorum!r}")
     ratings = ratings_matrix(R, "R")
     present = ~np.isnan(ratings)
     counts = present.sum(axis=1, dtype=np.int64)

@@ -78,7 +78,7 @@ def icc_reml(
     """
     ratings, kind = ratings_matrix(Y), canonical(form)
     if ci not in (None, "profile"):
-        raise StatisticsError(f"ci must be 'profile' or None for missing='reml', not {ci!r}")
+        raise StatisticsError(f"ci must be 'profile' or None for missing='reml', got {ci!r}")
     check_level(level)
     rated = ~np.isnan(ratings).all(axis=1)
     kept, exponent = magnified(ratings[rated])

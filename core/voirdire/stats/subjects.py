@@ -100,12 +100,12 @@ def subjects_needed(
 
 def _check(icc: float, k: int, threshold: float) -> None:
     if k < 2:
-        raise StatisticsError(f"k must be at least 2 raters, not {k!r}")
+        raise StatisticsError(f"k must be at least 2 raters, got {k!r}")
     floor = -1 / (k - 1)
     if not floor < icc <= 1:
-        raise StatisticsError(f"an ICC(C,1) of {k} raters lies in ({floor:g}, 1], not at {icc!r}")
+        raise StatisticsError(f"an ICC(C,1) of {k} raters lies in ({floor:g}, 1], got {icc!r}")
     if not floor < threshold < 1:
-        raise StatisticsError(f"threshold must lie in ({floor:g}, 1), not at {threshold!r}")
+        raise StatisticsError(f"threshold must lie in ({floor:g}, 1), got {threshold!r}")
 
 
 def _ratio(icc: float, k: int) -> float:

@@ -132,7 +132,7 @@ def icc_systems_batch(
     arrays = [_Scores.of(floats(one, "scores", 3)) for one in batch]
     n_items = {one.n_items for one in arrays}
     if len(n_items) > 1:
-        raise StatisticsError(f"all arrays need the same items, not {sorted(n_items)} of them")
+        raise StatisticsError(f"all arrays need the same number of items, got {sorted(n_items)}")
     squares = _resampled(arrays, n_items.pop() if n_items else 0, seed, n_resamples)
     return tuple(
         tuple(_estimate(form, one, found, level) for form in names)

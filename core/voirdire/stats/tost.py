@@ -88,9 +88,9 @@ def equivalence(
     Personal. Sci. 8, 355-362.
     """
     if not margin > 0 or not math.isfinite(margin):
-        raise StatisticsError(f"margin must be a positive number, not {margin!r}")
+        raise StatisticsError(f"margin must be a positive number, got {margin!r}")
     if not 0 < alpha < 0.5:
-        raise StatisticsError(f"alpha must lie strictly between 0 and 0.5, not {alpha!r}")
+        raise StatisticsError(f"alpha must lie strictly between 0 and 0.5, got {alpha!r}")
     found = bias(judge, reference, clusters=clusters, level=1 - 2 * alpha)
     conclusion = _conclusion(found.intervals[0], margin)
     return Equivalence(found, float(margin), conclusion, _larger_p(found, margin), alpha)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire import InputError
+from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
 from voirdire_judges.yes_no import Wording, YesNoAnnotator
 from voirdire_judges.yes_no import make as make_yes_no
@@ -73,7 +73,7 @@ def make(
     0.95
     """
     if task not in TASKS:
-        raise InputError(f"angst annotator: task must be one of {', '.join(TASKS)}, got {task!r}")
+        raise not_one_of("task", task, TASKS, "angst annotator")
     return make_yes_no(
         labels=TASKS[task],
         wording=wording(task),

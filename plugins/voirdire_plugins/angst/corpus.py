@@ -118,7 +118,9 @@ def build_corpus(
 
 def _discloses(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     if not patterns:
-        raise InputError("there is no pattern of self-disclosure, so no author would disclose")
+        raise InputError(
+            "give at least one pattern of self-disclosure: without any, no author is kept"
+        )
     try:
         compiled = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
     except re.error as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from voirdire import InputError
+from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
 from voirdire_judges.annotators.labels import Contradiction, LabelAnnotator
 from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, UNSURE, prompt_of
@@ -47,7 +47,7 @@ def make(
     {'Mind Reading': 1, 'Magnification': 2}
     """
     if prompt not in PROMPTS:
-        raise InputError(f"distortions: prompt must be one of {tuple(PROMPTS)}, got {prompt!r}")
+        raise not_one_of("prompt", prompt, PROMPTS, "distortions")
     return LabelAnnotator(
         LABELS,
         prompt_of(prompt, definitions=definitions),

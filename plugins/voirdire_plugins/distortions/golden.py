@@ -59,7 +59,10 @@ def _labels(item: str, extra: Mapping[str, Any]) -> dict[str, Any]:
             f"item {item!r}: has a {SECONDARY} label ({named[0]}) and no {DOMINANT} one"
         )
     if LABELS.none in named and len(set(named)) > 1:
-        raise InputError(f"item {item!r}: {' beside '.join(named)} contradicts itself")
+        raise InputError(
+            f"item {item!r}: {LABELS.none} cannot stand beside another label, got "
+            f"{' and '.join(named)}"
+        )
     return {"labels": list(dict.fromkeys(named)), "dominant": named[0]}
 
 

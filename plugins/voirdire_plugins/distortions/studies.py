@@ -52,7 +52,9 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     items = read_labelled(texts, (), columns)
     known = [name for name in ("dominant", "secondary") if name in columns]
     if "secondary" in known and "dominant" not in known:
-        raise TableError(f"{texts}: --secondary needs --dominant")
+        raise TableError(
+            f"{texts}: --secondary needs --dominant: name the column of the dominant label too"
+        )
     panel = [
         {
             "name": f"{name} {heat:g} {prompt}{' defined' if defined else ''}",

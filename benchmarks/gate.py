@@ -79,6 +79,11 @@ def main(runs: int) -> None:
                 f"| power for 0.10 points, {100 * rescored:g} % re-scored, look {k} "
                 f"| {share(found, runs)} |"
             )
+    for askings in (2, 4):
+        found = power(shift=0.10, items=200, runs=runs, rescored=0.16, askings=askings)
+        lines.append(
+            f"| the same, 16 % re-scored, look 1, mean of {askings} runs | {share(found, runs)} |"
+        )
     right = attributed(runs=500)
     lines += [
         f"| seen and named rightly, of 500 changes of 0.3 points | {share(right, 500)} |",

@@ -36,12 +36,15 @@ def locked(seed, *, items=200, anchors=0.5):
     )  # fmt: skip
 
 
-def shifted(lock, seed, *, shift=0.0, rows=None, rescored=RESCORED):
-    """(N,) today's scores: re-asking noise, and `shift` points on the rows that are meant."""
+def shifted(lock, seed, *, shift=0.0, rows=None, rescored=RESCORED, runs=1):
+    """(N,) today's scores: re-asking noise, and `shift` points on the rows that are meant.
+
+    Of several runs the mean, as of a session; the noise is that of both sides together.
+    """
     rng = np.random.default_rng([seed, 2])
     before = lock.scores(*KEY)
     n = len(before)
-    noise = (rng.random(n) < rescored) * rng.choice([-1, 1], n)
+    noise = ((rng.random((runs, n)) < rescored) * rng.choice([-1, 1], (runs, n))).mean(axis=0)
     up = (rng.random(n) < abs(shift)) * np.sign(shift)
     rows = np.ones(n, dtype=bool) if rows is None else rows
     return np.clip(before + noise + up * rows, 1, 5)
@@ -91,12 +94,13 @@ def naive_alarm(seed, *, looks=26, items=200):
     )
 
 
-def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED):
-    """Share of runs in which look k sees a shift of the judge."""
+def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED, askings=1):
+    """Share of runs in which look k sees a shift of the judge, scored by the mean of askings."""
     seen = 0
     for seed in range(runs):
         lock = locked(seed, items=items, anchors=anchors)
-        seen += look(lock, shifted(lock, seed, shift=shift, rescored=rescored), k).changed
+        now = shifted(lock, seed, shift=shift, rescored=rescored, runs=askings)
+        seen += look(lock, now, k).changed
     return seen / runs
 
 

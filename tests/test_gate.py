@@ -84,6 +84,22 @@ def test_a_shift_of_a_tenth_of_a_point_is_seen_on_200_items():
     assert power(shift=0.0, items=200, runs=150) <= 0.07
 
 
+def test_two_runs_of_a_judge_that_wavers_see_what_one_run_does_not():
+    once, twice = (
+        power(shift=0.10, items=200, runs=150, rescored=0.16, askings=askings) for askings in (1, 2)
+    )
+    assert once < 0.80 <= twice  # 0.70 and 0.89 in the long run
+
+
+def test_a_check_says_which_shift_it_would_have_seen():
+    locks = [locked(seed) for seed in range(100)]
+    sees = [look(lock, shifted(lock, seed), 1).sees for seed, lock in enumerate(locks)]
+    # A shift itself spreads the scores, by d (1 - d): that is no part of what an unchanged day says.
+    assert 0.05 < np.mean(sees) < 0.10
+    moved = [look(lock, shifted(lock, seed, shift=0.11), 1).sees for seed, lock in enumerate(locks)]
+    assert power(shift=float(np.mean(moved)), items=200, runs=150) >= 0.80
+
+
 def test_judge_and_system_are_told_apart():
     assert attributed(runs=60) >= 0.90
 

@@ -29,7 +29,7 @@ from voirdire.examining.changing.lock import (
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
 from voirdire.stats import adjust_p, cluster_jackknife
-from voirdire.stats.sums import above_t
+from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +58,8 @@ Who = Literal["none", "judge", "system", "judge and system", "unknown"]
 Good = Literal["yes", "no", "open"]
 #: Anchors, or other responses, that attribution needs at least.
 FEWEST = 20
+#: The probability with which `Held.sees` is seen.
+POWER = 0.85
 #: The share of a look's alpha that the test of the whole canary gets; the rest goes to responses
 #: without labels. The judge is what a lock is about, and its changes move the whole.
 WHOLE = 0.9
@@ -95,6 +97,9 @@ class Held:
         Whose change it is; unknown where there are too few anchors or too few other responses.
     components : tuple of ComponentChange
         What the verdict rests on, today less at the freeze, on the anchors; empty without labels.
+    sees : float
+        The shift, in points, that this look would see with a probability of 0.85, given how much
+        the scores differ from one asking to the next.
     """
 
     judge: str
@@ -108,6 +113,7 @@ class Held:
     who: Who
     lost: tuple[LostUse, ...] = ()
     components: tuple[ComponentChange, ...] = ()
+    sees: float = math.nan
 
     @property
     def failed(self) -> bool:
@@ -312,9 +318,17 @@ def hold(
         uses, parts = lost.get(key, ()), moved.get(key, ())
         who = _who(lock, key, today[key], anchors, alpha) if changed else "none"
         rows.append(
-            Held(*key, whole, fixed, live, p, changed, _good(whole, uses, parts), who, uses, parts)
+            Held(*key, whole, fixed, live, p, changed, _good(whole, uses, parts), who, uses, parts,
+                 _sees(whole, alpha * WHOLE / len(changes)))
         )  # fmt: skip
     return tuple(rows)
+
+
+def _sees(change: Change, alpha: float) -> float:
+    """The shift that a test at this level sees with the power `POWER`, by the error that it has."""
+    details = change.found.bias.details
+    reach = quantile(1 - alpha / 2, details["df"]) + quantile(POWER, details["df"])
+    return float(reach * details["standard_error"])
 
 
 def _components(

@@ -138,11 +138,13 @@ def gate_sections(check: GateCheck) -> tuple[Section, ...]:
     columns = (
         text("Attribute"), text("Judge"), count("n"), number("Shift", signed=True),
         interval("95 % interval"), number("p"), text("Changed"), text("Still good"), text("Who"),
+        number("Sees"),
     )  # fmt: skip
     rows = tuple(
         (
             row.attribute, row.judge, row.change.n, row.change.difference,
             (row.change.low, row.change.high), row.p_holm, _changed(row), row.good, row.who,
+            row.sees,
         )
         for row in check.rows
     )  # fmt: skip
@@ -170,7 +172,8 @@ def _gate_said(check: GateCheck) -> str:
         f"Look {check.look} at this lock. A change counts where p, by Holm's method over this "
         f"look, is at most {check.alpha:.2g}; over all looks together a false alarm has the "
         f"probability that the lock declares. Still good: the whole 90 % interval lies within "
-        f"{check.margin:g} points, that of each component within its margin, and no use is lost."
+        f"{check.margin:g} points, that of each component within its margin, and no use is lost. "
+        f"Sees: the shift that this look would see with a probability of 0.85."
     )
 
 

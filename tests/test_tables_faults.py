@@ -527,7 +527,7 @@ def test_a_form_with_a_row_a_rater_is_turned(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "header", ["human_rt_ms", "human_rank", "human_flag", "n_human", "human sd"]
+    "header", ["human_rt_ms", "human_rank", "human_flag", "n_human", "human sd", "human_n"]
 )
 def test_a_column_called_like_a_person_and_more_is_asked_about(tmp_path, header):
     text = [f"item,human,{header},gpt_judge"]
@@ -627,7 +627,7 @@ def test_rows_that_another_column_may_take_back_are_asked_about(tmp_path, header
     assert read_file(source, keys={"ignore": (header,)})[1].ratings.height == 80
 
 
-@pytest.mark.parametrize("header", ["human_n", "gpt_judge_version", "judge_entropy"])
+@pytest.mark.parametrize("header", ["human_revision", "gpt_judge_version", "judge_entropy"])
 def test_further_words_about_a_rater_are_no_raters(tmp_path, right, header):
     assert icc(wide(tmp_path, header, between=[1 + 3 * at % 4 for at in range(40)])) == right
 
@@ -682,6 +682,30 @@ def test_a_word_that_nobody_knows_is_asked_about(tmp_path, layout):
     study["rubric"] = {"scale": [0, 5]}
     tables = read_tables(build_study(study, folder=str(tmp_path)))
     assert tables.ratings["score"].null_count() == 2
+
+
+@pytest.mark.parametrize("cell", ["03-Apr", "3-4", "4 or 5", "4 (0.9)", "$4 - $5"])
+def test_what_is_no_one_number_is_asked_about(tmp_path, cell):
+    """Excel makes 03-Apr of 3-4: that was read as 3."""
+    human = [cell if at in (3, 9) else h for at, h in enumerate(HUMAN)]
+    with pytest.raises(QuestionError) as caught:
+        read_file(wide(tmp_path, "", human))
+    assert (caught.value.key, f"{cell}=missing" in caught.value.choices[0]) == ("words", True)
+
+
+def test_words_of_a_judge_are_asked_about_as_those_of_people(tmp_path):
+    source = wide(tmp_path, "", judge=[f"{j} (0.9)" for j in JUDGE])
+    with pytest.raises(QuestionError, match=r"'gpt_judge' holds words .*=NUMBER"):
+        read_file(source)
+
+
+def test_a_level_beyond_the_scale_that_one_side_often_uses_is_asked_about(tmp_path):
+    human = [0 if at % 2 else h for at, h in enumerate(HUMAN)]
+    source = wide(tmp_path, "", human=human)
+    with pytest.raises(QuestionError, match="0 stands in 20 scores"):
+        read_file(source)
+    study, _ = read_file(source, keys={"words": {"0": 0.0}})
+    assert study.rubric.scale == (0, 5)
 
 
 def test_many_unknown_words_are_answered_together(tmp_path):

@@ -107,6 +107,11 @@ _EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 # "1.234.567,5".
 _BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+|[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}")
+# "03-Apr", "3-Apr-24": what a spreadsheet makes of 3-4.
+_DAY = re.compile(
+    r"\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[ -]\d{2,4})?",
+    re.IGNORECASE,
+)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _LONGEST = 2_000
 # Two steps of single precision at the end of a scale of width 1.
@@ -171,7 +176,7 @@ def read_numeral(text: str) -> Numeral | None:
     >>> read_numeral("3-4") is None, read_numeral("1,234").other
     (True, 1234.0)
     """
-    if len(text) > _LONGEST or not _COUNTS.search(text):
+    if len(text) > _LONGEST or not _COUNTS.search(text) or _DAY.fullmatch(text.strip()):
         return None
     written = _written(_cleaned(text))
     return written if isinstance(written, Numeral) else None

@@ -73,7 +73,7 @@ _MEASURED = frozenset(
         "var",
         "variance", "prob", "probs", "probability", "logprob", "logprobs", "reason", "reasoning",
         "rationale", "explanation", "comment", "comments", "note", "notes", "prev", "previous",
-        "old", "experience", "seniority", "timestamp", "difficulty", "n", "version", "revision",
+        "old", "experience", "seniority", "timestamp", "difficulty", "version", "revision",
         "attempts", "retries", "entropy", "margin", "temperature",
     )
 )  # fmt: skip
@@ -119,10 +119,10 @@ def measures(column: str) -> bool:
     return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
 
 
-#: A header that is one human rater, as it stands; n behind one is a count.
+#: A header that is one human rater, as it stands; a small n behind one is a count.
 _PERSON = re.compile(
     r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
-    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z])?",
+    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z]|(?-i:N))?",
     re.IGNORECASE,
 )
 

@@ -81,9 +81,9 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     """Values beyond the scale that the others keep to: 7, 8, 9, 8.5 or 0 beside 1 to 5.
 
     Where all levels of a usual scale (1 to 5, 7 or 10) are used, a value is no score that only one
-    side uses, and seldom. One that both sides use seldom, or that stands beyond a gap where the
-    levels are others (0 and 1, 1 to 4), is doubtful. 6 and 8 beside 1 to 5 are the rest of a
-    longer scale, and so are 0 and 0.5.
+    side uses, and seldom. One that a side uses often, that both use seldom, or that stands beyond a
+    gap where the levels are others (0 and 1, 1 to 4), is doubtful. 6 and 8 beside 1 to 5 are the
+    rest of a longer scale, and so are 0 and 0.5.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
 
     Examples
     --------
-    >>> people, judges = [1, 2, 3, 4, 5, 5, 4, 3, 8.5, 9], [1, 2, 3, 4, 5, 5, 4, 3, 1, 2]
+    >>> people = [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 8.5, 9.0]
+    >>> judges = [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 1.0, 2.0]
     >>> sides = pl.Series(["people"] * 10 + ["judges"] * 10)
     >>> odd_levels(pl.Series(people + judges), sides)
     OddLevels(coded=(8.5, 9.0), doubtful=())
@@ -120,7 +121,9 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     for level, n, _ in users.filter(pl.col("score").is_in(list(beyond))).iter_rows():
         if full and n == 1 and level in seldom:
             coded.append(level)
-        elif level in rare and (full or level > high + (high > 1) or level < low - 1):
+        elif (full and n == 1) or (
+            level in rare and (full or level > high + (high > 1) or level < low - 1)
+        ):
             doubtful.append(level)
     return OddLevels(tuple(coded), tuple(doubtful))
 

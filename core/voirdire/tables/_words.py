@@ -11,8 +11,9 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.parsing.numbers import MISSING_WORDS
-from voirdire.tables._names import find, is_person, is_usual
+from voirdire.tables._names import find, is_person, is_usual, measures
 from voirdire.tables._numbers import FATES, Scores, is_numeric, to_scores
+from voirdire.tables._people import kind_of
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
 
@@ -366,7 +367,7 @@ def _stands(row: dict[str, object], unit: str) -> str:
 
 
 def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.Series]) -> None:
-    """Raise where people rated in words of no usual order, and nobody else's numbers stand there.
+    """Raise where people, or judges, rated in words of no usual order, and none of them in numbers.
 
     Raises
     ------
@@ -374,21 +375,33 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
         The option with the words, for numbers to be filled in.
     """
     columns = raw.frame.columns
-    people = {c: text for c, text in texts.items() if is_person(c) and not is_usual(c)}
-    rated = any(is_person(c) and c not in people and is_numeric(raw.frame[c]) for c in columns)
-    if rated or find("score", columns, source.score, raw.name) is not None:
+    if find("score", columns, source.score, raw.name) is not None:
         return  # beside a column of scores words are names
-    for column, text in people.items():
-        said = _spoken(text)
-        words = said.unique(maintain_order=True).to_list()
-        short = max(map(len, words), default=0) <= _LONGEST_WORD
-        if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
+    for kind in ("human", "judge"):
+        own = [c for c in columns if _kind(c) == kind]
+        if any(is_numeric(raw.frame[c]) for c in own if c not in texts or kind == "judge"):
             continue
-        asked: Words = {**source.words, **dict.fromkeys(words, float("nan"))}
-        raise QuestionError(
-            f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of them?",
-            "words", (as_option(asked),), as_line(asked), likely=False,
-        )  # fmt: skip
+        for column in own:
+            said = _spoken(texts[column]) if column in texts else pl.Series([], dtype=pl.String)
+            words = said.unique(maintain_order=True).to_list()
+            short = max(map(len, words), default=0) <= _LONGEST_WORD
+            if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
+                continue
+            asked: Words = {**source.words, **dict.fromkeys(words, float("nan"))}
+            raise QuestionError(
+                f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of "
+                f"them?",
+                "words", (as_option(asked),), as_line(asked), likely=False,
+            )  # fmt: skip
+
+
+def _kind(column: str) -> str | None:
+    """Whose scores a header may stand over: a person's, a judge's, or nobody's."""
+    if is_usual(column) or measures(column):
+        return None
+    if is_person(column):
+        return "human"
+    return "judge" if kind_of(column) == "judge" else None
 
 
 def fold(word: str) -> str:

@@ -157,8 +157,13 @@ def test_a_word_that_nobody_knows_is_asked_about_at_a_terminal(tmp_path):
     assert code == 0, said
     assert "column 'human', line 22 (item 'q20') holds 'maybe' where a number is needed" in said
     assert "Next time: --words 'maybe=missing'" in said
-    run = [sys.executable, "-m", "voirdire", "import", "r.csv", "--out", "r.jsonl"]
     told = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 240}
+    done = subprocess.run(
+        [sys.executable, "-m", "voirdire", "correct", "r.csv"], **told, check=False
+    )
+    instead = "voirdire import FILE --words 'maybe=missing' --out read.parquet"
+    assert (done.returncode, instead in done.stderr) == (1, True)
+    run = [sys.executable, "-m", "voirdire", "import", "r.csv", "--out", "r.jsonl"]
     done = subprocess.run(run, **told, check=False)
     assert (done.returncode, "--words 'maybe=missing'" in done.stderr) == (1, True)
     subprocess.run([*run, "--words", "maybe=0.5"], **told, check=True)

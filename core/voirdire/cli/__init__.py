@@ -5,8 +5,12 @@ from __future__ import annotations
 import gc
 import io
 import sys
+from typing import TYPE_CHECKING
 
 from voirdire.shown import visible
+
+if TYPE_CHECKING:
+    from voirdire.errors import QuestionError
 
 #: Exit codes, as `voirdire --help` prints them.
 OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -15,7 +19,12 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
     from voirdire.cli._app import app_for
-    from voirdire.errors import ContractError, RequirementUnmetError, VoirdireError
+    from voirdire.errors import (
+        ContractError,
+        QuestionError,
+        RequirementUnmetError,
+        VoirdireError,
+    )
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -27,6 +36,9 @@ def main() -> None:
     except (ContractError, RequirementUnmetError) as error:
         _say(f"requirement unmet:{'' if str(error).startswith(chr(10)) else ' '}{error}")
         sys.exit(UNMET)
+    except QuestionError as error:
+        _say(f"error: {error}{_instead(error, sys.argv[1:])}")
+        sys.exit(BAD_INPUT)
     except VoirdireError as error:
         _say(f"error: {error}")
         sys.exit(BAD_INPUT)
@@ -37,6 +49,25 @@ def main() -> None:
         place = "" if error.filename is None else f"{error.filename}: "
         _say(f"error: {place}{(error.strerror or str(error)).lower()}")
         sys.exit(BAD_INPUT)
+
+
+def _instead(question: QuestionError, words: list[str]) -> str:
+    """Where a command has not the option that settles a question: which one has it."""
+    from typer.main import get_command
+
+    from voirdire.cli._app import app_for
+
+    command = get_command(app_for(words))
+    names: list[str] = []
+    while words and words[0] in (under := getattr(command, "commands", {})):
+        command, names, words = under[words[0]], [*names, words[0]], words[1:]
+    if any(f"--{question.key}" in each.opts for each in command.params):
+        return ""
+    option = question.option(question.key, question.choices[0])
+    return (
+        f". voirdire {' '.join(names)} has no option --{question.key}: first say voirdire import "
+        f"FILE {option} --out read.parquet, and give it read.parquet"
+    )
 
 
 def _say(text: str) -> None:

@@ -93,7 +93,8 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     return tuple(found) if known or len(found) > 1 or _is_alone(raw, named) else ()
 
 
-#: What may stand behind a person's name for another person: a number, a letter (a small n is a count).
+#: What may stand behind a person's name for another person: a number, or a letter. A small n is a
+#: count.
 _SECOND = re.compile(r"\d+|[a-mo-z]|(?-i:N)", re.IGNORECASE)
 
 

@@ -346,6 +346,21 @@ def test_words_of_two_levels_and_of_no_score_are_read(tmp_path):
     assert tables.ratings["score"].to_list() == [4, 2, 5, 3.5, 4, 1]
 
 
+def test_a_number_of_another_scale_among_numbers_is_missing_and_counted(tmp_path):
+    """80 % or 8/10 beside 1 to 5 ends no file: it is missing, as in a reply."""
+    cells = ["4", "80 %", "5", "8/10", "1", "4 stars", "Score: 3", "refused", "n/a"]
+    rows = "".join(f"{at},{1 + at % 5},{cell}\n" for at, cell in enumerate(cells))
+    source = write(tmp_path / "r.csv", "item,human,gpt_judge\n" + rows)
+    study, tables = read_file(source)
+    assert study.rubric.scale == (1, 5)
+    judge = tables.ratings.filter(pl.col("rater") == "gpt_judge")
+    assert judge["score"].to_list() == [4, None, 5, None, 1, 4, 3, None, None]
+    assert judge["status"].cast(pl.String).to_list() == [
+        "ok", "unparsable", "ok", "unparsable", "ok", "ok", "ok", "refused", "blank",
+    ]  # fmt: skip
+    assert "unparsable" in kinds(source, "serious")
+
+
 def test_words_of_an_order_are_asked_about(tmp_path):
     words = ("very poor", "poor", "fair", "good", "excellent")
     rows = [

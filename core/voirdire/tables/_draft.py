@@ -503,14 +503,12 @@ def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
 
 
 def _in_per_cent(each: _Looked) -> bool:
-    """Whether scores are written in per cent."""
+    """Whether a column of scores is written in per cent; a few such cells say nothing of it."""
     raw, how = each.ready, each.how
-    if how is None or isinstance(raw, Reading):
+    if how is None or how.kind == "replies" or isinstance(raw, Reading):
         return False
-    texts = [raw.frame[c] for c in how.values if raw.frame[c].dtype == pl.String]
-    return how.kind != "replies" and any(
-        t.str.contains(r"^\s*[\d.,]+\s*%\s*$").any() for t in texts
-    )
+    texts = [raw.frame[c].drop_nulls() for c in how.values if raw.frame[c].dtype == pl.String]
+    return any(2 * text.str.contains(r"^\s*[\d.,]+\s*%\s*$").sum() > len(text) for text in texts)
 
 
 def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] = ()) -> Finding:

@@ -64,8 +64,9 @@ def to_scores(
 
     "3,5" is 3.5; "1,234" is a number only where a comma stands for nothing else
     (`decimal_comma`). "4 stars" and "Score: 4" are 4. "85%" is 85, on a scale of 0 to 1 0.85, and
-    unreadable on any other but 0 to 100 or where not all cells are in per cent. Two words such as
-    "pass" and "fail" alone are 1 and 0. A number within round-off of an end of the scale is it.
+    unreadable on any other but 0 to 100 or where not all cells are in per cent; fewer such than
+    there are numbers are missing, with the status ``unparsable``. Two words such as "pass" and
+    "fail" alone are 1 and 0. A number within round-off of an end of the scale is it.
 
     Examples
     --------
@@ -108,9 +109,11 @@ def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) ->
     words = text.filter(values.is_null() & ~empty).unique(maintain_order=True).to_list()
     fates = _no_fates(column)
     if words:
-        read, said = _read(words, values, scale, decimal_comma=decimal_comma)
+        read, said, elsewhere = _read(words, values, scale, decimal_comma=decimal_comma)
         found = text.replace_strict(read, default=None, return_dtype=pl.Float64)
         values = values.zip_with(values.is_not_null(), found)
+        if int(text.is_in(elsewhere).sum()) < len(values) - values.null_count():
+            said |= dict.fromkeys(elsewhere, "unparsable")
         fates = text.replace_strict(said, default=None, return_dtype=STATUS)
     bad = values.is_null() & ~empty & fates.is_null()
     return Scores(_on(values, scale).alias(column.name), bad, fates.alias(column.name))
@@ -118,14 +121,18 @@ def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) ->
 
 def _read(
     words: list[str], plain: pl.Series, scale: Scale | None, *, decimal_comma: bool
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Texts that are no plain numbers, read together: numbers, and what became of the rest."""
+) -> tuple[dict[str, float], dict[str, str], list[str]]:
+    """Texts that are no plain numbers, read together: numbers, and what became of the rest.
+
+    Last those that say a number of another scale: ``80 %`` or ``8/10`` among 1 to 5.
+    """
     digits = set(plain.drop_nulls().unique())
     pair = _pair(words) if digits <= {0.0, 1.0} else {}
     if pair:
-        return pair, _said(words, pair)
+        return pair, _said(words, pair), []
     numerals = {word: found for word in words if (found := read_numeral(word)) is not None}
     read = {w: v for w, n in numerals.items() if (v := _value(n, comma=decimal_comma)) is not None}
+    stated = list(read)
     shares = {word for word in read if numerals[word].percent}
     tops = {n.top for n in numerals.values() if n.top is not None}
     if shares:
@@ -137,7 +144,7 @@ def _read(
     wanted = None if scale is None or _is_open(scale) else scale.high
     if len(tops) > 1 or (wanted is not None and tops - {wanted}):
         read = {w: value for w, value in read.items() if numerals[w].top in (None, wanted)}
-    return read, _said(words, read)
+    return read, _said(words, read), [word for word in stated if word not in read]
 
 
 def _pair(words: list[str]) -> dict[str, float]:

@@ -171,6 +171,21 @@ def test_disagreements_are_filtered_by_words_as_they_are_typed(browser, site):
     assert sorted(listed(browser)) == sorted(every)
 
 
+def test_on_paper_there_is_no_box_and_commands_are_code(browser, site):
+    browser.get(f"{site[0]}/panel/report.html")
+    code = "return [...document.querySelectorAll('.todo code')].map(one => one.textContent)"
+    assert "voirdire calibrate" in browser.execute_script(code)
+    ticks = (
+        "return [...document.querySelectorAll('.todo')].some(one => one.textContent.includes('`'))"
+    )
+    assert not browser.execute_script(ticks)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert not browser.find_element("id", "words").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_without_scripts_no_box_is_offered_that_would_do_nothing(browser, site):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

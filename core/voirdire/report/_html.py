@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from voirdire.report._answers import (
     answers,
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.tabular import Section
 
-
+# A command in our own sentences: `voirdire calibrate`.
+_COMMAND = re.compile(r"`(voirdire [a-z -]+)`")
 _PLACES = 12
 #: Sections that the page shows judge by judge.
 _FIRST = ("answers", "why", "components")
@@ -109,6 +111,7 @@ def _rendered(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["brief"] = brief
+    environment.filters["commands"] = _commands
     html: str = environment.get_template(template).render(
         style=Markup(_template("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
@@ -123,6 +126,12 @@ def _visible(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value, keep="\n\t\r")
     return value
+
+
+def _commands(text: str) -> Markup:
+    """What a sentence says to run stands as code; everything else is escaped."""
+    shown = str(escape(visible(text, keep="\n\t\r")))
+    return Markup(_COMMAND.sub(r"<code>\1</code>", shown))  # noqa: S704 - escaped above
 
 
 def _template(name: str) -> str:

@@ -31,6 +31,8 @@ _ACROSS = 7
 _RATIOS = ("SLOPE", "GAIN", "REVERSE")
 _COLOURS = {"yes": COLOURS[2], "no": COLOURS[1], "open": COLOURS[4]}
 _ROW = 0.17
+#: So many panels side by side need smaller titles.
+_MANY = 6
 
 
 def draw_all(examination: Examination) -> tuple[Drawing, ...]:
@@ -61,7 +63,7 @@ def _draw(answer: Answer, at: int, widths: dict[tuple[str, str], float]) -> Draw
             axes.set_xlim(-1.05, 1.05)
             axes.set_ylim(len(names) - 0.4, -0.6)
             axes.set_yticks(range(len(names)), labels, size=7)
-            axes.set_title(shorten(attribute, 16), size=7.5)
+            axes.set_title(shorten(attribute, 16), size=7.5 if len(attributes) < _MANY else 6.0)
     more = len(answer.attributes) - len(attributes)
     return finish(
         figure,

@@ -4,9 +4,11 @@
     python benchmarks/stream.py --millions 100 --distinct 20 --kind clustered
     python benchmarks/stream.py --file 3.5
     python benchmarks/stream.py --file 3.5 --shuffled
+    python benchmarks/stream.py --file 3.5 --loose
     python benchmarks/stream.py --errors
 
-Invented ratings: five raters (three humans, two judges) on 1 to 5.
+Invented ratings: five raters (three humans, two judges) on 1 to 5, whole numbers or (`--loose`) on
+no grid.
 Where `--distinct` is below `--millions`, parts are read again under other names, as a folder of
 that size would be: their clusters then repeat by name, which the Poisson bootstrap notices (its
 interval is too wide by about the root of the repeats) and the delta method does not.
@@ -77,10 +79,13 @@ def write(folder: Path, distinct: int, millions: int, kind: str) -> None:
             (file.parent / f"again{number:03d}-{file.name}").symlink_to(file)
 
 
-def write_file(path: Path, millions: float, kind: str, *, shuffled: bool) -> None:
+def write_file(path: Path, millions: float, kind: str, *, shuffled: bool, loose: bool) -> None:
     """One Parquet file of so many ratings, by item or in any order."""
     parts = [ratings(number, kind) for number in range(int(np.ceil(millions)))]
     frame = pl.concat(parts)[: round(millions * 1e6)]
+    if loose:
+        off = np.random.default_rng(0).uniform(-0.4, 0.4, frame.height)
+        frame = frame.with_columns(score=(pl.col("score") + pl.Series(off)).clip(1, 5))
     (frame.sample(fraction=1, shuffle=True, seed=0) if shuffled else frame).write_parquet(path)
 
 
@@ -132,6 +137,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--file", type=float, help="one file of so many million ratings")
     parser.add_argument("--shuffled", action="store_true")
+    parser.add_argument("--loose", action="store_true", help="scores on no grid, in one file")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("rest", nargs="*", help="further options of voirdire examine, after --")
     given = parser.parse_args()
@@ -143,7 +149,7 @@ def main() -> None:
     folder = given.folder or Path(tempfile.mkdtemp(prefix="stream-"))
     if given.file:
         path = folder / "ratings.parquet"
-        write_file(path, given.file, given.kind, shuffled=given.shuffled)
+        write_file(path, given.file, given.kind, shuffled=given.shuffled, loose=given.loose)
         measured(str(path), "--streaming", *given.rest)
         shutil.rmtree(folder)
         return

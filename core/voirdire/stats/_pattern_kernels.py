@@ -38,24 +38,25 @@ def whole_steps(scores: Any, out: Any) -> bool:
 def grid_of(steps: Any) -> Any:
     """The greatest common step, the least and the most of the scores among whole steps."""
     gcd: Any = 0
-    low: Any = 0
-    high: Any = 0
-    seen = False
+    low: Any = 2**31
+    high: Any = -(2**31)
     for place in range(steps.size):
         step = np.int64(steps[place])
-        if step <= LAST:
-            continue
-        if not seen:
-            low = high = step
-            seen = True
-        low, high = min(low, step), max(high, step)
+        if step > LAST:
+            low, high = min(low, step), max(high, step)
+    if high < low:
+        return 1, 0, 0
+    last = low
     for place in range(steps.size):
-        if steps[place] > LAST:
-            rest = np.int64(steps[place]) - low
-            while rest != 0:
-                gcd, rest = rest, gcd % rest
-            if gcd == 1:
-                break
+        step = np.int64(steps[place])
+        # To divide takes long; most scores are the level before, or of the grid that is known.
+        if step <= LAST or step == last or (gcd > 0 and (step - low) % gcd == 0):
+            continue
+        last, rest = step, step - low
+        while rest != 0:
+            gcd, rest = rest, gcd % rest
+        if gcd == 1:
+            break
     return max(gcd, 1), low, high
 
 

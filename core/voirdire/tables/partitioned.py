@@ -177,6 +177,8 @@ def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]
 
     The mean over the attributes of a rater's means over its runs; missing if one of them is.
     """
+    if not composites:
+        return frame
     mean = pl.col("score").mean()
     cell = [name for name in ("item", "system", "rater") if name in frame.columns]
     facts = [name for name in ("cluster", "subgroup") if name in frame.columns]
@@ -193,7 +195,7 @@ def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]
         )
         blank = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
         found.append(made.with_columns(attribute=pl.lit(name), status=blank, run=pl.lit(1)))
-    return pl.concat(found, how="diagonal_relaxed") if composites else frame
+    return pl.concat(found, how="diagonal_relaxed")
 
 
 def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:

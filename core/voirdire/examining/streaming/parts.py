@@ -42,8 +42,8 @@ class Rated:
         Whether there is a row, be its score there or missing.
     system, item, cluster : (N,) int64
         Positions in `systems`, of the item in the part, and in `names`.
-    names : (G,) uint64
-        A hash of each cluster's name (declared, else its item), equal on every machine.
+    clusters : (G,) Series of str
+        The name of each cluster: declared, else its item.
     clustered : bool
         Whether clusters are declared.
     statuses : mapping
@@ -57,9 +57,14 @@ class Rated:
     system: NDArray[np.int64]
     item: NDArray[np.int64]
     cluster: NDArray[np.int64]
-    names: NDArray[np.uint64]
+    clusters: pl.Series
     clustered: bool
     statuses: dict[tuple[str, str], int]
+
+    @property
+    def names(self) -> NDArray[np.uint64]:
+        """(G,) a hash of each cluster's name, equal on every machine."""
+        return _hashes(self.clusters)
 
 
 def system_in(name: str) -> str:
@@ -200,8 +205,8 @@ def _dense(
 
 def _clusters(
     frame: pl.DataFrame, first: NDArray[np.intp], item: NDArray[np.int64], clustered: bool
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """(N,) the place of each response's cluster, and (G,) hashes of the clusters' names."""
+) -> tuple[NDArray[np.int64], pl.Series]:
+    """(N,) the place of each response's cluster, and (G,) the clusters' names."""
     names = _text(frame["item"])[first]
     place = item - item[0] if len(item) else item
     if clustered:
@@ -211,13 +216,13 @@ def _clusters(
         ).to_series()
         place = names.rle_id().to_numpy().astype(np.int64)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(place) != 0])) if len(place) else place
-    return place, _hashes(names[starts])
+    return place, names[starts]
 
 
 def _hashes(names: pl.Series) -> NDArray[np.uint64]:
     from voirdire.stats._pattern_kernels import hashes  # noqa: PLC0415 - slow to import
 
-    text = np.frombuffer("".join(names.to_list()).encode(), np.uint8)
+    text = np.frombuffer((names.str.join("").item() or "").encode(), np.uint8)
     ends = names.str.len_bytes().to_numpy().astype(np.int64).cumsum()
     out = np.empty(len(names), np.uint64)
     hashes(text, ends, out)

@@ -129,7 +129,7 @@ def first_sums(part: Part, taken: Taken = Taken()) -> FirstSums:
     sizes = np.bincount(rated.cluster, minlength=1)
     return FirstSums(
         {attribute: patterns},
-        Counter({attribute: len(rated.names)}),
+        Counter({attribute: len(rated.clusters)}),
         {attribute: int(sizes.max(initial=0))},
         rated.clustered,
         Counter({(attribute, *key): n for key, n in rated.statuses.items()}),

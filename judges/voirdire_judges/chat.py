@@ -39,12 +39,15 @@ class ChatGenerator:
     length_of : str
         A field of the item: its number of words stands for ``{words}`` in the prompt, so that
         responses are about as long, and nothing else of it is shown.
+    trimmed : bool
+        Whether blanks around a response are left out; else it stays as it came.
     """
 
     system_prompt: str
     sampling: Sampling = Sampling(temperature=0.7, max_tokens=512)
     task: str = "item"
     length_of: str = ""
+    trimmed: bool = False
 
     def requests(self, task: Item) -> list[Request]:
         """One request; none for an item without text.
@@ -70,11 +73,9 @@ class ChatGenerator:
         return self.system_prompt.replace("{words}", str(words))
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
-        """The response without blanks around it; empty where none did.
-
-        Its system is the generator's own name.
-        """
-        return Response(item, "", replies[-1].text.strip() if replies else "")
+        """The response; empty where none came. Its system is the generator's own name."""
+        text = replies[-1].text if replies else ""
+        return Response(item, "", text.strip() if self.trimmed else text)
 
 
 def make(

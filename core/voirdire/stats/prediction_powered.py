@@ -319,6 +319,7 @@ def _stacked(first: Columns, second: Columns) -> Columns:
     rows = np.concatenate([one.judged | one.labelled for one in both])
 
     def column(name: str) -> Any:
+        """A column of both systems, in the rows that are kept."""
         return np.concatenate([getattr(one, name) for one in both])[rows]
 
     weights = None

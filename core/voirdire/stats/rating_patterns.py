@@ -102,6 +102,7 @@ class RatingPatterns(Result):
     def on_columns(
         self, columns: tuple[tuple[str, int], ...], systems: tuple[str, ...]
     ) -> RatingPatterns:
+        """The same counts over more columns and systems; the new ones are unasked."""
         if columns == self.columns and systems == self.systems:
             return self
         steps = np.full((len(self.counts), len(columns)), UNASKED, np.int32)

@@ -213,14 +213,17 @@ def _interval_alpha(sums: Floats) -> Floats:
 
 def _moment_forms() -> dict[str, Callable[[int], SummedCoefficient]]:
     def icc(form: str, raters: int) -> SummedCoefficient:
+        """ICC of one form, over responses that all have rated."""
         return SummedCoefficient(
             f"ICC({form})", _icc_columns, partial(_icc_value, form, raters), "zero_variance"
         )
 
     def two(name: str, statistic: Statistic, _raters: int) -> SummedCoefficient:
+        """A coefficient of two raters, from the moments of their pairs."""
         return SummedCoefficient(name, _pair_columns, statistic)
 
     def alpha(_raters: int) -> SummedCoefficient:
+        """Krippendorff's alpha for intervals, which needs no levels."""
         return SummedCoefficient(
             "alpha (interval)", _unit_columns, _interval_alpha, "zero_expected_disagreement"
         )
@@ -334,6 +337,7 @@ def _levelled_forms() -> dict[str, Callable[[Floats], SummedCoefficient]]:
     certain = "zero_expected_disagreement"
 
     def alpha(metric: str, levels: Floats) -> SummedCoefficient:
+        """Krippendorff's alpha of one metric, from coincidences of levels."""
         return SummedCoefficient(
             f"alpha ({metric})",
             partial(_coincidences, levels),
@@ -342,16 +346,19 @@ def _levelled_forms() -> dict[str, Callable[[Floats], SummedCoefficient]]:
         )
 
     def gwet(kind: str, name: str, weights: Any, levels: Floats) -> SummedCoefficient:
+        """Gwet's coefficients and their kin, from how often each level was given."""
         far = disagreement(weights, levels)
         return SummedCoefficient(
             name, partial(_gwet_columns, levels, far), partial(_gwet, kind, far), certain
         )
 
     def cohen(name: str, weights: Any, levels: Floats) -> SummedCoefficient:
+        """Cohen's kappa, from the table of two raters' levels."""
         far = disagreement(weights, levels)
         return SummedCoefficient(name, partial(_joint, levels), partial(_cohen, far), certain)
 
     def f1(levels: Floats) -> SummedCoefficient:
+        """F1 of the upper of two levels, or macro-F1 of several."""
         return SummedCoefficient(
             "F1" if len(levels) == 2 else "macro-F1",
             partial(_joint, levels),

@@ -237,11 +237,19 @@ class Counts(Protocol):
     """
 
     @property
-    def count(self) -> Floats: ...
+    def count(self) -> Floats:
+        """(N,) responses of each row."""
+        ...
+
     @property
-    def clusters(self) -> int: ...
+    def clusters(self) -> int:
+        """How many clusters there are in all."""
+        ...
+
     @property
-    def items(self) -> int: ...
+    def items(self) -> int:
+        """How many items there are in all."""
+        ...
 
     def only(self, kept: NDArray[np.bool_]) -> Counts:
         """Of the rows kept alone."""

@@ -206,6 +206,7 @@ class _Rows:
         level: float,
         counted: Counts | None,
     ) -> _Rows:
+        """Rows where the judge and some human gave a score; clusters are numbered anew."""
         check_level(level, 1)
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")

@@ -113,7 +113,7 @@ def make_dp(*, sampling: Sampling = Sampling(temperature=0.7)) -> ChatGenerator:
     It answers a client's statement in about as many words as the reference has, which stand in the
     prompt by their number alone (Table 22).
     """
-    return ChatGenerator(_PROMPTS["dp"], sampling, length_of="reference")
+    return ChatGenerator(_PROMPTS["dp"], sampling, length_of="reference", trimmed=True)
 
 
 def _prompt(task: LabelTask, *, definitions: bool) -> str:

@@ -154,7 +154,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
         weights = world.weight(sums, out, shared, of_y, of_f)
         weights = weights * (weights[0] > 0)
     weight = float(weights[0])
-    values, alone_values = _value(sums, weights), _value(sums, np.zeros(len(sums)))
+    values, alone_values = _value(sums, np.stack([weights, np.zeros(len(sums))]))
     parts_y, parts_f = _product(own, of_y[0]), _product(own, of_f[0])
     if method == "normal":
         left = _Spread(float(((parts_y - weight * parts_f) ** 2).sum()), _freedom(parts_y**2, has))
@@ -323,6 +323,8 @@ def _shared(has: Flags) -> Floats:
 
 def _fellows(has: Flags) -> Floats:
     """How many clusters there are of each cluster's kind: those of the smaller of its sides."""
+    if has.shape[1] == 1:
+        return np.array([float(len(has))])
     return np.where(has, has.sum(0), np.inf).min(1)
 
 

@@ -167,6 +167,13 @@ def test_a_test_run_of_deepeval_gives_metrics_and_what_failed():
     assert set(found.ratings["system"]) == {"desk-a"}
 
 
+def test_a_run_of_an_older_deepeval_says_the_same():
+    """3.0.0 wrote fewer fields; the script in tests/foreign made both of the same cases."""
+    old, new = read("deepeval/test_run_3.0.0.json"), read("deepeval/test_run.json")
+    assert old.ratings.equals(new.ratings)
+    assert old.items.equals(new.items)
+
+
 def test_the_cache_of_deepeval_is_named(tmp_path):
     (tmp_path / ".deepeval-cache.json").write_text('{"test_cases_lookup_map": {}}')
     with pytest.raises(TableError, match="no test run of DeepEval"):

@@ -26,6 +26,7 @@ import time
 import urllib.parse
 import urllib.request
 import uuid
+from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -103,7 +104,8 @@ def inspect_ai() -> None:
 def deepeval() -> None:
     """A test run with a metric that always answers, and one that fails on one case."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"DEEPEVAL_RESULTS_FOLDER": folder, "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
+        kept = Path(folder) / "results"
+        os.environ |= {"DEEPEVAL_RESULTS_FOLDER": str(kept), "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
         os.chdir(folder)
         from deepeval import evaluate
         from deepeval.evaluate.configs import AsyncConfig, DisplayConfig, ErrorConfig
@@ -153,7 +155,9 @@ def deepeval() -> None:
             display_config=DisplayConfig(print_results=False, show_indicator=False),
         )
         (HERE / "deepeval").mkdir(exist_ok=True)
-        shutil.copy(next(Path(folder).glob("test_run_*.json")), HERE / "deepeval/test_run.json")
+        found = version("deepeval")
+        named = "test_run.json" if found.startswith("4.") else f"test_run_{found}.json"
+        shutil.copy(next(kept.iterdir()), HERE / "deepeval" / named)
 
 
 def lm_eval() -> None:

@@ -182,6 +182,15 @@ STATEMENTS = [
     ('{"answer": "X", "revised": {"answer": "Y"}}', "Y", "stop"),
     ("[[X]] vs [[Y]]", None, "stop"),
     ("Answer: X\nThat said, considering", None, "length"),
+    ("Answer: X\nOK, final call: Y", "Y", "stop"),
+    ('{"answer": "Y"}\n\nExample of a bad reply: {"answer": "X"}', "Y", "stop"),
+    # What only sounds like a second thought.
+    ("Answer: Y\nHold on to this score.", "Y", "stop"),
+    ("Answer: Y\nI stand by this.", "Y", "stop"),
+    ("Answer: Y\nNo changes needed.", "Y", "stop"),
+    ("Answer: Y\nHowever, it could be warmer.", "Y", "stop"),
+    ("Answer: Y\nSorry, the text is short, so confidence is low.", "Y", "stop"),
+    ("Answer: Y\nUpdate the rubric next time.", "Y", "stop"),
 ]
 
 

@@ -125,7 +125,6 @@ _COMPARED = re.compile(
 )
 # What brackets behind the noun say, as in "Answer (revised)".
 _REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*[:=]")
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 # "B, not A": what is set against the choice may end its line.
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
 # "A or B", "A/B": alternatives, which choose neither.
@@ -258,10 +257,9 @@ def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
 def _rank(text: str, found: re.Match[str], end: int) -> Rank:
     """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
     remark = _REMARK.search(found.group())
-    noun = _FIRST_WORD.match(found.group())
-    word = noun.group().casefold() if noun else ""
-    if word in FINAL_NOUNS or word in DRAFT_NOUNS:
-        return "final" if word in FINAL_NOUNS else "draft"
+    head = found.group().casefold()
+    if head.startswith((*FINAL_NOUNS, *DRAFT_NOUNS)):
+        return "final" if head.startswith(FINAL_NOUNS) else "draft"
     between = found.groupdict().get("between")
     return rank_of(text, found.start(), end, remark[1] if remark else between or "")
 

@@ -110,6 +110,10 @@ def _scan(text: str) -> Reading:
     return _without_drafts(found, text, places) if values else found
 
 
+# "Example of a bad reply: {...}": an object that is shown, beside the one that answers.
+_EXAMPLE = re.compile(r"\b(?:examples?|sample|template)\b[^.{}\n]*\s?$", re.IGNORECASE)
+
+
 def _without_drafts(found: Reading, text: str, places: list[tuple[int, int]]) -> Reading:
     """The objects that count: no draft beside others, and only the final one where one is.
 
@@ -128,6 +132,8 @@ def _without_drafts(found: Reading, text: str, places: list[tuple[int, int]]) ->
 
 def _rank_of_object(text: str, start: int, end: int) -> str:
     around = text[max(0, start - _AROUND) : start]
+    if _EXAMPLE.search(around):
+        return "draft"
     shown = f"{around}\0{text[end : end + _AROUND]}"
     return rank_of(shown, len(around), len(around) + 1)
 

@@ -56,7 +56,9 @@ _FURTHER = re.compile(
 )
 # "Reasoning: he is angry" explains an answer and is none, whatever label it names.
 _ASIDE = re.compile(
-    r"\W*(?:reason(?:s|ing)?|explanation|rationale|justification|note)\W*", re.IGNORECASE
+    r"\W*(?:(?:final|closing)\s+)?(?:reason(?:s|ing)?|explanation|rationale|justification|notes?"
+    r"|thoughts?|remarks?|comments?)\W*",
+    re.IGNORECASE,
 )
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
 _NO_ANSWER = re.compile(

@@ -112,6 +112,10 @@ _OBJECT = "\0"  # stands for an object among statements
 # "[[A]] or [[B]]": the format is told, nothing is set apart.
 _ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
+_MARKED_RANKS: dict[str, Rank] = {
+    **dict.fromkeys(map(plain_key, FINAL_NOUNS), "final"),
+    **dict.fromkeys(map(plain_key, DRAFT_NOUNS), "draft"),
+}
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
@@ -376,9 +380,8 @@ def _rank(text: str, found: re.Match[str], field: str) -> Rank:
         return marked
     if found["last"]:
         return "final"
-    noun = plain_key(found["key"])
-    if noun in _MARKED_NOUNS:
-        return "final" if noun in FINAL_NOUNS else "draft"
+    if marked_noun := _MARKED_RANKS.get(plain_key(found["key"])):
+        return marked_noun
     start = found.end()
     value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*", field)
     end = start + value.end() if value else start

@@ -30,7 +30,8 @@ FOREIGN_VERDICTS = (
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
 FINAL_NOUNS = (
     *("final", "finally", "revised", "corrected", "correction", "updated", "amended"),
-    *("edit", "update"),
+    *("edit", "update", "final call", "on balance", "in conclusion", "all things considered"),
+    *("all in all", "bottom line"),
 )
 DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary", "tentative", "tentatively")
 #: Joined to a noun by a sign they say the same: ``final_answer``, ``<revised_score>``.
@@ -73,7 +74,7 @@ _SENTENCE_ENDS = r"(?=\s*(?:[.!](?:\s|$)|\n|$))"
 # Second thoughts: what stands before them does not count any more. The first kind may begin a
 # clause, the second begins a sentence, for it also occurs in what a text is about.
 _SECOND_THOUGHTS = (
-    r"(?:wait|hmm+|oops|correction|never\s*mind|hold\s+on|hang\s+on|re-?(?:considering|reading)"
+    r"(?:wait|hmm+|oops|correction|never\s*mind|(?:hold|hang)\s+on(?!\s+to\b)|re-?(?:considering|reading)"
     r"|actually(?=\s*[,:.…–—-]|\s+(?:i|no|not|my|let|make|\d|(?-i:[A-Z]))\b)"
     r"|(?:please\s+)?(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it"
     r"|(?:the|my)\s+(?:above|previous|earlier|first|last|initial|old)\b)"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ import polars as pl
 
 from voirdire._manager import plugins
 from voirdire.running import run
+from voirdire.schema import Message, Parsed, Sampling
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tools import AgentTool
 
@@ -52,9 +55,35 @@ def noted():
     return AgentTool("noted", "Notes a number.", NUMBER, _note)
 
 
+class Shown:
+    """Shows a small model by turns how a sum is calculated by a tool, and what is answered then."""
+
+    task = "rating"
+
+    def __init__(self, rubric, *, sampling=Sampling()):
+        self.sampling = sampling
+
+    def requests(self, task):
+        said = [Message("system", "Calculate by the tool.")]
+        for sum_, result in (("12 + 7", 19), ("20 + 15", 35), ("31 + 4", 35)):
+            call = json.dumps({"tool": "calculate", "arguments": {"expression": sum_}})
+            said += [
+                Message("user", sum_), Message("assistant", f"CALL {call}"),
+                Message("user", f"Result of calculate:\n{result}"),
+                Message("assistant", f"Answer: {result}"),
+            ]  # fmt: skip
+        return [self.sampling.request((*said, Message("user", task.response.text)))]
+
+    def parse(self, replies):
+        found = re.search(r"[0-9]+", replies[-1].text) if replies else None
+        score = float(found[0]) if found else None
+        return Parsed({"Empathy": score}, "ok" if found else "unparsable")
+
+
 def with_tools():
-    """All plugins, and the tools above."""
+    """All plugins, the tools above, and the judge that shows how a tool is called."""
     found = copy.deepcopy(plugins())
+    found.add("judge", "tests", "shown", "agent_work:Shown")
     for name in ("raises", "hangs", "floods", "hostile", "noted"):
         found.add("tool", "tests", name, f"agent_work:{name}")
     return found

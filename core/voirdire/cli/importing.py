@@ -144,14 +144,14 @@ def _rows(
 
     from voirdire.tables import read_file, read_foreign
 
-    found = read_foreign(file)
-    if found is not None and found.preferences is not None:
-        return found.preferences, found.findings
-    if found is None:
+    reading = read_foreign(file)
+    if reading is not None and reading.preferences is not None:
+        return reading.preferences, reading.findings
+    if reading is None:
         _, tables = read_file(file, keys=keys, reference=reference)
         ratings, items, findings = tables.ratings, tables.items, tables.findings
     else:
-        ratings, items, findings = found.ratings, found.items, found.findings
+        ratings, items, findings = reading.ratings, reading.items, reading.findings
     texts = items.select("item", "text").unique("item", keep="first")
     table = ratings.join(texts, on="item", how="left", maintain_order="left")
     return table.with_columns(pl.col("attribute", "status").cast(pl.String)), findings

@@ -52,17 +52,17 @@ def _scores(jury: Rater, panel: Panel, cube: Cube, ratings: pl.DataFrame) -> Flo
     """(A, N) of a jury."""
     members = member_scores(jury, panel, cube)
     clusters = clusters_or_items(ratings, cube)
-    found = np.full(cube.scores.shape[1:], np.nan)
+    values = np.full(cube.scores.shape[1:], np.nan)
     for at in range(len(cube.attributes)):
         reference = human_scores(panel, cube, at) if panel.reference else None
         try:
-            found[at] = combine(
+            values[at] = combine(
                 members[:, at], jury.combine, reference=reference, clusters=clusters
             )
         except StatisticsError as error:
             where = f"jury {jury.name!r} on {cube.attributes[at]}"
             raise InputError(f"{where}, combine = {jury.combine!r}: {error}") from error
-    return found
+    return values
 
 
 def member_scores(jury: Rater, panel: Panel, cube: Cube) -> Floats:
@@ -70,13 +70,13 @@ def member_scores(jury: Rater, panel: Panel, cube: Cube) -> Floats:
 
     A declared member without a rating is a row of NaN.
     """
-    found = np.full((len(jury.members), *cube.scores.shape[1:]), np.nan)
+    values = np.full((len(jury.members), *cube.scores.shape[1:]), np.nan)
     members = {member.name: member for member in panel.members}
     for row, name in enumerate(jury.members):
         if name in members:
             kept = kept_responses(cube, members[name].excluded)
-            found[row][:, kept] = cube.scores[cube.raters.index(name)][:, kept]
-    return found
+            values[row][:, kept] = cube.scores[cube.raters.index(name)][:, kept]
+    return values
 
 
 def human_scores(panel: Panel, cube: Cube, at: int) -> Floats:

@@ -113,13 +113,13 @@ def _scores(ratings: pl.DataFrame, one: Worded, attribute: str) -> Floats:
     keys = own.select("item", "system").unique(maintain_order=True).with_row_index("at")
     runs = sorted(own["run"].unique().to_list())
     placed = own.join(keys, on=["item", "system"], nulls_equal=True)
-    found = np.full((keys.height, len(raters), len(runs)), np.nan)
+    values = np.full((keys.height, len(raters), len(runs)), np.nan)
     at = placed["rater"].replace_strict(raters, range(len(raters)), return_dtype=pl.Int64)
     run = placed["run"].replace_strict(runs, range(len(runs)), return_dtype=pl.Int64)
-    found[placed["at"].to_numpy(), at.to_numpy(), run.to_numpy()] = (
+    values[placed["at"].to_numpy(), at.to_numpy(), run.to_numpy()] = (
         placed["score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
     )
-    return found
+    return values
 
 
 def _row(found: VarianceComponents) -> tuple[Any, ...]:

@@ -199,11 +199,11 @@ def _placed(
     scores: Mapping[tuple[str, str], Sequence[float]], places: Mapping[tuple[str, str], int]
 ) -> Floats:
     """(N,) means by response, in the order of the cube."""
-    found = np.full(len(places), np.nan)
+    filled = np.full(len(places), np.nan)
     for place, values in scores.items():
         if place in places:
-            found[places[place]] = sum(values) / len(values)
-    return found
+            filled[places[place]] = sum(values) / len(values)
+    return filled
 
 
 def _plain(

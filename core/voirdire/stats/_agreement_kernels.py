@@ -66,7 +66,7 @@ def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
 @njit(nogil=True)
 def few_values(x: Any, limit: int) -> Any:
     """Distinct values in order of appearance, and their count (-1: more than `limit`)."""
-    found = np.empty(limit, np.float64)
+    values = np.empty(limit, np.float64)
     count = 0
     last = np.nan
     for i in range(x.size):
@@ -76,15 +76,15 @@ def few_values(x: Any, limit: int) -> Any:
         last = value
         known = False
         for j in range(count):
-            if found[j] == value:
+            if values[j] == value:
                 known = True
                 break
         if not known:
             if count == limit:
-                return found, -1
-            found[count] = value
+                return values, -1
+            values[count] = value
             count += 1
-    return found, count
+    return values, count
 
 
 @njit(nogil=True)

@@ -84,17 +84,17 @@ def floats(values: Any, name: str, ndim: int) -> Floats:
         As `numbers`; for infinite values, those whose fourth power would be, and any other number
         of dimensions.
     """
-    found = numbers(values, name)
-    if found.ndim != ndim:
-        raise StatisticsError(f"{name} must have {ndim} dimension(s), got shape {found.shape}")
-    unfit = np.abs(found) > _LARGEST
+    given = numbers(values, name)
+    if given.ndim != ndim:
+        raise StatisticsError(f"{name} must have {ndim} dimension(s), got shape {given.shape}")
+    unfit = np.abs(given) > _LARGEST
     if unfit.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(unfit))
-        what = "infinite" if np.isinf(found[where]) else f"{found[where]:g}"
+        what = "infinite" if np.isinf(given[where]) else f"{given[where]:g}"
         raise StatisticsError(
             f"{name} is {what} at {where}; missing values are NaN, others at most {_LARGEST:g}"
         )
-    return found
+    return given
 
 
 def magnified(values: Floats) -> tuple[Floats, int]:
@@ -136,13 +136,13 @@ def yes_or_no(values: Any, n: int, name: str) -> NDArray[np.bool_]:
     StatisticsError
         For another shape than (n,), and anything else, missing included.
     """
-    found = numbers(values, name)
-    if found.shape != (n,):
-        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {found.shape}")
-    if not np.isin(found, (0, 1)).all():
-        row = int(np.flatnonzero(~np.isin(found, (0, 1)))[0])
-        raise StatisticsError(f"{name} must be True or False, got {found[row]:g} in row {row}")
-    return found.astype(np.bool_)
+    given = numbers(values, name)
+    if given.shape != (n,):
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {given.shape}")
+    if not np.isin(given, (0, 1)).all():
+        row = int(np.flatnonzero(~np.isin(given, (0, 1)))[0])
+        raise StatisticsError(f"{name} must be True or False, got {given[row]:g} in row {row}")
+    return given.astype(np.bool_)
 
 
 def ratings_matrix(Y: Any, name: str = "Y") -> Floats:

@@ -128,10 +128,10 @@ def _key(label: Any) -> str:
 
 def different(labels: Sequence[Any]) -> NDArray[Any]:
     """Declared labels as an array; an error where two are the same."""
-    found = np.asarray(labels)
-    if found.ndim != 1 or len({_key(label) for label in found.tolist()}) != len(found):
+    values = np.asarray(labels)
+    if values.ndim != 1 or len({_key(label) for label in values.tolist()}) != len(values):
         raise StatisticsError(f"labels must be a flat list of different names, got {labels!r}")
-    return found
+    return values
 
 
 def _several(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None) -> Classified:
@@ -153,12 +153,12 @@ def _several(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | Non
 
 
 def _cells(values: ArrayLike, name: str) -> Floats:
-    found = numbers(values, name)
-    bad = ~(np.isnan(found) | (found == 0) | (found == 1))
+    given = numbers(values, name)
+    bad = ~(np.isnan(given) | (given == 0) | (given == 1))
     if bad.any():
         item, label = np.argwhere(bad)[0].tolist()
         raise StatisticsError(
-            f"{name} must be 0, 1 or missing, got {found[item, label].item()!r} for item {item}, "
+            f"{name} must be 0, 1 or missing, got {given[item, label].item()!r} for item {item}, "
             f"label {label}"
         )
-    return found
+    return given

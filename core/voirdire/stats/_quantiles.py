@@ -106,7 +106,7 @@ def _enumerated_quantiles(values: Floats, weights: NDArray[np.int64], levels: Fl
     known = np.isfinite(levels).all(axis=1)
     # (1 - 0.95) / 2 is a little above 0.025: do not step over a value that reaches it exactly.
     targets = np.ascontiguousarray(levels[known] * totals[known, None] * (1 - 1e-12))
-    found = np.empty_like(targets)
-    weighted_quantiles(np.ascontiguousarray(values[known]), weights.copy(), targets, found)
-    out[known] = found
+    filled = np.empty_like(targets)
+    weighted_quantiles(np.ascontiguousarray(values[known]), weights.copy(), targets, filled)
+    out[known] = filled
     return out

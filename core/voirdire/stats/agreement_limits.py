@@ -81,20 +81,20 @@ def bland_altman(
     """
     check_level(level)
     z = normal_quantile(0.5 + check_level(coverage) / 2)
-    found = pairs(judge, reference)
-    differences = found.differences
-    mean = float(differences.mean()) if found.n else math.nan
-    sd = standard_error(differences)[0] * math.sqrt(found.n)
+    paired = pairs(judge, reference)
+    differences = paired.differences
+    mean = float(differences.mean()) if paired.n else math.nan
+    sd = standard_error(differences)[0] * math.sqrt(paired.n)
     centre = Estimate(
         "bias",
         mean,
         (mean_interval(differences, level),),
-        found.n,
+        paired.n,
         2,
-        found.left_out,
-        None if found.n else "no_data",
+        paired.left_out,
+        None if paired.n else "no_data",
     )
-    low, high = (_limit(name, mean + sign * z * sd, sd, z, found, level) for name, sign in _SIDES)
+    low, high = (_limit(name, mean + sign * z * sd, sd, z, paired, level) for name, sign in _SIDES)
     return LimitsOfAgreement(centre, low, high, sd, coverage)
 
 

@@ -215,8 +215,8 @@ def _isotonic(judge: Floats, human: Floats, scores: Floats) -> Floats:
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 - slow to import
 
     fitted = IsotonicRegression(out_of_bounds="clip").fit(judge, human)
-    found = np.full_like(scores, np.nan)
+    values = np.full_like(scores, np.nan)
     known = ~np.isnan(scores)
     if known.any():
-        found[known] = fitted.predict(scores[known])
-    return found
+        values[known] = fitted.predict(scores[known])
+    return values

@@ -93,15 +93,15 @@ def icc_clustered(
     labels = row_names(clusters, len(ratings), "clusters")
     check_level(level)
     check_draws(n_resamples, seed)
-    found = icc(ratings, form, ci=None)
+    coefficient = icc(ratings, form, ci=None)
     complete = ~np.isnan(ratings).any(axis=1)
     codes = np.unique(labels[complete], return_inverse=True)[1]
     intervals = tuple(
-        _interval(ratings[complete], codes, found, scheme, level, n_resamples, seed)
+        _interval(ratings[complete], codes, coefficient, scheme, level, n_resamples, seed)
         for scheme in schemes
     )
-    details = {**found.details, "n_clusters": len(np.unique(codes))}
-    return dataclasses.replace(found, intervals=intervals, details=details)
+    details = {**coefficient.details, "n_clusters": len(np.unique(codes))}
+    return dataclasses.replace(coefficient, intervals=intervals, details=details)
 
 
 def _interval(

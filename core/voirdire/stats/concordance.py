@@ -48,24 +48,24 @@ def ccc(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     Lin (1989), Biometrics 45, 255-268; variance as corrected in Lin (2000), Biometrics 56, 324.
     """
     check_level(level)
-    found = pairs(judge, reference)
+    paired = pairs(judge, reference)
     empty = Interval("fisher_z", level, math.nan, math.nan)
-    if found.n < 2:
-        return _undefined(found, empty, "too_few_items")
-    judge, reference = magnified(np.stack([found.judge, found.reference]))[0]
+    if paired.n < 2:
+        return _undefined(paired, empty, "too_few_items")
+    judge, reference = magnified(np.stack([paired.judge, paired.reference]))[0]
     x, y = centred(judge), centred(reference)
-    xx, yy, xy = float(x @ x) / found.n, float(y @ y) / found.n, float(x @ y) / found.n
+    xx, yy, xy = float(x @ x) / paired.n, float(y @ y) / paired.n, float(x @ y) / paired.n
     shift = float((judge - reference).mean())
     if abs(shift) <= round_off(judge, reference):
         shift = 0.0
     if xx + yy + shift**2 == 0:
-        return _undefined(found, empty, "zero_variance")
+        return _undefined(paired, empty, "zero_variance")
     value = 2 * xy / (xx + yy + shift**2)
     details, interval = _details(value, xx, yy, xy, shift), empty
     if not math.isnan(details["pearson"]):
-        details["se"] = _standard_error(value, details, found.n)
+        details["se"] = _standard_error(value, details, paired.n)
         interval = _interval(value, details["se"], level)
-    return Estimate("CCC", value, (interval,), found.n, 2, found.left_out, details=details)
+    return Estimate("CCC", value, (interval,), paired.n, 2, paired.left_out, details=details)
 
 
 def _details(value: float, xx: float, yy: float, xy: float, shift: float) -> dict[str, float]:

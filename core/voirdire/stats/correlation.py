@@ -48,9 +48,9 @@ def pearson(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     ----------
     Fisher (1921), Metron 1, 3-32.
     """
-    found = pairs(judge, reference)
-    value, reason = _product_moment(found.judge, found.reference)
-    return _estimate("Pearson r", value, found, reason, 1 / max(found.n - 3, 1e-300), level, 4)
+    paired = pairs(judge, reference)
+    value, reason = _product_moment(paired.judge, paired.reference)
+    return _estimate("Pearson r", value, paired, reason, 1 / max(paired.n - 3, 1e-300), level, 4)
 
 
 def spearman(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
@@ -86,10 +86,10 @@ def spearman(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     ----------
     Bonett and Wright (2000), Psychometrika 65, 23-28, eq. 6.
     """
-    found = pairs(judge, reference)
-    value, reason = _product_moment(_ranks(found.judge), _ranks(found.reference))
-    variance = (1 + value**2 / 2) / max(found.n - 3, 1e-300)
-    return _estimate("Spearman rho", value, found, reason, variance, level, 4)
+    paired = pairs(judge, reference)
+    value, reason = _product_moment(_ranks(paired.judge), _ranks(paired.reference))
+    variance = (1 + value**2 / 2) / max(paired.n - 3, 1e-300)
+    return _estimate("Spearman rho", value, paired, reason, variance, level, 4)
 
 
 def kendall(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
@@ -128,14 +128,14 @@ def kendall(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     Kendall (1945), Biometrika 33, 239-251. Fieller, Hartley and Pearson (1957), Biometrika 44,
     470-481.
     """
-    found = pairs(judge, reference)
-    value, reason = _product_moment(found.judge, found.reference)
+    paired = pairs(judge, reference)
+    value, reason = _product_moment(paired.judge, paired.reference)
     if reason is None:
         from scipy.stats import kendalltau  # noqa: PLC0415 - slow to import
 
-        value = _unit(float(kendalltau(found.judge, found.reference).statistic))
+        value = _unit(float(kendalltau(paired.judge, paired.reference).statistic))
     return _estimate(
-        "Kendall tau-b", value, found, reason, 0.437 / max(found.n - 4, 1e-300), level, 5
+        "Kendall tau-b", value, paired, reason, 0.437 / max(paired.n - 4, 1e-300), level, 5
     )
 
 

@@ -61,16 +61,16 @@ def bias(
     ----------
     Bland and Altman (1986), Lancet 327, 307-310. Clusters: Cochran (1977), eq. 9A.6.
     """
-    found = pairs(judge, reference)
-    differences = found.differences
+    paired = pairs(judge, reference)
+    differences = paired.differences
     groups = None
     if clusters is not None:
-        groups = row_names(clusters, len(found.kept), "clusters")[found.kept]
+        groups = row_names(clusters, len(paired.kept), "clusters")[paired.kept]
     error, df = standard_error(differences, groups)
     details: dict[str, Any] = {"standard_error": error, "df": df}
     if scale is not None:
         details["normalised"] = abs(_mean(differences)) / _width(scale)
-    return _mean_estimate("bias", differences, found, level, groups, details)
+    return _mean_estimate("bias", differences, paired, level, groups, details)
 
 
 def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> Estimate:
@@ -150,8 +150,8 @@ def mae(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     ----------
     Willmott and Matsuura (2005), Climate Research 30, 79-82.
     """
-    found = pairs(judge, reference)
-    return _mean_estimate("MAE", np.abs(found.differences), found, level)
+    paired = pairs(judge, reference)
+    return _mean_estimate("MAE", np.abs(paired.differences), paired, level)
 
 
 def mse(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
@@ -188,8 +188,8 @@ def mse(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     Kobayashi and Salam (2000), Agronomy Journal 92, 345-352: bias² plus the variance of
     the differences.
     """
-    found = pairs(judge, reference)
-    return _mean_estimate("MSE", found.differences**2, found, level)
+    paired = pairs(judge, reference)
+    return _mean_estimate("MSE", paired.differences**2, paired, level)
 
 
 def rmse(judge: Any, reference: Any) -> Estimate:

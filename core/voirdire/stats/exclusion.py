@@ -332,8 +332,8 @@ def _coded(
 
 def _by_size(form: str, squares: Floats, n: Floats) -> Floats:
     """An ICC of mean squares (3, ...) of two raters, with `n` (...) systems each."""
-    found = np.full(n.shape, np.nan)
+    values = np.full(n.shape, np.nan)
     for size in np.unique(n[n > 1]):
         same = n == size
-        found[same] = value(form, squares[:, same], float(size), 2)
-    return found
+        values[same] = value(form, squares[:, same], float(size), 2)
+    return values

@@ -75,25 +75,25 @@ def self_preference(
     """
     check_level(level)
     check_draws(n_resamples, seed)
-    found = pairs(judge, reference)
-    mine = yes_or_no(own, len(found.kept), "own")[found.kept]
-    labels = row_names(items, len(found.kept), "items")[found.kept]
+    paired = pairs(judge, reference)
+    mine = yes_or_no(own, len(paired.kept), "own")[paired.kept]
+    labels = row_names(items, len(paired.kept), "items")[paired.kept]
     empty = Interval("cluster", level, math.nan, math.nan)
     n_own, n_items = int(mine.sum()), len(np.unique(labels))
-    if not n_own or n_own == found.n:
-        reason = "not_applicable" if found.n else "no_data"
-        return _estimate(math.nan, empty, found, reason, {"n_own": n_own, "n_items": n_items})
-    means = [float(found.differences[group].mean()) for group in (mine, ~mine)]
+    if not n_own or n_own == paired.n:
+        reason = "not_applicable" if paired.n else "no_data"
+        return _estimate(math.nan, empty, paired, reason, {"n_own": n_own, "n_items": n_items})
+    means = [float(paired.differences[group].mean()) for group in (mine, ~mine)]
     details = {
         "own": means[0],
         "others": means[1],
         "n_own": n_own,
-        "n_others": found.n - n_own,
+        "n_others": paired.n - n_own,
         "n_items": n_items,
     }
-    terms = _by_item(found.differences, mine, labels)
+    terms = _by_item(paired.differences, mine, labels)
     interval = _interval(terms, level, n_resamples, seed)
-    return _estimate(means[0] - means[1], interval, found, None, details)
+    return _estimate(means[0] - means[1], interval, paired, None, details)
 
 
 def _by_item(residuals: Floats, own: NDArray[np.bool_], labels: Any) -> Floats:

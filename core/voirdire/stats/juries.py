@@ -372,11 +372,13 @@ def _explained(sums: Floats) -> Floats:
 
 
 def _gain(columns: Floats, unit: NDArray[np.intp], a: int, b: int, level: float) -> Estimate:
-    found = cluster_jackknife(
+    jackknifed = cluster_jackknife(
         columns, unit, lambda sums: _explained(sums)[..., a] - _explained(sums)[..., b]
     )
     whole = _explained(columns.sum(0))
-    return _estimate(float(whole[a] - whole[b]), float(found.se), found.df, level, len(columns))
+    return _estimate(
+        float(whole[a] - whole[b]), float(jackknifed.se), jackknifed.df, level, len(columns)
+    )
 
 
 def _agreement_gain(right: list[Floats | None], unit: NDArray[np.intp], level: float) -> Estimate:
@@ -387,12 +389,14 @@ def _agreement_gain(right: list[Floats | None], unit: NDArray[np.intp], level: f
     known = ~np.isnan(apart)
     if known.sum() < _FEWEST:
         return Estimate("gain", math.nan, reason="too_few_items")
-    found = cluster_jackknife(
+    jackknifed = cluster_jackknife(
         np.stack([apart, np.ones(len(apart))], 1)[known],
         np.unique(unit[known], return_inverse=True)[1],
         lambda sums: sums[..., 0] / sums[..., 1],
     )
-    return _estimate(float(apart[known].mean()), float(found.se), found.df, level, int(known.sum()))
+    return _estimate(
+        float(apart[known].mean()), float(jackknifed.se), jackknifed.df, level, int(known.sum())
+    )
 
 
 def _estimate(value: float, se: float, df: float, level: float, n: int) -> Estimate:

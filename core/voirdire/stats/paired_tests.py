@@ -109,12 +109,12 @@ def paired_t(first: Any, second: Any) -> PairedTest:
     """
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import
 
-    found = pairs(first, second)
-    error, df = standard_error(found.differences)
+    paired = pairs(first, second)
+    error, df = standard_error(paired.differences)
     if not error > 0:
-        return _undefined("paired_t", found, "too_few_items" if found.n < 2 else "zero_variance")
-    t = float(found.differences.mean()) / error
-    return _result("paired_t", found, t, 2 * float(stdtr(df, -abs(t))), df)
+        return _undefined("paired_t", paired, "too_few_items" if paired.n < 2 else "zero_variance")
+    t = float(paired.differences.mean()) / error
+    return _result("paired_t", paired, t, 2 * float(stdtr(df, -abs(t))), df)
 
 
 def wilcoxon(first: Any, second: Any) -> PairedTest:
@@ -151,13 +151,13 @@ def wilcoxon(first: Any, second: Any) -> PairedTest:
     """
     from scipy import stats  # noqa: PLC0415 - slow to import
 
-    found = pairs(first, second)
-    if found.n < 2:
-        return _undefined("wilcoxon", found, "too_few_items")
-    if not found.differences.any():
-        return _undefined("wilcoxon", found, "zero_variance")
-    tested = stats.wilcoxon(_tied(found))
-    return _result("wilcoxon", found, float(tested.statistic), float(tested.pvalue))
+    paired = pairs(first, second)
+    if paired.n < 2:
+        return _undefined("wilcoxon", paired, "too_few_items")
+    if not paired.differences.any():
+        return _undefined("wilcoxon", paired, "zero_variance")
+    tested = stats.wilcoxon(_tied(paired))
+    return _result("wilcoxon", paired, float(tested.statistic), float(tested.pvalue))
 
 
 def _tied(found: Pairs) -> Floats:
@@ -204,15 +204,15 @@ def mcnemar(first: Any, second: Any) -> PairedTest:
     """
     from scipy.special import bdtr  # noqa: PLC0415 - slow to import
 
-    found = pairs(first, second)
-    values = np.concatenate([found.judge, found.reference])
+    paired = pairs(first, second)
+    values = np.concatenate([paired.judge, paired.reference])
     if not np.isin(values, (0, 1)).all():
         raise StatisticsError("mcnemar takes outcomes of 0 or 1 only")
-    if not found.n:
-        return _undefined("mcnemar", found, "no_data")
-    gained, lost = int((found.differences > 0).sum()), int((found.differences < 0).sum())
+    if not paired.n:
+        return _undefined("mcnemar", paired, "no_data")
+    gained, lost = int((paired.differences > 0).sum()), int((paired.differences < 0).sum())
     p = min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5))) if gained + lost else 1.0
-    return _result("mcnemar", found, float(gained), p)
+    return _result("mcnemar", paired, float(gained), p)
 
 
 _TESTS = {"paired_t": paired_t, "wilcoxon": wilcoxon, "mcnemar": mcnemar}

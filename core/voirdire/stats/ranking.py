@@ -82,10 +82,10 @@ def roc_auc(
 
 
 def _columns(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    found = numbers(values, name)
-    if found.ndim not in {1, 2}:
-        raise StatisticsError(f"{name} must be (items,) or (items, labels), got {found.shape}")
-    return found[:, None] if found.ndim == 1 else found
+    given = numbers(values, name)
+    if given.ndim not in {1, 2}:
+        raise StatisticsError(f"{name} must be (items,) or (items, labels), got {given.shape}")
+    return given[:, None] if given.ndim == 1 else given
 
 
 def _check(true: NDArray[np.float64], given: NDArray[np.float64]) -> None:

@@ -215,13 +215,13 @@ class Rows(Result):
 
     def by_rater(self, raters: Sequence[str]) -> Floats:
         """(N, R) each rater's mean over the runs present, NaN where missing."""
-        found = np.full((len(self.counts), len(raters)), np.nan)
+        values = np.full((len(self.counts), len(raters)), np.nan)
         for place, rater in enumerate(raters):
             columns = [at for at, (name, _) in enumerate(self.patterns.columns) if name == rater]
             own = self.scores[:, columns]
             n = (~np.isnan(own)).sum(axis=1)
-            np.divide(np.nansum(own, axis=1), n, out=found[:, place], where=n > 0)
-        return found
+            np.divide(np.nansum(own, axis=1), n, out=values[:, place], where=n > 0)
+        return values
 
     def shares(self, scores: Floats, columns: Sequence[tuple[str, int]]) -> Floats | None:
         """(N, K) how much of each node responses with these scores (N, C) are; None without any."""

@@ -198,8 +198,8 @@ class ResponsePanel:
         cluster = self.cluster
         if kept is not None:
             columns, cluster = columns[kept], cluster[kept]
-        found = ClusterSums(self.clusters, summed(columns, cluster, len(self.clusters)))
-        return found if where is None else found.where(where)
+        cluster_sums = ClusterSums(self.clusters, summed(columns, cluster, len(self.clusters)))
+        return cluster_sums if where is None else cluster_sums.where(where)
 
     def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
         """By cluster: products of the sums of two columns (N, D), and their squares, over D."""
@@ -343,9 +343,9 @@ def _codes(values: Any, n: int, name: str, kept: NDArray[np.bool_]) -> tuple[NDA
 
 def _table(values: Any, name: str) -> Floats:
     """(raters, n) from (n,) or (n, raters)."""
-    found = numbers(values, name)
-    if found.ndim not in {1, 2}:
-        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {found.shape}")
-    if np.isinf(found).any():
+    given = numbers(values, name)
+    if given.ndim not in {1, 2}:
+        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {given.shape}")
+    if np.isinf(given).any():
         raise StatisticsError(f"{name} must be finite or missing (NaN)")
-    return found[None] if found.ndim == 1 else np.ascontiguousarray(found.T)
+    return given[None] if given.ndim == 1 else np.ascontiguousarray(given.T)

@@ -245,10 +245,10 @@ class _Rows:
     def counts(self, scores: Floats) -> Floats:
         """(levels, n) how many of the raters gave each level; no levels where none is counted."""
         raters = np.ascontiguousarray(scores.T)
-        found = np.empty((len(self.levels) if self.levelled else 0, len(scores)))
-        for place in range(len(found)):
-            found[place] = (raters == self.levels[place]).sum(axis=0)
-        return found
+        values = np.empty((len(self.levels) if self.levelled else 0, len(scores)))
+        for place in range(len(values)):
+            values[place] = (raters == self.levels[place]).sum(axis=0)
+        return values
 
     def result(self, pairs: _Pairs) -> ResponseAgreement:
         """Every score, from the columns that are summed by cluster."""
@@ -280,8 +280,8 @@ class _Rows:
         scale: Scale = "plain" if name in _SHARES else "fisher"
         there = np.isfinite(out)
         weight = None if table.weight is None else table.weight[there]
-        found = jackknife(value, out[there], scale, weight)
-        return self._with_interval(name, value, found, len(table))
+        jackknifed = jackknife(value, out[there], scale, weight)
+        return self._with_interval(name, value, jackknifed, len(table))
 
     def _with_interval(self, name: str, value: float, found: Jackknifed, clusters: int) -> Estimate:
         if math.isnan(value):
@@ -310,8 +310,8 @@ class _Rows:
         if math.isnan(value):
             reason = "zero_expected_disagreement"
             return Estimate("roc_auc", value, n=self.n, k=2, reason=reason)
-        found = jackknife(2 * value - 1, 2 * out - 1, "fisher")
-        low, high = ((1 + float(found.bound(share))) / 2 for share in self._tails)
+        jackknifed = jackknife(2 * value - 1, 2 * out - 1, "fisher")
+        low, high = ((1 + float(jackknifed.bound(share))) / 2 for share in self._tails)
         interval = Interval("cluster_jackknife", self.level, low, high)
         return Estimate("roc_auc", value, (interval,), self.n, 2, self.left_out)
 
@@ -535,12 +535,12 @@ def _ties_halved(values: NDArray[np.intp], others: NDArray[np.intp]) -> Floats:
 
 
 def _table(values: Any, name: str) -> Floats:
-    found = numbers(values, name)
-    if found.ndim not in {1, 2}:
-        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {found.shape}")
-    if np.isinf(found).any():
+    given = numbers(values, name)
+    if given.ndim not in {1, 2}:
+        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {given.shape}")
+    if np.isinf(given).any():
         raise StatisticsError(f"{name} must be finite or missing (NaN)")
-    return found[:, None] if found.ndim == 1 else found
+    return given[:, None] if given.ndim == 1 else given
 
 
 def _passes(scores: Floats, gate: float) -> Floats:

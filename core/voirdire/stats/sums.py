@@ -337,10 +337,10 @@ def jackknife(
 
 def on_scale(value: Any, scale: Scale) -> Floats:
     """A value on the scale of its test."""
-    found = np.asarray(value, dtype=np.float64)
+    values = np.asarray(value, dtype=np.float64)
     if scale == "fisher":
-        return np.arctanh(np.clip(found, -_LARGEST, _LARGEST))
-    return np.log(found) if scale == "log" else found
+        return np.arctanh(np.clip(values, -_LARGEST, _LARGEST))
+    return np.log(values) if scale == "log" else values
 
 
 def natural(value: Any, scale: Scale) -> Any:

@@ -543,13 +543,13 @@ def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
     lenient = _leniency(panel, off)
     if count < 2:
         return HumanSpread(math.nan, lenient, 0, raters)
-    found = system_means(panel, off)
-    if np.isnan(found.means).any():
+    means = system_means(panel, off)
+    if np.isnan(means.means).any():
         return HumanSpread(math.nan, lenient, 0, raters)
     df = (raters - 1) * (count - 1)
-    whole, out = _interaction(found.means, df), _interaction(found.out, df)
+    whole, out = _interaction(means.means, df), _interaction(means.out, df)
     there = np.isfinite(out)
-    weight = None if found.weight is None else found.weight[there]
+    weight = None if means.weight is None else means.weight[there]
     units = float(there.sum() if weight is None else weight.sum())
     mean = float(weighted_mean(out[there], weight)) if units else math.nan
     variance = units * float(whole) - (units - 1) * mean

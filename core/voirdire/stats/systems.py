@@ -231,9 +231,9 @@ class _Summable:
         # A product in BLAS may differ in its last bit with the number of threads; this does not.
         from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
 
-        found = np.empty((1, len(self.cells), counts.shape[1]))
-        weighted_sums(counts, self.cells[None], found)
-        return np.asarray(found[0])
+        values = np.empty((1, len(self.cells), counts.shape[1]))
+        weighted_sums(counts, self.cells[None], values)
+        return np.asarray(values[0])
 
 
 def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Estimate:

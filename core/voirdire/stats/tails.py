@@ -55,8 +55,8 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
     check_level(level)
     if math.isnan(at_or_below):
         raise StatisticsError("at_or_below must be a score, not NaN")
-    found = pairs(judge, reference)
-    bad, called = found.reference <= at_or_below, found.judge <= at_or_below
+    paired = pairs(judge, reference)
+    bad, called = paired.reference <= at_or_below, paired.judge <= at_or_below
     n, n_others = int(bad.sum()), int((~bad).sum())
     misses, alarms = int((bad & ~called).sum()), int((~bad & called).sum())
     return Estimate(
@@ -65,7 +65,7 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
         (wilson_interval(misses / n if n else math.nan, n, level),),
         n,
         2,
-        found.left_out,
+        paired.left_out,
         None if n else "no_data",
         details={
             "at_or_below": float(at_or_below),

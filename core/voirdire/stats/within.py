@@ -80,8 +80,8 @@ def within_correlation(
     table = reading_sums(panel)
     if not table.total[2] > _NONE:
         return _undefined("within-system correlation", panel, "zero_variance")
-    found = table.jackknife(ratio, "fisher")
-    return _estimate("within-system correlation", found, panel, level)
+    jackknifed = table.jackknife(ratio, "fisher")
+    return _estimate("within-system correlation", jackknifed, panel, level)
 
 
 def human_reliability(
@@ -139,8 +139,8 @@ def human_reliability(
     table = item_table(panel)
     if not table.met(0):
         return _undefined("human reliability", panel, "too_few_raters")
-    found = table.jackknife(reliability, "fisher")
-    return _estimate("human reliability", found, panel, level)
+    jackknifed = table.jackknife(reliability, "fisher")
+    return _estimate("human reliability", jackknifed, panel, level)
 
 
 def item_reliability(
@@ -200,9 +200,9 @@ def item_reliability(
     if not table.met(0):
         return _undefined("item reliability", panel, "too_few_raters")
     total = table.total
-    found = table.jackknife(lambda sums: beyond(sums, times))
+    jackknifed = table.jackknife(lambda sums: beyond(sums, times))
     c, v, j, _ = (float(part) for part in moments(total))
-    made = _estimate("item reliability", found, panel, level)
+    made = _estimate("item reliability", jackknifed, panel, level)
     details = {**made.details, "reliability": c / v, "worth": worth_of(total), "slope": j / c}
     return dataclasses.replace(made, details=details)
 

@@ -67,7 +67,7 @@ def item_totals(panel: ResponsePanel) -> Floats:
     met = summed(columns[:, 6:7], panel.cluster, len(panel.clusters))[panel.cluster, 0]
     counted = met > 0
     whole = columns[counted].sum(axis=0)
-    found = np.empty((panel.n, 8))
+    values = np.empty((panel.n, 8))
     # A cluster in which only this response has both sides goes with it.
     last = (columns[:, 6] > 0) & (met == 1) & (np.bincount(panel.cluster)[panel.cluster] > 1)
     by_hand = _only_uses(panel) | last
@@ -75,8 +75,8 @@ def item_totals(panel: ResponsePanel) -> Floats:
         own = np.flatnonzero(panel.system == system)
         rest = whole - columns[own][counted[own]].sum(axis=0)
         sums, hard = _system_totals(panel, own, counted[own])
-        found[own], by_hand[own] = rest + sums, by_hand[own] | hard
-    return _by_hand(panel, found, by_hand, item_total)
+        values[own], by_hand[own] = rest + sums, by_hand[own] | hard
+    return _by_hand(panel, values, by_hand, item_total)
 
 
 def reading_totals(panel: ResponsePanel) -> Floats:

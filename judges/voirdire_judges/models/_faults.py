@@ -82,20 +82,20 @@ def model_error(
 
     `billed` is what the provider says that the answer cost, where one came.
     """
-    found = wire_error(error)
-    if found is None:
+    fault = wire_error(error)
+    if fault is None:
         kind, said = _transport(error, timeout)
         again = False if "TooLargeError" in _names(error) else None
         text = f"{model}: {scrub(said, *_texts(keys))}"
         return ModelError(text, kind, retryable=again, billed=billed)
-    kind = kind_of(found.status_code, found.body)
-    said = message(found, *keys)
+    kind = kind_of(fault.status_code, fault.body)
+    said = message(fault, *keys)
     return ModelError(
-        f"{model} answered HTTP {found.status_code} ({kind}{_key_sent(kind, keys)}): {said}",
+        f"{model} answered HTTP {fault.status_code} ({kind}{_key_sent(kind, keys)}): {said}",
         kind,
-        retry_after=retry_after(found.headers, found.body),
-        status_code=found.status_code,
-        of_item=is_too_long(found.status_code, found.body),
+        retry_after=retry_after(fault.headers, fault.body),
+        status_code=fault.status_code,
+        of_item=is_too_long(fault.status_code, fault.body),
         billed=billed,
     )
 

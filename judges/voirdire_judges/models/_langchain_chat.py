@@ -123,9 +123,9 @@ class LangchainModel:
         stated = error.args[0] if isinstance(error, ValueError) and error.args else None
         if isinstance(stated, dict):  # the error object of a 200, as ChatOpenAI hands it on
             error = stated_error({"error": stated})
-        found = wire_error(error)
-        if found is not None:
-            categories = filtered_categories(found.body, found.status_code)
+        refusal = wire_error(error)
+        if refusal is not None:
+            categories = filtered_categories(refusal.body, refusal.status_code)
             if categories is not None:
                 notes = (*self._notes, *(Note("content_filter", "", name) for name in categories))
                 return Reply("", "content_filter", model=self.name, notes=notes)

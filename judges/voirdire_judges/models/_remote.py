@@ -211,17 +211,17 @@ class RemoteModel:
         return None
 
     def _fault(self, error: Exception, sent: Mapping[str, Any]) -> Reply | ModelError | _Again:
-        found = wire_error(error)
-        if found is not None:
-            categories = filtered_categories(found.body, found.status_code)
+        fault = wire_error(error)
+        if fault is not None:
+            categories = filtered_categories(fault.body, fault.status_code)
             if categories is not None:
                 notes = tuple(Note("content_filter", "", category) for category in categories)
-                billed = self._billed(found.body) or Usage()
+                billed = self._billed(fault.body) or Usage()
                 return Reply("", "content_filter", usage=billed, notes=notes)
-            name = refused_parameter(found.body, sent) if _may_refuse(found) else ""
+            name = refused_parameter(fault.body, sent) if _may_refuse(fault) else ""
             if name:
-                return self._refuse(name, message(found, self.endpoint.key), found)
-        body = found.body if found is not None else getattr(error, "body", None)
+                return self._refuse(name, message(fault, self.endpoint.key), fault)
+        body = fault.body if fault is not None else getattr(error, "body", None)
         return model_error(
             self.name,
             error,

@@ -107,9 +107,9 @@ def _mean_kappa(sums: Floats) -> Any:
         kappa = np.where(chance < 1 - 1e-12, (agreed - chance) / (1 - chance), np.nan)
     known = ~np.isnan(kappa)
     total = np.where(known, kappa, 0.0).sum(axis=-1)
-    found = np.divide(total, known.sum(axis=-1), out=np.full(total.shape, np.nan),
+    values = np.divide(total, known.sum(axis=-1), out=np.full(total.shape, np.nan),
                       where=known.any(axis=-1))  # fmt: skip
-    return found if found.ndim else float(found)
+    return values if values.ndim else float(values)
 
 
 def between_sections(

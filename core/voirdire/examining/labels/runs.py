@@ -120,14 +120,14 @@ def runs_of_ratings(
     declared = LabelSet(names, none=none, other=other)
     wanted = ratings.filter(pl.col("attribute").cast(pl.String).is_in(list(names)))
     raters = wanted["rater"].cast(pl.String).unique(maintain_order=True).to_list()
-    found = LabelRuns(
+    runs = LabelRuns(
         names,
         declared.none,
         declared.other,
         tuple(matrix_of_ratings(wanted, rater, names) for rater in raters),
         entries,
     )
-    return _consistent(found, contradiction)
+    return _consistent(runs, contradiction)
 
 
 def runs_of_replies(
@@ -182,7 +182,7 @@ def runs_of_replies(
         maintain_order="left",
     )
     parsed = _Parsed.of(read, labels.labels)
-    found = LabelRuns(
+    runs = LabelRuns(
         labels.labels,
         labels.none,
         labels.other,
@@ -192,7 +192,7 @@ def runs_of_replies(
         ),
         _entries(frame, read),
     )
-    return _consistent(found, contradiction)
+    return _consistent(runs, contradiction)
 
 
 def label_replies(folder: str | Path) -> pl.DataFrame:

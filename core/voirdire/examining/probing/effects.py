@@ -265,8 +265,8 @@ def _flipped(before: Floats, after: Floats) -> Floats:
     """(N,) share of the runs, paired in order, in which the score is another."""
     runs = min(len(before), len(after))
     one, two = before[:runs], after[:runs]
-    found = np.where(np.isnan(one) | np.isnan(two), np.nan, (one != two).astype(np.float64))
-    return mean_present(found)
+    values = np.where(np.isnan(one) | np.isnan(two), np.nan, (one != two).astype(np.float64))
+    return mean_present(values)
 
 
 def _mean(values: Floats) -> float:

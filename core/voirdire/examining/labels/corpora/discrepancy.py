@@ -155,10 +155,10 @@ def median_gamma(rows: ArrayLike) -> float:
     >>> median_gamma([[0.0], [1.0], [3.0]])
     0.125
     """
-    found = np.asarray(rows, np.float64)
-    upper = np.triu_indices(len(found), 1)
-    middle = float(np.median(np.sqrt(_squared_distances(found, found)[upper]))) if len(found) > 1 \
-        else 0.0  # fmt: skip
+    values = np.asarray(rows, np.float64)
+    upper = np.triu_indices(len(values), 1)
+    apart = np.sqrt(_squared_distances(values, values)[upper])
+    middle = float(np.median(apart)) if len(values) > 1 else 0.0
     return 1 / (2 * middle**2) if middle > 0 else math.nan
 
 

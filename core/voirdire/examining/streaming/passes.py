@@ -148,9 +148,13 @@ def _raters_of_items(rated: Rated) -> Counter[frozenset[str]]:
     asked = rated.asked if whole else np.logical_or.reduceat(rated.asked, starts, axis=0)
     if asked.all():
         return Counter({frozenset(rater for rater, _ in rated.columns): len(starts)})
-    rows, counts = np.unique(asked, axis=0, return_counts=True)
+    # Rows of bits as bytes: these sort many times faster than rows of an array.
+    packed = np.ascontiguousarray(np.packbits(asked, axis=1))
+    width = packed.shape[1]
+    keys: NDArray[Any] = packed.ravel() if width == 1 else packed.view(f"V{width}").ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     found: Counter[frozenset[str]] = Counter()
-    for row, n in zip(rows, counts.tolist(), strict=True):
+    for row, n in zip(asked[first], counts.tolist(), strict=True):
         found[frozenset(rated.columns[at][0] for at in np.flatnonzero(row))] += n
     return found
 

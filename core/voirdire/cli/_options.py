@@ -80,7 +80,7 @@ WordsOption = Annotated[
     typer.Option(
         "--words",
         help='The number that each word stands for, or missing: "poor=1,fair=2,unsure=missing". '
-        "* stands for every other word that is no score.",
+        "The word * stands for every other one that is no score.",
         show_default=False,
     ),
 ]

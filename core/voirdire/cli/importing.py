@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=EPILOG)(import_files)
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_columns(tuple(name for name in OF_ONE_TABLE if name != "only"))
 def import_files(
     files: Annotated[
         list[Path] | None,

@@ -175,7 +175,7 @@ def test_distortions_have_the_papers_set_and_prompts():
     for annotator in (ranked, multi):  # every distortion that is offered is in the set
         offered = annotator.prompt.partition("LIST:` [")[2].partition("]")[0].split(", ")
         assert {named(annotator.parse([Reply(n)]))[0] for n in offered} == set(DISTORTIONS)
-    with pytest.raises(InputError, match="prompt .free. is unknown"):
+    with pytest.raises(InputError, match="prompt 'free' is unknown"):
         make_distortions(prompt="free")
 
 

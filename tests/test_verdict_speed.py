@@ -1,4 +1,4 @@
-"""The verdict's own time: processor time, so that other work on the machine does not count."""
+"""The verdict's own time, held against that of a plain loop on the same machine."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ def cases():
         )  # fmt: skip
 
 
+def second():
+    """About a second of this machine's processor, in its own measure: it may be a slow one."""
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        sum(range(1_000_000))
+        spent.append(time.process_time() - began)
+    return 80 * min(spent)  # 12 ms where the figures of the documents were measured
+
+
 def test_28_pairs_of_10_000_responses_take_less_than_a_second():
     given = list(cases())
     find_components(given[0], Margins())  # what is imported or compiled once
@@ -37,4 +47,4 @@ def test_28_pairs_of_10_000_responses_take_less_than_a_second():
         for case in given:
             find_components(case, Margins())
         spent.append(time.process_time() - began)
-    assert min(spent) < 1.0, spent
+    assert min(spent) < second(), spent

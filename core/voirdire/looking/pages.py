@@ -106,7 +106,9 @@ def grid(material: Material) -> dict[str, Any]:
         "grid": [{"judge": judge, "cells": row} for (judge, _), row in by_judge.items()],
         "worst": worst,
         "kept": f"{labels:,} label{'' if labels == 1 else 's'}" if labels else "",
-        "labels_file": "" if material.labels_path is None else material.labels_path.name,
+        "labels_file": ""
+        if material.labels_path is None
+        else "/".join(material.labels_path.parts[-2:]),
         "states": [{"state": state, **words._asdict()} for state, words in STATES.items()],
     }
 
@@ -406,6 +408,11 @@ def cut(text: str, most: int = LONGEST) -> dict[str, str]:
     return {"text": text[:most], "more": f"{more:,}" if more > 0 else ""}
 
 
+def _moment(at: str) -> str:
+    """To the minute; labels are kept in UTC."""
+    return f"{at[:16].replace('T', ' ')} UTC" if at.endswith("+00:00") else at
+
+
 def _label(
     material: Material, pair: Pair, view: View, row: Mapping[str, Any], who: str
 ) -> dict[str, Any]:
@@ -418,7 +425,7 @@ def _label(
     return {
         "labels": [
             {"attribute": one["attribute"], "score": plain(one["score"]), "rater": one["rater"],
-             "by": one["labelled_by"], "at": one["labelled_at"], "note": one["note"]}
+             "by": one["labelled_by"], "at": _moment(one["labelled_at"]), "note": one["note"]}
             for one in own.to_dicts()
         ],
         "can_label": material.labels_path is not None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 _EXACT_IN_FLOAT32 = 1 << 24
+#: Products in a chunk of resamples from which on several threads of BLAS are worth their waiting.
+_MANY = 1 << 30
 #: Parts of a point of which scores may be whole numbers, and what of a point is round-off.
 _PARTS, _ROUND_OFF = (1, 2, 12, 60), 1e-15
 _WIDTH = 256
@@ -191,7 +194,8 @@ def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int)
     start = 0
     for counts in drawn_in_chunks(seed, n_items, n_resamples, _WIDTH):
         stop = start + counts.shape[1]
-        sums, answered = cells.product(counts), known.product(counts)
+        with _threads(cells.cells.size * counts.shape[1]):
+            sums, answered = cells.product(counts), known.product(counts)
         at = at_known = 0
         for one, out in zip(arrays, squares, strict=True):
             rows, cells_to = at_known + one.n, at + one.n * one.k
@@ -199,6 +203,15 @@ def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int)
             at, at_known = cells_to, rows
         start = stop
     return squares
+
+
+def _threads(products: int) -> AbstractContextManager[Any]:
+    """One thread of BLAS for few products: threads that wait for more cost more than they do."""
+    if products > _MANY:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - where it is used alone
+
+    return threadpool_limits(1, "blas")
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,8 @@ def _wins(found: Correction) -> Section:
 
 
 def _differences(found: Correction) -> Section:
-    ways = {one.compared.paired for one in found.differences if one.compared is not None}
+    pairs = {(one.group, one.against): one.compared for one in found.differences}
+    ways = {way.paired for way in pairs.values() if way is not None}
     said = (
         "A less B: above 0 humans would have scored A higher. An interval that holds 0 leaves open "
         "which is better."
@@ -220,18 +221,24 @@ def _differences(found: Correction) -> Section:
         said += (
             " Unpaired: fewer than half of the labels lie on items that both answered, so all "
             "items of both are used, and the two sets of items must be of the same kind. The "
-            "interval counts what they share."
+            "interval counts what they share: "
         )
+        said += ", ".join(
+            f"{a} and {b} {way.shared or 'no'} {'item' if way.shared == 1 else 'items'}"
+            for (a, b), way in pairs.items()
+            if way is not None and not way.paired
+        )
+        said += "."
     columns = (
         text("Attribute"), text("Judge"), text("A"), text("B"), text("Compared"),
-        count("Shared items"), count("Labels of A"), count("Labels of B"),
+        count("Labels of A"), count("Labels of B"),
         number("A − B", signed=True), interval(f"{100 * found.level:g} % interval"),
         number("Labels alone", signed=True), number("Judge alone", signed=True),
     )  # fmt: skip
     rows = tuple(
         (
             one.attribute, one.judge, one.group, one.against,
-            "paired" if one.compared.paired else "unpaired", one.compared.shared,
+            "paired" if one.compared.paired else "unpaired",
             *one.compared.labels, one.found.value, one.found.interval, one.found.human.value,
             one.found.judge.value,
         )

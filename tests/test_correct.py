@@ -116,6 +116,19 @@ def test_two_systems_are_compared_whatever_items_they_answered(tmp_path, first, 
     assert paired or f"B and A {shared or 'no'} items." in said
 
 
+def test_a_system_without_labels_has_no_difference_and_none_is_compared_with_itself(tmp_path):
+    frame = ratings()
+    some = frame.filter((pl.col("rater") != "human") | (pl.col("system") == "A"))
+    (one,) = correct(some, reference=["human"], judges=["judge"], compare=[("B", "A")]).differences
+    assert (one.found.interval, one.found.reason, one.compared.labels) == (None, "no_data", (0, 60))
+    some.write_csv(tmp_path / "r.csv")
+    done = voirdire("correct", "r.csv", "--reference", "human", "--compare", "B,A", cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    assert "Without two labels of each system there is no difference with an interval." in said
+    with pytest.raises(InputError, match="'A' is compared with itself"):
+        correct(frame, reference=["human"], compare=[("A", "A")])
+
+
 def test_labels_of_different_items_that_both_answered_are_compared_on_these():
     frame = ratings(labelled=120)
     at = pl.col("item").str.slice(1).cast(pl.Int32)

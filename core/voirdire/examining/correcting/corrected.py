@@ -255,6 +255,8 @@ def _difference(
         raise InputError(
             f"--compare: there is no system {unknown[0]!r} (systems: {', '.join(data.systems)})"
         )
+    if pair[0] == pair[1]:
+        raise InputError(f"--compare: {pair[0]!r} is compared with itself: name two systems")
     sides = [data.system == data.systems.index(name) for name in pair]
     answered = np.stack([np.isin(np.arange(len(data.items)), data.item[rows]) for rows in sides])
     human, judged = (np.stack([_by_item(data, v, rows) for rows in sides]) for v in scores)

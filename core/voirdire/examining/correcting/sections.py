@@ -229,6 +229,8 @@ def _differences(found: Correction) -> Section:
             if way is not None and not way.paired
         )
         said += "."
+    if any(one.found.interval is None for one in found.differences):
+        said += " Without two labels of each system there is no difference with an interval."
     columns = (
         text("Attribute"), text("Judge"), text("A"), text("B"), text("Compared"),
         count("Labels of A"), count("Labels of B"),

@@ -60,10 +60,12 @@ class Handler(BaseHTTPRequestHandler):
         self.asked.append(self.path)
         path = self.folder / self.path.lstrip("/")
         found = path.is_file()
+        body = path.read_bytes() if found else b""
         self.send_response(200 if found else 404)
         self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))  # a page cut short is no page
         self.end_headers()
-        self.wfile.write(path.read_bytes() if found else b"")
+        self.wfile.write(body)
 
     def log_message(self, *_):
         """Say nothing."""
@@ -82,6 +84,15 @@ def site(reports):
     thread.join()
 
 
+def go(browser, address):
+    """Open a page and wait for its end: on a busy machine the old one may still be there."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get(address)
+    there = "return location.href.startsWith(arguments[0]) && document.readyState === 'complete' && !!document.querySelector('footer')"
+    WebDriverWait(browser, 120).until(lambda one: one.execute_script(there, address.split("#")[0]))
+
+
 def column(browser, table, index):
     script = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map(r => r.cells[arguments[1]].textContent)"
     return browser.execute_script(script, table, index)
@@ -91,7 +102,7 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     head = browser.find_element(By.CSS_SELECTOR, "#table-icc thead th:nth-child(5)")
     assert (head.text, head.get_attribute("aria-sort")) == ("C", "none")
     head.find_element(By.TAG_NAME, "button").click()
@@ -111,7 +122,7 @@ def test_a_table_is_sorted_by_a_click_and_by_a_key(browser, site):
 
 
 def test_intervals_sort_by_their_lower_bound_and_dashes_stay_last(browser, site):
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     browser.execute_script(
         "document.querySelector('#table-icc tbody tr').cells[5].textContent = '–'"
     )
@@ -149,7 +160,7 @@ def test_disagreements_are_filtered_by_words_as_they_are_typed(browser, site):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(f"{site[0]}/texts/report.html")
+    go(browser, f"{site[0]}/texts/report.html")
     every = listed(browser)
     assert len(every) == 200
     item = every[7]
@@ -172,7 +183,7 @@ def test_disagreements_are_filtered_by_words_as_they_are_typed(browser, site):
 
 
 def test_on_paper_there_is_no_box_and_commands_are_code(browser, site):
-    browser.get(f"{site[0]}/panel/report.html")
+    go(browser, f"{site[0]}/panel/report.html")
     code = "return [...document.querySelectorAll('.todo code')].map(one => one.textContent)"
     assert "voirdire calibrate" in browser.execute_script(code)
     ticks = (
@@ -189,7 +200,7 @@ def test_on_paper_there_is_no_box_and_commands_are_code(browser, site):
 def test_without_scripts_no_box_is_offered_that_would_do_nothing(browser, site):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.get(f"{site[0]}/texts/report.html")
+        go(browser, f"{site[0]}/texts/report.html")
         shown = browser.find_element("id", "words").is_displayed()
         rows = browser.find_elements("css selector", "#table-disagreements tbody tr")
         assert (shown, len(rows)) == (False, 200)
@@ -200,7 +211,7 @@ def test_without_scripts_no_box_is_offered_that_would_do_nothing(browser, site):
 def test_the_contents_lead_to_their_sections(browser, site):
     from selenium.webdriver.common.by import By
 
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     links = browser.find_elements(By.CSS_SELECTOR, "nav.toc a")
     assert [link.text for link in links] == [
         "The data", "Scope", "Judges", "judge-north", "judge-south", "Evidence",
@@ -223,7 +234,7 @@ def test_the_first_key_offers_the_way_past_the_contents(browser, site):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     focused = browser.switch_to.active_element
     assert focused.text == "Skip to the content"
@@ -234,7 +245,7 @@ def test_the_first_key_offers_the_way_past_the_contents(browser, site):
 def test_hostile_text_is_shown_and_does_nothing(browser, site):
     base, asked = site
     asked.clear()
-    browser.get(f"{base}/hostile/report.html")
+    go(browser, f"{base}/hostile/report.html")
     assert browser.execute_script("return window.hacked") is None
     text = browser.execute_script("return document.body.innerText")
     assert "<script>window.hacked = 1</script>" in text
@@ -250,7 +261,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser, site):
 def test_injected_code_is_refused_by_the_policy(browser, site):
     """Even markup that got past the escaping could not run or call out."""
     base, asked = site
-    browser.get(f"{base}/plain/report.html")
+    go(browser, f"{base}/plain/report.html")
     asked.clear()
     browser.execute_script(
         "document.body.insertAdjacentHTML('beforeend',"
@@ -275,7 +286,7 @@ def test_no_width_makes_the_page_scroll_sideways(browser, site, name, width, sch
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
     )
-    browser.get(f"{site[0]}/{name}/report.html")
+    go(browser, f"{site[0]}/{name}/report.html")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     ratio = browser.execute_script(CONTRAST)
     assert ratio >= 4.5, f"{scheme}: contrast {ratio:.2f}"
@@ -290,7 +301,7 @@ def test_the_first_screen_holds_the_answer_and_the_grid(browser, site, name, wid
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
     )
-    browser.get(f"{site[0]}/{name}/report.html")
+    go(browser, f"{site[0]}/{name}/report.html")
     ends = browser.execute_script(
         "return [...document.querySelectorAll('.lead, #grid')]"
         ".map(part => part.getBoundingClientRect().bottom)"
@@ -324,7 +335,7 @@ return least;
 def test_the_page_prints(browser, site):
     import base64
 
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
     data = base64.b64decode(printed["data"])
     assert data[:5] == b"%PDF-"
@@ -337,6 +348,6 @@ def test_the_page_prints(browser, site):
 
 def test_the_console_is_silent(browser, site):
     browser.get_log("browser")
-    browser.get(f"{site[0]}/plain/report.html")
+    go(browser, f"{site[0]}/plain/report.html")
     said = [entry for entry in browser.get_log("browser") if "favicon" not in entry["message"]]
     assert said == []

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 from gate_simulation import KEY, attributed, false_alarms, locked, look, looked, power, shifted
 from simulated_sessions import session_of, study_of
+from test_verdict_speed import second
 
 from voirdire.errors import InputError
 from voirdire.examining.changing import (
@@ -111,10 +112,13 @@ def test_28_pairs_are_checked_within_a_second():
     lock = freeze(frame, reference=["human"])
     again = ratings(1, items=200, judges=names, attributes=attributes)
     check_lock(again, lock)  # kernels are compiled, imports made
-    began = time.process_time()
-    found, _ = check_lock(again, lock)
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        found, _ = check_lock(again, lock)
+        spent.append(time.process_time() - began)
     assert len(found.rows) == 28
-    assert time.process_time() - began < 1.0
+    assert min(spent) < second(), spent
 
 
 # --- the lock

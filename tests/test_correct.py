@@ -173,6 +173,16 @@ def test_labels_that_differ_a_little_are_a_finding():
     assert f"p = {p:.2g} after Holm" in one.message
 
 
+def test_a_system_without_a_label_is_a_finding():
+    frame = ratings()
+    bare = (pl.col("rater") == "human") & (pl.col("system") == "B")
+    found = correct(frame.filter(~bare), reference=["human"], judges=["judge"])
+    (one,) = (finding for finding in found.findings if finding.kind == "system_without_labels")
+    assert one.message == "No response of B has a label."
+    whole = correct(frame, reference=["human"], judges=["judge"])
+    assert "system_without_labels" not in {finding.kind for finding in whole.findings}
+
+
 def test_a_judge_that_is_silent_on_half_is_counted_and_still_corrected(tmp_path):
     frame = ratings()
     odd = (pl.col("rater") == "judge") & (pl.col("item").str.slice(1).cast(pl.Int32) % 2 == 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, listed
 from voirdire.examining.correcting.compared import inputs_of_wins
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
@@ -200,7 +200,7 @@ def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool
     )  # fmt: skip
     if weights is not None:
         return found
-    return _checked(found)
+    return _checked(_without_labels(found))
 
 
 def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
@@ -292,6 +292,23 @@ def _chosen(
             "They are taken as a random part of all responses; a column origin says so.",
         ),
     )  # fmt: skip
+
+
+def _without_labels(data: Labelled) -> Labelled:
+    """The same with a finding where a system has no label, and others have."""
+    labelled = ~np.isnan(data.human).all(0)
+    bare = tuple(
+        name for s, name in enumerate(data.systems) if not labelled[data.system == s].any()
+    )
+    if not bare or len(bare) == len(data.systems):
+        return data
+    finding = Finding(
+        "system_without_labels", "serious", "", len(bare), bare[:20],
+        f"No response of {listed(bare)} has a label.",
+        "Numbers over all systems take the labels of the others for these too: label some of each, "
+        "or leave these systems out.",
+    )  # fmt: skip
+    return replace(data, findings=(finding, *data.findings))
 
 
 def _checked(found: Labelled) -> Labelled:

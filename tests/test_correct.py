@@ -178,7 +178,7 @@ def test_a_system_without_a_label_is_a_finding():
     bare = (pl.col("rater") == "human") & (pl.col("system") == "B")
     found = correct(frame.filter(~bare), reference=["human"], judges=["judge"])
     (one,) = (finding for finding in found.findings if finding.kind == "system_without_labels")
-    assert one.message == "No response of B has a label."
+    assert one.message == "No response of 'B' has a label."
     whole = correct(frame, reference=["human"], judges=["judge"])
     assert "system_without_labels" not in {finding.kind for finding in whole.findings}
 

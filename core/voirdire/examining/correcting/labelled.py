@@ -296,7 +296,7 @@ def _chosen(
 
 def _without_labels(data: Labelled) -> Labelled:
     """The same with a finding where a system has no label, and others have."""
-    labelled = ~np.isnan(data.human).all(0)
+    labelled = np.asarray((~np.isnan(data.human)).any(0))
     bare = tuple(
         name for s, name in enumerate(data.systems) if not labelled[data.system == s].any()
     )

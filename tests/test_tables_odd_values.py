@@ -40,6 +40,14 @@ def test_a_cell_among_numbers(cell, decimal_comma, score):
     assert scores.to_list() == [2.0, None if score == "bad" else score]
 
 
+def test_whole_points_from_0_to_100_are_a_scale_though_some_lie_next_to_each_other():
+    human = [float(k * 37 % 101) for k in range(60)]
+    judge = [float((k * 37 + k % 9) % 101) for k in range(60)]
+    study, tables, _ = found(wide(human, judge), reference=["human"])
+    assert study.rubric.scale == (0, 100)
+    assert tables.ratings["score"].null_count() == 0
+
+
 def test_truth_values_are_numbers_only_among_themselves():
     assert to_scores(pl.Series(["TRUE", "false", "NA", "1"]))[0].to_list() == [1, 0, None, 1]
     scores, bad, _ = to_scores(pl.Series(["TRUE", "4", "2"]))

@@ -115,6 +115,9 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     below = [level for level in levels if level < low]
     goes_on = len(above) > 1 and above[0] == high + 1
     beyond = {*([] if goes_on else above), *(below if len(below) == 1 else [])}
+    times = dict(users.select("score", "times").iter_rows())
+    if sum(times[level] for level in beyond) > sum(times[level] for level in levels) / 2:
+        return OddLevels()  # few whole numbers next to each other are no scale: 0 to 100
     totals = dict(frame.group_by("side").len().iter_rows())
     seldom = {row[0] for row in counts.iter_rows() if row[2] <= _CODED * totals[row[1]]}
     coded, doubtful = [], []

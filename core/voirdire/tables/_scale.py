@@ -120,12 +120,14 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
         return OddLevels()  # few whole numbers next to each other are no scale: 0 to 100
     totals = dict(frame.group_by("side").len().iter_rows())
     seldom = {row[0] for row in counts.iter_rows() if row[2] <= _CODED * totals[row[1]]}
+    outside = users.filter(pl.col("score").is_in(list(beyond)))
+    few = outside["times"].sum() <= _SELDOM * frame.height  # else the others are the pattern
     coded, doubtful = [], []
-    for level, n, _ in users.filter(pl.col("score").is_in(list(beyond))).iter_rows():
+    for level, n, _ in outside.iter_rows():
         if full and n == 1 and level in seldom:
             coded.append(level)
         elif (full and n == 1) or (
-            level in rare and (full or level > high + (high > 1) or level < low - 1)
+            few and level in rare and (full or level > high + (high > 1) or level < low - 1)
         ):
             doubtful.append(level)
     return OddLevels(tuple(coded), tuple(doubtful))

@@ -325,7 +325,8 @@ def test_formats_without_a_folder_are_said_to_write_nothing(ratings, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_full_disk_is_one_sentence(ratings):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_sentence(ratings, unbuffered):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "voirdire", "audit", "ratings.csv"],
@@ -334,10 +335,11 @@ def test_a_full_disk_is_one_sentence(ratings):
             text=True,
             cwd=ratings,
             check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "no space left" in done.stderr
+    assert done.stderr == "voirdire: error: no space left on device\n"
 
 
 def test_resamples_and_seed_are_checked_by_the_command_line(ratings):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,16 @@ def main() -> None:
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename}: "
         _say(f"error: {place}{(error.strerror or str(error)).lower()}")
+        _let_go_of_output()
         sys.exit(BAD_INPUT)
+
+
+def _let_go_of_output() -> None:
+    """Drop what cannot be printed: Python would try again at the end, complain and exit by 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _instead(question: QuestionError, words: list[str]) -> str:

@@ -33,7 +33,7 @@ WORDS = {
 }  # fmt: skip
 #: Labels that weights are fitted on, random orders of the items, and halvings for the vote.
 LABELS, ORDERS = 100, 100
-#: What issue 17 states: votes, and what a fitted jury and the best single judge explain.
+#: What is stated: votes, and what a fitted jury and the best single judge explain.
 STATED = {"framing": (2.05, 0.45, 0.36), "cebab_stars": (None, 0.84, 0.80)}
 #: The same of all sets: fewest and most votes of six judges; the vote is worse in six of six sets,
 #: the fitted jury better in seven of seven.
@@ -49,7 +49,7 @@ halvings.
 beside 100 labels, the mean of 100 draws. The judge that the fitted jury is held against is chosen
 on the same 100 labels: both know the same.
 
-The script fails unless all that issue 17 states comes out: six judges are worth 1.5 to 3.1 votes,
+The script fails unless all that is stated comes out: six judges are worth 1.5 to 3.1 votes,
 the vote of six is worse than the single judge in six of six sets, the fitted jury better in seven
 of seven, and the figures of framing and cebab_stars within 0.03."""
 
@@ -241,7 +241,7 @@ def table() -> list[str]:
 
 
 def check(found: dict[str, dict[str, float]]) -> None:
-    """Raise where a figure of issue 17 does not come out."""
+    """Raise where a stated figure does not come out."""
     for name, stated in STATED.items():
         one = found[name]
         for want, got in zip(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,6 +19,25 @@ _FLAGS = (
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",  # no smooth scrolling while a test clicks
 )
+
+
+@contextmanager
+def leading(browser):
+    """What is done inside leads to another page: wait until that stands.
+
+    The driver waits for a navigation only if it has begun when the click ends, which on a busy
+    machine it may not have: the next line would read the page that is left.
+    """
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.execute_script("window.pageThatIsLeft = true")
+    yield
+    there = "return !window.pageThatIsLeft && document.readyState === 'complete'"
+    # A script asked for between two pages ends in an error.
+    WebDriverWait(browser, 120, ignored_exceptions=[WebDriverException]).until(
+        lambda one: one.execute_script(there)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from chromium import leading
 from looking_work import BIDI, IMAGE, MARKUP, Site, material, write_ratings
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 from voirdire import examine
 from voirdire.looking import write_static
@@ -51,26 +51,38 @@ def press(browser, *keys):
         browser.switch_to.active_element.send_keys(key)
 
 
+def press_on(browser, key):
+    """A key that leads to another page."""
+    with leading(browser):
+        press(browser, key)
+
+
+def follow(browser, selector):
+    """A click that leads to another page."""
+    with leading(browser):
+        browser.find_element(By.CSS_SELECTOR, selector).click()
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_newcomer_finds_the_worst_cell_corrects_a_label_and_exports(browser, opened, size):
     site, source = opened
     resize(browser, size)
     assert site.token not in browser.current_url
     assert fits(browser)
-    browser.find_element(By.ID, "worst").click()
+    follow(browser, "#worst")
     assert fits(browser)
-    browser.find_element(By.CSS_SELECTOR, '#matrix a[aria-label^="humans 1, judge 5"]').click()
+    follow(browser, '#matrix a[aria-label^="humans 1, judge 5"]')
     assert fits(browser)
-    browser.find_element(By.CSS_SELECTOR, "#rows tbody a").click()
+    follow(browser, "#rows tbody a")
     assert fits(browser)
     item = browser.find_element(By.TAG_NAME, "h1").text
     assert "I slept badly" in browser.find_element(By.CSS_SELECTOR, "pre.text").text
     browser.find_element(By.CSS_SELECTOR, '.levels input[value="4"]').click()
     browser.find_element(By.NAME, "note").send_keys("the answer is kind")
-    browser.find_element(By.CSS_SELECTOR, 'button[value="keep"]').click()
+    follow(browser, 'button[value="keep"]')
     assert "score 4 as human, by ann" in browser.find_element(By.ID, "by-hand").text
     assert fits(browser)
-    browser.find_element(By.CSS_SELECTOR, '[data-key="up"]').click()
+    follow(browser, '[data-key="up"]')
     assert browser.find_element(By.CSS_SELECTOR, "#rows .hand").text == "labelled by hand"
     export = browser.find_element(By.ID, "export").get_attribute("href")
     text = site.ask(export.removeprefix(site.server.address))[2]
@@ -86,20 +98,25 @@ def test_a_newcomer_finds_the_worst_cell_corrects_a_label_and_exports(browser, o
 def test_keys_alone_lead_from_the_grid_to_a_kept_label_and_back(browser, opened):
     _, source = opened
     resize(browser, "desk")
-    press(browser, "j", Keys.ENTER)  # the cell of the grid
-    press(browser, "j", Keys.ENTER)  # all responses
-    press(browser, "j", "j", "k", Keys.ENTER)
+    press(browser, "j")
+    press_on(browser, Keys.ENTER)  # the cell of the grid
+    press(browser, "j")
+    press_on(browser, Keys.ENTER)  # all responses
+    press(browser, "j", "j", "k")
+    press_on(browser, Keys.ENTER)
     first = browser.current_url
-    press(browser, "n")
+    press_on(browser, "n")
     assert browser.current_url != first
-    press(browser, "p")
+    press_on(browser, "p")
     assert browser.current_url == first
     press(browser, "3")
-    press(browser, Keys.ENTER)  # sends the form from the level that was chosen
+    press_on(browser, Keys.ENTER)  # sends the form from the level that was chosen
     assert read_hand_labels(hand_labels_path(source))["score"].to_list() == [3.0]
-    press(browser, "u", "/")
+    press_on(browser, "u")
+    press(browser, "/")
     assert browser.switch_to.active_element.get_attribute("name") == "q"
-    press(browser, "i39", Keys.ENTER)
+    press(browser, "i39")
+    press_on(browser, Keys.ENTER)
     assert "q=i39" in browser.current_url
     rows = browser.find_elements(By.CSS_SELECTOR, "#rows tbody a")
     assert {row.text for row in rows} == {"i39"}
@@ -111,8 +128,7 @@ def test_filters_stand_in_the_address_and_a_reload_keeps_them(browser, opened):
     site, _ = opened
     browser.get(f"{site.server.address}/list?sort=item&system=new")
     browser.find_element(By.CSS_SELECTOR, 'select[name="human"] option[value="4"]').click()
-    browser.find_element(By.CSS_SELECTOR, "#filters button").click()
-    WebDriverWait(browser, 20).until(lambda one: "human=4" in one.current_url)
+    follow(browser, "#filters button")
     assert {"system=new", "human=4", "sort=item"} <= set(
         browser.current_url.partition("?")[2].split("&")
     )

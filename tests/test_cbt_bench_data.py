@@ -11,20 +11,19 @@ from word_embedder import WordEmbedder
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
-from voirdire.examining.labels import baselines, described, named_counts
+from voirdire.examining.labels import baselines, described, implied_differences, named_counts
 from voirdire.tables import Example, check_pool, overlap
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_pc
 from voirdire_plugins.cbt_bench.data import (
     PRINTED,
     level_three,
-    other_beliefs,
     printed_numbers,
     printed_scores,
     read_examples,
     read_seeds,
 )
 from voirdire_plugins.cbt_bench.data_sections import data_sections, key_matrix
-from voirdire_plugins.cbt_bench.labels import TASKS, plain, primary_of
+from voirdire_plugins.cbt_bench.labels import PRIMARY, TASKS, plain
 from voirdire_retrieval import nearest_examples
 
 # Tables 9-11 of Zhang et al. (2025).
@@ -99,12 +98,14 @@ def test_the_other_apostrophe_is_read(folder):
     found = read_examples(folder, TASKS["fc"])
     assert sum("I don’t deserve to live" in example.labels for example in found) == 8
     assert "I don’t deserve to live" in TASKS["fc"].labels
-    assert primary_of("I don't deserve to live") == "worthless"
+    assert PRIMARY["I don’t deserve to live"] == "worthless"
 
 
 @pytest.mark.shared
 def test_two_of_94_primary_beliefs_disagree(folder, checks):
-    shared, differing = other_beliefs(*(read_examples(folder, TASKS[key]) for key in ("pc", "fc")))
+    shared, differing = implied_differences(
+        *(read_examples(folder, TASKS[key]) for key in ("pc", "fc")), PRIMARY
+    )
     expected = checks["core_major_vs_core_fine"]
     assert shared == expected["shared_test_ids"] == 94
     assert len(differing) == expected["primary_set_not_equal_to_that_implied_by_fine_labels"] == 2
@@ -330,3 +331,24 @@ def test_one_task_alone_is_enough(tmp_path):
         "CBT-PC: the printed F1 beside baselines",
         "Printed numbers of level III, checked",
     ]
+
+
+def test_fine_labels_imply_coarse_ones():
+    def example(name, *labels):
+        return Example(name, {"text": f"text {name}"}, labels)
+
+    parents = {"low": "mood", "flat": "mood", "panic": "anxiety"}
+    coarse = [example("1", "mood"), example("2", "anxiety", "mood"), example("3", "mood")]
+    fine = [example("1", "flat"), example("2", "panic"), example("4", "panic")]
+    rows = (("2", "anxiety; mood", "anxiety"),)
+    assert implied_differences(coarse, fine, parents) == (2, rows)
+    with pytest.raises(InputError, match=r"example '1': fine label 'calm'.*low, flat, panic"):
+        implied_differences(coarse, [example("1", "calm")], parents)
+
+
+def test_a_pool_must_hold_as_many_examples_as_are_shown():
+    pool = [Example(str(n), {"text": f"text {n}"}, ()) for n in range(3)]
+    check_pool(pool, (), "CBT-CD", 3)
+    for k in (0, 4):
+        with pytest.raises(InputError, match=f"CBT-CD: option 'k' is {k}, and there are 3 seed"):
+            check_pool(pool, (), "CBT-CD", k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -17,6 +18,8 @@ from wire_server import WireServer
 
 from voirdire import TableError
 from voirdire.examining import examine
+from voirdire.running import run
+from voirdire.study import load_study
 from voirdire.tables import QuestionColumns, read_questions
 from voirdire_plugins.cbt_bench.prepare import (
     write_question_study,
@@ -151,6 +154,31 @@ def test_options_and_answers_of_other_files(tmp_path, choices, answer, right):
     path = tmp_path / "exam.json"
     path.write_text(json.dumps([{"question": "Which?", "choices": choices, "answer": answer}]))
     assert "".join(read_questions(path)[0].answer) == right
+
+
+@pytest.mark.parametrize("use", ["choice", "cbt-qa"])
+def test_an_exam_of_any_subject_is_a_study_of_any_annotator(tmp_path, monkeypatch, use):
+    """The page's example, run: a general ability that this paper's first level only names."""
+    text = (Path(__file__).parent.parent / "docs" / "cbt_bench.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exam = {"question": ["Which is a fruit? Select all that apply.", "Which is a tree?"],
+            "A": ["oak", "oak"], "B": ["apple", "pear"], "C": ["pear", None],
+            "answer": ["B, C", "A"]}  # fmt: skip
+    pl.DataFrame(exam).write_csv("exam.csv")
+    asked = f'["simulated:a"], use="{use}", model_options={{"answers": ["a", "b"]}}'
+    exec(code.replace('["openai:gpt-4o"]', asked), {})
+    written = load_study("exam/study.toml")
+    asked = next(rater for rater in written.panel if rater.kind == "annotator")
+    assert (asked.use, asked.options) == (use, {"letters": 3, "several": True})
+    assert run("exam/study.toml", "session", quiet=True).exit_code == 0
+    ratings = pl.read_parquet("session/ratings.parquet")
+    said = ratings.filter(pl.col("rater") == "a")
+    assert said["score"].null_count() == 0
+    assert sorted(said.select("item", "attribute").rows()) == [
+        (item, letter) for item in ("1", "2") for letter in "ABC"
+    ]
+    assert pl.read_csv("exam/key.csv")["score"].to_list() == [0, 1, 1, 1, 0, 0]
 
 
 def test_answers_may_count_the_options(tmp_path):

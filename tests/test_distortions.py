@@ -27,13 +27,13 @@ from voirdire.files import file_stems
 from voirdire.running import run
 from voirdire.schema import Item
 from voirdire.study import build_study, study_to_toml
+from voirdire.tables import named_labels
 from voirdire_plugins.distortions.benchmark import BENCHMARK
 from voirdire_plugins.distortions.datasets import (
     REASONS,
     build_dataset,
     configurations,
 )
-from voirdire_plugins.distortions.golden import golden_items
 from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, UNSURE
 from voirdire_plugins.resources import resource
 
@@ -92,23 +92,26 @@ def test_the_split_refuses_what_would_not_be_fixed():
 
 
 def test_human_labels_are_read_against_the_set():
-    found = golden_items(
+    found = named_labels(
         [
             Item("1", "t", {"dominant": "mind-reading", "secondary": "Labelling"}),
             Item("2", "t", {"dominant": "No distortion", "secondary": None}),
             Item("3", "t", {"dominant": "", "secondary": ""}),
-        ]
+        ],
+        LABELS,
     )
     assert found["labels"].to_list() == [["Mind Reading", "Labeling"], [NO_DISTORTION], None]
     assert found["dominant"].to_list() == ["Mind Reading", NO_DISTORTION, None]
     with pytest.raises(InputError, match="item '4', column 'dominant': 'Envy' is no single label"):
-        golden_items([Item("4", "t", {"dominant": "Envy"})])
+        named_labels([Item("4", "t", {"dominant": "Envy"})], LABELS)
     with pytest.raises(
-        InputError, match="item '5': No Distortion cannot stand beside another label"
+        InputError, match="item '5': No Distortion cannot be combined with another label"
     ):
-        golden_items([Item("5", "t", {"dominant": "No Distortion", "secondary": "Labeling"})])
+        named_labels(
+            [Item("5", "t", {"dominant": "No Distortion", "secondary": "Labeling"})], LABELS
+        )
     with pytest.raises(InputError, match=r"item '6': has a secondary label \(Labeling\) and"):
-        golden_items([Item("6", "t", {"dominant": "", "secondary": "Labeling"})])
+        named_labels([Item("6", "t", {"dominant": "", "secondary": "Labeling"})], LABELS)
 
 
 def final(rater, replies):
@@ -130,8 +133,9 @@ def small_dataset():
     ranked = [STEADY, UNSTEADY, STEADY, DOUBTED, OPEN, STEADY, [NO_DISTORTION] * 5]
     multi = [["Mind Reading, Labeling"] * 5, UNSTEADY, DOUBTED, STEADY, STEADY, STEADY, STEADY]
     golden = ["Labeling"] * 5 + [None, "Mind Reading"]
-    items = golden_items(
-        [Item(str(at), f"text {at}", {"dominant": name}) for at, name in enumerate(golden)]
+    items = named_labels(
+        [Item(str(at), f"text {at}", {"dominant": name}) for at, name in enumerate(golden)],
+        LABELS,
     )
     return build_dataset(
         "gpt-0.5", items, split_items(items), final("r", ranked), final("m", multi)
@@ -151,10 +155,13 @@ def worded_dataset(n=120):
     rng = np.random.default_rng(5)
     names = [*WORDS, NO_DISTORTION]
     labels = [names[at % 4] for at in range(n)]
-    items = golden_items(
-        Item(str(at), f"Letter {at}: {WORDS.get(name, 'a calm day')}.",
-             {"dominant": str(rng.choice(names))})
-        for at, name in enumerate(labels)
+    items = named_labels(
+        (
+            Item(str(at), f"Letter {at}: {WORDS.get(name, 'a calm day')}.",
+                 {"dominant": str(rng.choice(names))})
+            for at, name in enumerate(labels)
+        ),
+        LABELS,
     )  # fmt: skip
     replies = [[name] * 5 for name in labels]
     return build_dataset(

@@ -64,6 +64,26 @@ def test_examining_a_small_table_enters_few_of_our_modules(tmp_path):
     assert 100 < len(ours) < 175, len(ours)
 
 
+def test_a_paper_is_a_plugin_of_under_500_lines():
+    """Without docstrings, comments and blanks: what is general belongs to core."""
+
+    def lines(path):
+        tree = ast.parse(path.read_text("utf-8"))
+        said = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ]
+        left = {n for one in said for n in range(one.lineno, one.end_lineno + 1)}
+        rows = enumerate(path.read_text("utf-8").splitlines(), 1)
+        return sum(bool(row.strip()) and row.strip()[0] != "#" and n not in left for n, row in rows)
+
+    papers = [path.parent for path in (ROOT / "plugins").rglob("commands.toml")]
+    sizes = {one.name: sum(map(lines, one.rglob("*.py"))) for one in papers}
+    assert sorted(sizes) == ["angst", "cbt_bench", "distortions", "mentalalign"]
+    assert {name: n for name, n in sizes.items() if n >= 500} == {}
+
+
 def test_commands_are_registered_under_the_names_that_find_them():
     from voirdire.cli._app import COMMANDS, app_for
 

@@ -16,6 +16,7 @@ from voirdire.tabular import (
     Spread,
     Table,
     count,
+    frame_matrix,
     frame_table,
     interval,
     number,
@@ -101,3 +102,13 @@ def test_a_section_says_whether_it_has_rows():
     assert two.has_rows
     assert two.table.rows == ()
     assert Section("Words").table == Table()
+
+
+def test_a_long_frame_is_a_matrix_with_gaps():
+    long = pl.DataFrame({"row": ["b", "a", "b"], "by": [1, 1, 2], "value": [0.5, None, 2.0]})
+    heads = {2: number("two"), 1: number("one")}
+    table = frame_matrix(long, ("row", "by", "value"), heads, "Row")
+    assert table.rows == (("b", 2.0, 0.5), ("a", None, None))
+    named = frame_matrix(long, ("row", "by", "value"), heads, "Row", {"a": "A", "c": "C"})
+    assert named.rows == (("A", None, None), ("C", None, None))
+    assert [column.name for column in named.columns] == ["Row", "two", "one"]

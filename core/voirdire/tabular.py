@@ -232,6 +232,40 @@ def matrix(
     return Table((text(corner), *columns.values()), body)
 
 
+def frame_matrix(
+    frame: pl.DataFrame,
+    cell: tuple[str, str, str],
+    columns: Mapping[Any, Column],
+    corner: str,
+    rows: Mapping[Any, str] | None = None,
+) -> Table:
+    """A long frame as a `matrix`.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row a cell; of two rows for one cell the last counts.
+    cell : tuple of str
+        The names of its columns: what a row of the table is, what a column is, and the value.
+    columns, corner
+        See `matrix`.
+    rows : mapping, optional
+        See `matrix`; by default each value by its own name, in the order of the frame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> long = pl.DataFrame({"label": ["calm", "calm"], "rater": ["a", "b"], "kappa": [0.5, 0.7]})
+    >>> heads = {"a": number("A"), "b": number("B")}
+    >>> frame_matrix(long, ("label", "rater", "kappa"), heads, "Label").rows
+    (('calm', 0.5, 0.7),)
+    """
+    cells = {(row, column): value for row, column, value in frame.select(cell).iter_rows()}
+    if rows is None:
+        rows = {value: str(value) for value in frame[cell[0]].unique(maintain_order=True)}
+    return matrix(cells, rows, columns, corner)
+
+
 @dataclass(frozen=True, slots=True)
 class SectionFigure:
     """What a section's figure shows; `report` draws it.

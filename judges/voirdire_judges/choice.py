@@ -211,6 +211,7 @@ def make(
     *,
     options: Sequence[str] = (),
     prompt: str | None = None,
+    several_prompt: str = "",
     letters: int = 8,
     several: bool = False,
     at_most: int | None = None,
@@ -225,6 +226,8 @@ def make(
         The same options for every item (a label set); without them each item brings `choices`.
     prompt : str, optional
         See `ChoiceJudge`; by default the form of Zhang et al. (2025), Table 18.
+    several_prompt : str
+        The prompt of the items that say that several of their options are right.
     letters : int
         The most options that an item may bring.
     several, at_most
@@ -260,6 +263,7 @@ def make(
         raise InputError(f"choice: 2 to 26 options that differ are needed, got {list(options)!r}")
     return ChoiceJudge(
         prompt=prompt or (SEVERAL if several else ONE),
+        several_prompt=several_prompt,
         options=options,
         letters=letters,
         several=several,

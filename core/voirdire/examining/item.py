@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.examining.labels import final_labels, item_section
 from voirdire.examining.labels.annotators import annotators, label_runs_of
 from voirdire.examining.source import open_source
-from voirdire.tabular import Section, matrix, number
+from voirdire.tabular import Section, frame_matrix, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,9 +92,8 @@ def _ratings(study: Study, rated: Tables, item: str) -> list[Section]:
 
 
 def _matrix(title: str, own: pl.DataFrame, systems: Sequence[str]) -> Section:
-    scores = {(a, s): x for a, s, x in own.select("attribute", "system", "score").iter_rows()}
-    attributes = own["attribute"].unique(maintain_order=True).to_list()
     heads: Sequence[str | None] = systems or [None]
     digits = 0 if own["score"].drop_nulls().map_elements(float.is_integer, pl.Boolean).all() else 2
     columns = {system: number(system or "Score", digits) for system in heads}
-    return Section(title, "", (matrix(scores, {a: a for a in attributes}, columns, "Attribute"),))
+    cell = ("attribute", "system", "score")
+    return Section(title, "", (frame_matrix(own, cell, columns, "Attribute"),))

@@ -56,6 +56,7 @@ from voirdire.study._write import (
     keyed_study,
     model_entries,
     named_models,
+    short_names,
     write_study,
 )
 
@@ -106,6 +107,7 @@ __all__ = [
     "model_entries",
     "named_models",
     "read_toml",
+    "short_names",
     "study_hash",
     "study_to_toml",
     "successor",

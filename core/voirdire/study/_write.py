@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,11 +90,18 @@ def named_models(models: Sequence[str]) -> list[tuple[str, str]]:
     repeated = [model for model in models if list(models).count(model) > 1]
     if repeated:
         raise InputError(f"--model {repeated[0]!r} is given more than once")
-    short = [model.partition(":")[2] or model for model in models]
-    return [
-        (model if short.count(name) > 1 else name, model)
-        for name, model in zip(short, models, strict=True)
-    ]
+    return [(name, model) for model, name in short_names(models).items()]
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """Each model -> its name without the provider, but for models of two providers with one name.
+
+    >>> short_names(["openai:a", "compatible:a", "google:b"])
+    {'openai:a': 'openai:a', 'compatible:a': 'compatible:a', 'google:b': 'b'}
+    """
+    short = {model: model.partition(":")[2] or model for model in models}
+    shared = Counter(short.values())
+    return {model: model if shared[name] > 1 else name for model, name in short.items()}
 
 
 def model_entries(

@@ -26,6 +26,7 @@ from voirdire.tables.examples import Example as Example
 from voirdire.tables.examples import check_pool as check_pool
 from voirdire.tables.examples import overlap as overlap
 from voirdire.tables.examples import read_examples as read_examples
+from voirdire.tables.labelled import named_labels as named_labels
 from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
@@ -34,6 +35,7 @@ from voirdire.tables.questions import Question as Question
 from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import cell_text as cell_text
 from voirdire.tables.questions import held_out as held_out
+from voirdire.tables.questions import question_study as question_study
 from voirdire.tables.questions import read_questions as read_questions
 from voirdire.tables.questions import read_rows as read_rows
 from voirdire.tables.readers import PREFERENCES as PREFERENCES

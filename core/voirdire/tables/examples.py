@@ -111,13 +111,16 @@ def overlap(pool: Sequence[Example], test: Sequence[Example]) -> tuple[str, ...]
     return tuple(e.id for e in pool if e.id in ids or e.text_key in texts)
 
 
-def check_pool(pool: Sequence[Example], test: Sequence[Example], name: str) -> None:
-    """Refuse a pool that holds an item of the test set.
+def check_pool(
+    pool: Sequence[Example], test: Sequence[Example], name: str, k: int | None = None
+) -> None:
+    """Refuse a pool that holds an item of the test set, or fewer than `k` examples.
 
     Raises
     ------
     InputError
-        An example has the id or the text of a test item: its answer would be shown in a prompt.
+        An example has the id or the text of a test item: its answer would be shown in a prompt. Or
+        `k`, where given, is not from 1 to the size of the pool.
     """
     found = overlap(pool, test)
     if found:
@@ -126,6 +129,8 @@ def check_pool(pool: Sequence[Example], test: Sequence[Example], name: str) -> N
             f"{name}: {len(found)} of {len(pool)} examples stand in its test set by id or text "
             f"(ids {', '.join(found[:_SHOWN])}{more}); seeds serve only their own task"
         )
+    if k is not None and not 0 < k <= len(pool):
+        raise InputError(f"{name}: option 'k' is {k}, and there are {len(pool)} seed examples")
 
 
 def _records(path: Path) -> list[Any]:

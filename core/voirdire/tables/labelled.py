@@ -1,4 +1,4 @@
-"""Texts with yes-or-no labels, from a file or by name."""
+"""Texts with the labels that people gave them: yes or no a label, or labels by name."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError, check_columns, duplicate
-from voirdire.parsing import said_yes
+from voirdire.errors import InputError, TableError, check_columns, duplicate
+from voirdire.parsing import LabelSet, parse_labels, said_yes
 from voirdire.tables._files import read_raw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from voirdire.schema import Item
 
 
 _ANSWERS = ("item", "rater", "attribute", "score")
+_NAMED = pl.Schema(
+    {
+        "item": pl.String(),
+        "text": pl.String(),
+        "labels": pl.List(pl.String),
+        "dominant": pl.String(),
+    }
+)
 
 
 def read_labelled(
@@ -87,6 +97,74 @@ def read_answers(path: str | Path) -> pl.DataFrame:
     frame = read_raw(path).frame
     check_columns(path, _ANSWERS, frame.columns)
     return frame.select(_ANSWERS).with_columns(pl.col("item", "rater").cast(pl.String))
+
+
+def named_labels(
+    items: Iterable[Item], labels: LabelSet, columns: Sequence[str] = ("dominant", "secondary")
+) -> pl.DataFrame:
+    """Items with the labels that people named in their columns, the dominant label first.
+
+    Parameters
+    ----------
+    items : iterable of Item
+        Each column is a key of `Item.extra`, which may be blank or absent.
+    labels : LabelSet
+        The labels allowed; they may be written as its synonyms.
+    columns : sequence of str
+        The column of the dominant label, then those of further ones.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``item, text, labels, dominant``; the last two are null where an item names no label.
+
+    Raises
+    ------
+    InputError
+        A cell is no single label of the set, a further label stands without a dominant one, or the
+        label that says *none* is combined with another. The message names the item.
+
+    Examples
+    --------
+    >>> from voirdire.schema import Item
+    >>> moods = LabelSet(("calm", "tense"), {"at rest": "calm"})
+    >>> items = [Item("1", "I sleep well.", {"dominant": "At rest"}), Item("2", "Hm.", {})]
+    >>> named_labels(items, moods)["labels"].to_list()
+    [['calm'], None]
+    """
+    rows = [{"item": item.id, "text": item.text, **_named(item, labels, columns)} for item in items]
+    return pl.DataFrame(rows, schema=_NAMED)
+
+
+def _named(item: Item, labels: LabelSet, columns: Sequence[str]) -> dict[str, Any]:
+    given = {name: str(item.extra.get(name) or "").strip() for name in columns}
+    named = {
+        name: _single(text, labels, f"item {item.id!r}, column {name!r}")
+        for name, text in given.items()
+        if text
+    }
+    if not named:
+        return {"labels": None, "dominant": None}
+    found = list(dict.fromkeys(named.values()))
+    if columns[0] not in named:
+        further = next(iter(named))
+        raise InputError(
+            f"item {item.id!r}: has a {further} label ({found[0]}) and no {columns[0]} one"
+        )
+    if labels.none in found and len(found) > 1:
+        raise InputError(
+            f"item {item.id!r}: {labels.none} cannot be combined with another label, got "
+            f"{' and '.join(found)}"
+        )
+    return {"labels": found, "dominant": found[0]}
+
+
+def _single(text: str, labels: LabelSet, where: str) -> str:
+    parsed = parse_labels(text, labels)
+    first = [label for label, rank in parsed.ranks.items() if rank == 1]
+    if len(parsed.ranks) != 1 or parsed.extra["unknown"]:
+        raise InputError(f"{where}: {text!r} is no single label of {', '.join(labels.labels)}")
+    return first[0]
 
 
 def yes_no(column: pl.Series, where: str) -> pl.Series:

@@ -1,4 +1,4 @@
-"""Multiple-choice questions from any file of them."""
+"""Multiple-choice questions from any file of them, and the study that asks them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from voirdire.errors import InputError, TableError, check_columns, duplicate
 from voirdire.parsing.options import read_options
+from voirdire.study import ITEMS_FILE, KEY_RATER, keyed_study, model_entries
 from voirdire.tables._files import read_raw
+from voirdire.tables.labelled import read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,6 +133,93 @@ def held_out(
     if not 0 < k <= len(pool):
         raise InputError(f"--examples {path}: -k is {k}, and it holds {len(pool)} questions")
     return pool[:k]
+
+
+def question_study(  # noqa: PLR0913 - one a part of the study
+    path: str | Path,
+    models: Sequence[str],
+    *,
+    name: str = "questions",
+    title: str = "Multiple-choice questions",
+    use: str = "choice",
+    key: str = KEY_RATER,
+    columns: Mapping[str, Any] | None = None,
+    examples: str | Path | None = None,
+    k: int = 5,
+    people: str | Path | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    r"""A study in which models answer a file's questions and are held against its right answers.
+
+    Parameters
+    ----------
+    path : path
+        See `read_questions`.
+    models : sequence of str
+        Such as ``"openai:gpt-4o"``; each is an annotator of the panel.
+    name, title : str
+    use : str
+        The annotator that asks. It takes the options ``letters`` (the most options that a question
+        has), ``several`` (whether some question has several right ones) and ``examples``.
+    key : str
+        The rater under whose name the right answers stand.
+    columns : mapping, optional
+        Fields of `QuestionColumns`.
+    examples : path, optional
+        A file of held-out questions with the same columns, of which the first `k` are shown with
+        their answers before each question; see `held_out`.
+    people : path, optional
+        People's answers, compared with the models'; see `read_answers`.
+    model_options : mapping, optional
+        Of every model.
+    more : mapping, optional
+        Further keys of the study, such as ``{"run": {"max_cost": 5}}``.
+
+    Returns
+    -------
+    tuple of dict and dict
+        What `voirdire.study.write_study` takes.
+
+    Raises
+    ------
+    InputError
+        The same model twice, or a held-out question that is asked.
+    TableError
+        What the files hold; see `read_questions`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     exam = Path(folder, "exam.csv")
+    ...     _ = exam.write_text("question,choices,answer\nWhich is a fruit?,oak|apple,B\n")
+    ...     study, tables = question_study(exam, ["simulated:a"])
+    >>> study["rubric"]["attributes"], tables["key.csv"].rows()
+    (['A', 'B'], [('1', 'Key', 'A', 0.0), ('1', 'Key', 'B', 1.0)])
+    """
+    where = QuestionColumns(**(columns or {}))
+    asked = read_questions(path, where)
+    shown = () if examples is None else held_out(examples, asked, k, where)
+    most = max(len(question.choices) for question in (*asked, *shown))
+    options: dict[str, Any] = {
+        "letters": most,
+        "several": any(question.several for question in asked),
+    }
+    options |= {"examples": [question.shot for question in shown]} if shown else {}
+    study, tables = keyed_study(
+        name,
+        title,
+        tuple(ascii_uppercase[:most]),
+        ((question.id, question.answer) for question in asked),
+        model_entries(models, use, options, temperature=0.0, model_options=model_options),
+        key=key,
+        people=None if people is None else read_answers(people),
+        **{"items": {"path": ITEMS_FILE, "extra": ["choices", "several", "type"]}, **(more or {})},
+    )
+    items = pl.DataFrame([question.fields for question in asked])
+    return study, {ITEMS_FILE: items, **tables}
 
 
 def _plain(text: str) -> str:

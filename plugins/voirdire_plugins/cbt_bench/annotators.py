@@ -11,6 +11,7 @@ from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
 from voirdire_judges.chat import ChatGenerator
 from voirdire_judges.choice import ChoiceJudge, FixedExamples
+from voirdire_judges.choice import make as make_choice
 from voirdire_plugins.cbt_bench.data import read_examples, read_seeds
 from voirdire_plugins.cbt_bench.labels import DEFINITIONS, TASKS, LabelTask, plain
 from voirdire_plugins.resources import resource, with_definitions
@@ -45,13 +46,12 @@ def make_qa(
     sampling : Sampling
         Sent with every request; the paper asks at temperature 0.
     """
-    return ChoiceJudge(
+    return make_choice(
         prompt=_PROMPTS["qa"],
         several_prompt=_PROMPTS["qa_several"] if several else "",
         letters=letters,
         several=several,
-        examples=FixedExamples(tuple(examples)) if examples else None,
-        k=len(examples),
+        examples=examples,
         sampling=sampling,
     )
 
@@ -132,12 +132,8 @@ def _selector(
     if not data:
         raise InputError(f"{task.name}: option 'data' must name the folder of the seed examples")
     if how not in _HOW:
-        raise not_one_of("examples", how, ("fixed", "nearest"), task.name)
-    seeds = read_seeds(Path(data), task)
-    if not 0 < k <= len(seeds):
-        raise InputError(
-            f"{task.name}: option 'k' is {k}, and there are {len(seeds)} seed examples"
-        )
+        raise not_one_of("examples", how, _HOW, task.name)
+    seeds = read_seeds(Path(data), task, k)
     if how == "fixed":
         return FixedExamples(tuple(seed.shot for seed in seeds))
     from voirdire_retrieval import nearest_examples  # noqa: PLC0415 - an extra

@@ -15,11 +15,10 @@ from voirdire.examining.printed import (
     sums_of,
 )
 from voirdire.tables import Example, check_pool
-from voirdire_plugins.cbt_bench.labels import HIERARCHY, TASKS, LabelTask, plain, primary_of
+from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, plain
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from voirdire.tabular import Section
@@ -43,32 +42,14 @@ def read_examples(folder: Path, task: LabelTask, split: Split = "test") -> tuple
     return tables.read_examples(path, texts, task.field, labels, name=task.name, plain=plain)
 
 
-def read_seeds(folder: Path, task: LabelTask) -> tuple[Example, ...]:
-    """The seed examples of a task, refused where one stands in its test set.
+def read_seeds(folder: Path, task: LabelTask, k: int | None = None) -> tuple[Example, ...]:
+    """The seed examples of a task, refused where one stands in its test set or `k` are too many.
 
     Seeds serve only their own task: 7 to 19 of the 20 of another are items of this one's test set.
     """
     seeds = read_examples(folder, task, "seed")
-    check_pool(seeds, read_examples(folder, task), task.name)
+    check_pool(seeds, read_examples(folder, task), task.name, k)
     return seeds
-
-
-def other_beliefs(
-    primary: Iterable[Example], fine: Iterable[Example]
-) -> tuple[int, tuple[tuple[str, str, str], ...]]:
-    """How many examples both tasks have; those whose primary beliefs their fine ones do not imply.
-
-    Each of these with its id, the primary beliefs given and those implied, in words.
-    """
-    given = {example.id: example.labels for example in primary}
-    both = [example for example in fine if example.id in given]
-    rows = []
-    for example in both:
-        implied = {primary_of(label) for label in example.labels}
-        if set(given[example.id]) != implied:
-            ordered = (label for label in HIERARCHY if label in implied)
-            rows.append((example.id, "; ".join(given[example.id]), "; ".join(ordered)))
-    return len(both), tuple(rows)
 
 
 def printed_scores(task: str) -> dict[str, float]:
@@ -105,13 +86,7 @@ def level_three() -> Section:
     return printed_checks("Printed numbers of level III, checked", said, averages, sums, means)
 
 
-def there(folder: Path) -> dict[str, tuple[Example, ...]]:
-    """The test set of each task whose file is in a folder."""
-    known = {key: task for key, task in TASKS.items() if path_of(folder, task).is_file()}
-    return {key: read_examples(folder, task) for key, task in known.items()}
-
-
-def seed_sets(folder: Path) -> dict[str, tuple[Example, ...]]:
-    """The seeds of each task whose file of them is in a folder, by the task's name."""
-    known = [task for task in TASKS.values() if path_of(folder, task, "seed").is_file()]
-    return {task.name: read_examples(folder, task, "seed") for task in known}
+def there(folder: Path, split: Split = "test") -> dict[LabelTask, tuple[Example, ...]]:
+    """The examples of each task whose file is in a folder."""
+    known = [task for task in TASKS.values() if path_of(folder, task, split).is_file()]
+    return {task: read_examples(folder, task, split) for task in known}

@@ -10,6 +10,7 @@ from voirdire.examining.labels import (
     counts_section,
     described,
     described_section,
+    implied_differences,
     matrix_of_examples,
     overlap_findings,
     overlap_section,
@@ -19,7 +20,7 @@ from voirdire.examining.labels import baselines as label_baselines
 from voirdire.schema import Finding
 from voirdire.tabular import Section, Table, text
 from voirdire_plugins.cbt_bench import data
-from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask, primary_of
+from voirdire_plugins.cbt_bench.labels import PRIMARY, TASKS, LabelTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from voirdire.tables import Example
 
-    Tests = Mapping[str, tuple[Example, ...]]
+    Tests = Mapping[LabelTask, tuple[Example, ...]]
 
 _LENGTHS = {"situation": "Situation length", "thoughts": "Thought length"}
 _SEEDS = "Seed examples that stand in a test set"
@@ -41,19 +42,18 @@ _TABLES = {"cd": "Table 9", "pc": "Table 10", "fc": "Table 11"}
 def data_sections(folder: Path) -> tuple[Section, ...]:
     """Every table that the files in a folder allow; tasks whose file is absent are left out."""
     tests = data.there(folder)
-    printed = {TASKS[key].name: data.PRINTED["table_3"][key] for key in tests}
-    sizes = {TASKS[key].name: described(tests[key], TASKS[key].labels) for key in tests}
+    printed = {task.name: data.PRINTED["table_3"][task.key] for task in tests}
+    sizes = {task.name: described(test, task.labels) for task, test in tests.items()}
     sections = (
         described_section("Examples (Table 3)", sizes, printed, _LENGTHS),
-        *(_labels(TASKS[key], tests[key]) for key in tests),
+        *(_labels(task, test) for task, test in tests.items()),
         *(
             printed_section(
-                TASKS[key].name, data.printed_scores(key), key_matrix(TASKS[key], tests[key]),
-                data.HUMAN,
+                task.name, data.printed_scores(task.key), key_matrix(task, test), data.HUMAN
             )
-            for key in tests
+            for task, test in tests.items()
         ),
-        overlap_section(_SEEDS, _SEEDS_SAID, data.seed_sets(folder), _named(tests)),
+        overlap_section(_SEEDS, _SEEDS_SAID, _named(data.there(folder, "seed")), _named(tests)),
         _hierarchy(tests),
         data.level_three(),
     )  # fmt: skip
@@ -71,7 +71,10 @@ def data_findings(folder: Path) -> tuple[Finding, ...]:
     )
     said = "Both are kept as published; the tables show them."
     odd = Finding("hierarchy_differs", "note", "", len(places), places, message, said)
-    return (*([odd] if places else ()), *overlap_findings(data.seed_sets(folder), _named(tests)))
+    return (
+        *([odd] if places else ()),
+        *overlap_findings(_named(data.there(folder, "seed")), _named(tests)),
+    )
 
 
 def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
@@ -82,25 +85,25 @@ def key_matrix(task: LabelTask, examples: tuple[Example, ...]) -> LabelMatrix:
 def baseline_notes(folder: Path) -> tuple[str, ...]:
     """For each task, in a sentence, whom the best constant predictor beats in print."""
     notes = []
-    for key, examples in data.there(folder).items():
-        floors = label_baselines(key_matrix(TASKS[key], examples))
-        said = constant_sentence(data.printed_scores(key), floors, data.HUMAN)
-        notes.append(f"{TASKS[key].name}: {said}")
+    for task, examples in data.there(folder).items():
+        floors = label_baselines(key_matrix(task, examples))
+        said = constant_sentence(data.printed_scores(task.key), floors, data.HUMAN)
+        notes.append(f"{task.name}: {said}")
     return tuple(notes)
 
 
-def _named(tests: Tests) -> Tests:
-    return {TASKS[key].name: test for key, test in tests.items()}
+def _named(tests: Tests) -> Mapping[str, tuple[Example, ...]]:
+    return {task.name: test for task, test in tests.items()}
 
 
 def _labels(task: LabelTask, examples: tuple[Example, ...]) -> Section:
-    primary = {label: primary_of(label) for label in task.labels} if task.key == "fc" else None
+    primary = PRIMARY if task.key == "fc" else None
     title = f"{task.name}: labels ({_TABLES[task.key]})"
     return counts_section(title, examples, task.labels, primary, "Primary belief")
 
 
 def _beliefs(tests: Tests) -> tuple[int, tuple[tuple[str, str, str], ...]]:
-    return data.other_beliefs(tests.get("pc", ()), tests.get("fc", ()))
+    return implied_differences(tests.get(TASKS["pc"], ()), tests.get(TASKS["fc"], ()), PRIMARY)
 
 
 def _hierarchy(tests: Tests) -> Section:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from voirdire import InputError
 from voirdire.errors import not_one_of
 from voirdire_plugins.resources import resource
 
 _SETS = resource("cbt_bench", "labels")
 DISTORTIONS: tuple[str, ...] = tuple(_SETS["distortions"])
-#: Primary belief -> its fine-grained beliefs, grouped as in the annotation form (figure 11).
 #: What Tables 9 and 10 say of a label; the fine-grained beliefs have no definition.
 DEFINITIONS: dict[str, str] = _SETS["definitions"]
-HIERARCHY: dict[str, tuple[str, ...]] = {
-    primary: tuple(fine) for primary, fine in _SETS["hierarchy"].items()
+#: Fine-grained belief -> its primary one, grouped as in the annotation form (figure 11).
+PRIMARY: dict[str, str] = {
+    fine: primary for primary, under in _SETS["hierarchy"].items() for fine in under
 }
 
 
@@ -47,8 +46,8 @@ class LabelTask:
 
 _LABELS = {
     "cd": DISTORTIONS,
-    "pc": tuple(HIERARCHY),
-    "fc": tuple(label for fine in HIERARCHY.values() for label in fine),
+    "pc": tuple(_SETS["hierarchy"]),
+    "fc": tuple(PRIMARY),
 }
 TASKS = {
     key: LabelTask(key=key, labels=_LABELS[key], **fields) for key, fields in _SETS["tasks"].items()
@@ -75,15 +74,3 @@ def plain(label: str) -> str:
     "I don't deserve to live"
     """
     return re.sub("[\u2018\u2019\u02bc\u00b4`]", "'", label)
-
-
-def primary_of(fine: str) -> str:
-    """The primary belief that a fine-grained one stands under.
-
-    >>> primary_of("I am needy"), primary_of("I don't deserve to live")
-    ('helpless', 'worthless')
-    """
-    for primary, labels in HIERARCHY.items():
-        if plain(fine) in map(plain, labels):
-            return primary
-    raise InputError(f"cbt_bench: {fine!r} is no fine-grained core belief")

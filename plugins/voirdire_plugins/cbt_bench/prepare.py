@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from voirdire.study import (
-    ITEMS_FILE,
-    compared_study,
-    keyed_study,
-    model_entries,
-    write_study,
-)
-from voirdire.tables import (
-    QuestionColumns,
-    held_out,
-    read_answers,
-    read_questions,
-    read_records,
-)
+from voirdire.study import compared_study, keyed_study, model_entries, write_study
+from voirdire.tables import question_study, read_answers, read_records
 from voirdire_plugins.cbt_bench import comparison
 from voirdire_plugins.cbt_bench.benchmark import KEY, REFERENCE
 from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES, CRITERIA, DIFFICULTIES
@@ -97,44 +82,19 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
     return write_study(out, study, tables)
 
 
-def write_question_study(  # noqa: PLR0913 - each is an option of the command
-    out: str | Path,
-    questions: str | Path,
-    models: Sequence[str],
-    *,
-    columns: Mapping[str, Any] | None = None,
-    examples: str | Path | None = None,
-    k: int = 5,
-    people: str | Path | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    more: Mapping[str, Any] | None = None,
+def write_question_study(
+    out: str | Path, questions: str | Path, models: Sequence[str], **asked: Any
 ) -> Path:
     """Write the study of level I over any file of multiple-choice questions.
 
-    `columns` are fields of `voirdire.tables.QuestionColumns`. `examples` is a file of held-out
-    questions with the same columns, of which the first `k` are shown with their answers before each
-    question. The other parameters are those of `write_label_study` and `read_questions`, and so are
-    errors.
+    `asked` are further parameters of `voirdire.tables.question_study`: ``columns``, ``examples``,
+    ``k``, ``people``, ``model_options``, ``more``. Errors are its own, and another study in the
+    folder.
     """
-    where = QuestionColumns(**(columns or {}))
-    found = read_questions(questions, where)
-    shots = () if examples is None else held_out(examples, found, k, where)
-    most = max(len(question.choices) for question in (*found, *shots))
-    several = any(question.several for question in found)
-    options: dict[str, Any] = {"letters": most, "several": several}
-    options |= {"examples": [question.shot for question in shots]} if shots else {}
-    study, tables = keyed_study(
-        "cbt-qa",
-        "CBT-Bench: CBT-QA",
-        tuple(ascii_uppercase[:most]),
-        ((question.id, question.answer) for question in found),
-        model_entries(models, "cbt-qa", options, temperature=0.0, model_options=model_options),
-        key=KEY,
-        people=None if people is None else read_answers(people),
-        **{"items": {"path": ITEMS_FILE, "extra": ["choices", "several", "type"]}, **(more or {})},
+    study, tables = question_study(
+        questions, models, name="cbt-qa", title="CBT-Bench: CBT-QA", use="cbt-qa", key=KEY, **asked
     )
-    asked = pl.DataFrame([question.fields for question in found])
-    return write_study(out, study, {ITEMS_FILE: asked, **tables})
+    return write_study(out, study, tables)
 
 
 def write_exercise_study(  # noqa: PLR0913 - each is an option of the command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from voirdire import InputError
 from voirdire.examining.labels import LABELLED
+from voirdire.study import short_names
 from voirdire_plugins.distortions.labels import SHORT, UNSURE
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
     providers have one of that name.
     """
     asked = [one for one in study.panel if one.kind == "annotator" and one.use == "distortions"]
-    whole = {rater.model or rater.name for rater in asked}
-    short = Counter(_short(model) for model in whole)
+    short = short_names(rater.model or rater.name for rater in asked)
     found: dict[str, dict[str, str]] = {}
     for rater in asked:
-        model = rater.model or rater.name
-        model = _short(model) if short[_short(model)] == 1 else model
+        model = short[rater.model or rater.name]
         heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
         defined = " defined" if rater.options.get("definitions") else ""
         prompts = found.setdefault(f"{model}{heat}{defined}", {})
@@ -78,10 +76,6 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
             )
         prompts[prompt] = rater.name
     return found
-
-
-def _short(model: str) -> str:
-    return model.partition(":")[2] or model
 
 
 def build_dataset(
@@ -96,7 +90,7 @@ def build_dataset(
     Parameters
     ----------
     items : polars.DataFrame
-        From `golden_items`.
+        From `voirdire.tables.named_labels`.
     parts : polars.DataFrame
         ``item, part``: the split of each item.
     ranked, multi : polars.DataFrame

@@ -19,13 +19,13 @@ from voirdire.files import file_stems, write_text
 from voirdire.store import session_study
 from voirdire.store.frames import session_items
 from voirdire.study import build_study, study_to_toml
+from voirdire.tables import named_labels
 from voirdire_plugins.distortions.datasets import (
     DataSet,
     build_dataset,
     configurations,
     missing_prompts,
 )
-from voirdire_plugins.distortions.golden import golden_items
 from voirdire_plugins.distortions.labels import LABELS, UNSURE
 from voirdire_plugins.resources import resource
 
@@ -80,7 +80,7 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
     InputError
         The session's items have no human labels, or no configuration has both prompts.
     """
-    items = golden_items(session_items(known.folder))
+    items = named_labels(session_items(known.folder), LABELS)
     if items["labels"].null_count() == items.height:
         raise InputError(
             f"session {known.folder}: its items have no human labels; name the columns by "

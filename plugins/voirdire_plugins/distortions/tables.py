@@ -15,7 +15,17 @@ from voirdire.examining.labels import (
     largest_counts,
     unknown_labels,
 )
-from voirdire.tabular import Marked, Section, Table, count, matrix, number, share_text, text
+from voirdire.tabular import (
+    Marked,
+    Section,
+    Table,
+    count,
+    frame_matrix,
+    matrix,
+    number,
+    share_text,
+    text,
+)
 from voirdire_plugins.distortions.labels import SHORT
 
 if TYPE_CHECKING:
@@ -34,9 +44,9 @@ def consistency_tables(
     kappas = agreement_frame(label_agreements(runs, ci=None))
     heads = {rater: f"{name} {SHORT[prompt]}" for name, prompt, rater in _raters(found)}
     numbers = {rater: number(head) for rater, head in heads.items()}
-    by_label = _cells(kappas, "label", "rater", "kappa")
     of = {rater: (name, prompt) for name, prompt, rater in _raters(found)}
-    means = {of[rater]: by_label[AVERAGE, rater] for rater in heads}
+    averages = kappas.filter(pl.col("label") == AVERAGE)
+    means = {of[rater]: kappa for rater, kappa in averages.select("rater", "kappa").iter_rows()}
     largest = largest_counts(runs)
     times = largest["largest"].unique().sort().to_list()
     shares = label_distribution(final, runs.labels).with_columns(
@@ -52,33 +62,25 @@ def consistency_tables(
         Section(
             "Largest label repetition (figure 2)",
             "Share of items whose most often named label was named in so many runs.",
-            (matrix(_cells(largest, "rater", "largest", "share"), heads,
-                    {n: number(str(n)) for n in times}, "Configuration"),),
+            (frame_matrix(largest, ("rater", "largest", "share"),
+                          {n: number(str(n)) for n in times}, "Configuration", heads),),
         ),
         _table6(unknown_labels(runs), runs, found),
         Section(
             "Fleiss' kappa by label (Table 7)",
             "Over the runs of each annotator; a dash where a label was named always or never. "
             "Intervals, prevalence and AC1 stand in the table of each label above.",
-            (matrix(by_label, _names(kappas), numbers, "Label"),),
+            (frame_matrix(kappas, ("label", "rater", "kappa"), numbers, "Label"),),
         ),
         Section(
             "Final labels (Table 8)",
             f"Items and their share of all items; items have several labels, so shares add up to "
             f"more than 100 %. {INCOMPLETE.capitalize()}: missing runs could still decide; the "
             "paper had none.",
-            (matrix(_cells(shares, "label", "rater", "cell"), _names(shares),
-                    {rater: count(head) for rater, head in heads.items()}, "Label"),),
+            (frame_matrix(shares, ("label", "rater", "cell"),
+                          {rater: count(head) for rater, head in heads.items()}, "Label"),),
         ),
     )  # fmt: skip
-
-
-def _cells(frame: pl.DataFrame, row: str, column: str, cell: str) -> dict[tuple[Any, Any], Any]:
-    return {(a, b): value for a, b, value in frame.select(row, column, cell).iter_rows()}
-
-
-def _names(frame: pl.DataFrame) -> dict[str, str]:
-    return {label: label for label in frame["label"].unique(maintain_order=True)}
 
 
 def _counted(row: dict[str, Any]) -> Marked:

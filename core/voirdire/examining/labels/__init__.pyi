@@ -18,6 +18,7 @@ from voirdire.examining.labels.examples import Description as Description
 from voirdire.examining.labels.examples import counts_section as counts_section
 from voirdire.examining.labels.examples import described as described
 from voirdire.examining.labels.examples import described_section as described_section
+from voirdire.examining.labels.examples import implied_differences as implied_differences
 from voirdire.examining.labels.examples import matrix_of_examples as matrix_of_examples
 from voirdire.examining.labels.examples import named_counts as named_counts
 from voirdire.examining.labels.examples import overlap_findings as overlap_findings

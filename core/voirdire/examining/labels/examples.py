@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from voirdire.errors import not_one_of
 from voirdire.examining.labels.matrix import LabelMatrix, matrix_of_names
 from voirdire.schema import Finding
 from voirdire.tables import overlap
@@ -112,6 +113,51 @@ def matrix_of_examples(
     """The labels of examples as a matrix, items in the order of the file."""
     named = [[label for label in example.labels if label in labels] for example in examples]
     return matrix_of_names(named, labels, items=[one.id for one in examples], rater=rater)
+
+
+def implied_differences(
+    coarse: Iterable[Example], fine: Iterable[Example], parents: Mapping[str, str]
+) -> tuple[int, tuple[tuple[str, str, str], ...]]:
+    """Examples labelled twice, whose coarse labels are not what their fine labels imply.
+
+    Parameters
+    ----------
+    coarse, fine : iterable of Example
+        The examples with each set of labels; they are paired by id.
+    parents : mapping of str to str
+        Fine label -> the coarse label that it stands under.
+
+    Returns
+    -------
+    tuple of int and tuple
+        How many examples have both; and of those that differ the id, the coarse labels given and
+        those implied, in the order of `parents`, joined by semicolons.
+
+    Raises
+    ------
+    InputError
+        A fine label stands under none.
+
+    Examples
+    --------
+    >>> from voirdire.tables import Example
+    >>> coarse = [Example("1", {"text": "Hm."}, ("mood",))]
+    >>> fine = [Example("1", {"text": "Hm."}, ("panic",))]
+    >>> implied_differences(coarse, fine, {"low": "mood", "panic": "anxiety"})
+    (1, (('1', 'mood', 'anxiety'),))
+    """
+    given = {example.id: example.labels for example in coarse}
+    both = [example for example in fine if example.id in given]
+    rows = []
+    for example in both:
+        for label in example.labels:
+            if label not in parents:
+                raise not_one_of("fine label", label, parents, f"example {example.id!r}")
+        implied = {parents[label] for label in example.labels}
+        if set(given[example.id]) != implied:
+            ordered = (one for one in dict.fromkeys(parents.values()) if one in implied)
+            rows.append((example.id, "; ".join(given[example.id]), "; ".join(ordered)))
+    return len(both), tuple(rows)
 
 
 def overlap_section(

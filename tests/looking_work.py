@@ -59,7 +59,7 @@ class Site:
     def ask(self, path, method="GET", body=None, **headers):
         """Status, headers and body."""
         sent = {"Cookie": self.cookie, **{k.replace("_", "-"): v for k, v in headers.items()}}
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
         connection.request(method, path, body, {k: v for k, v in sent.items() if v is not None})
         answer = connection.getresponse()
         text = answer.read().decode("utf-8")

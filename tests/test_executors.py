@@ -42,7 +42,7 @@ def cluster():
         process.terminate()
         process.stderr.read()
         process.stderr.close()
-        process.wait(20)
+        process.wait(120)
 
 
 def listening(pids):
@@ -184,7 +184,7 @@ def test_a_cluster_of_our_own_listens_on_this_machine_alone_and_ends():
         assert process.stdout.readline() == "3\n"
         pids = family(process.pid)
         assert listening(pids) == {"0100007F"}
-        process.communicate("\n", timeout=30)
+        process.communicate("\n", timeout=120)
     assert process.returncode == 0
     end = time.monotonic() + 10
     while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in pids):

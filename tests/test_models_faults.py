@@ -150,9 +150,9 @@ def test_a_fault_is_one_request_and_one_typed_error_without_the_key(make, fault,
 def test_a_call_that_never_returns_ends_at_its_deadline(make, fault):
     with WireServer() as server:
         server.fault(fault)
-        error = ask(make, server, timeout=1.5)
+        error = ask(make, server, timeout=3)
     assert (error.kind, error.retryable) == ("timeout", True)
-    assert "no answer within 1.5 s" in str(error)
+    assert "no answer within 3 s" in str(error)
     assert server.count == 1
 
 

@@ -42,7 +42,7 @@ def outcome(make, content, status=200, **more):
     content = content if isinstance(content, str | bytes) else json.dumps(content)
     with WireServer() as server:
         server.fault("raw", times=None, status=status, content=content, **more)
-        found = ask(make, server, timeout=5)
+        found = ask(make, server, timeout=60)
         assert server.count == 1
     assert KEY not in str(found)
     return found

@@ -258,7 +258,7 @@ def test_the_longest_text_takes_linear_time(text: str) -> None:
     start = time.process_time()
     parse_labels((text * 50_000)[:50_000], FEELINGS)
     # Of the processor, so that a busy machine does not count; under 0.3 s is usual.
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize(

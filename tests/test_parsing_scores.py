@@ -346,7 +346,7 @@ def test_columns_are_fast() -> None:
     start = time.process_time()
     columns = parse_scores_column(texts, [f"k{n}" for n in range(7)], Scale())
     # 0.2 s on one core; the margin is for a busy machine.
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 3
     assert set(columns.status) == {"ok"}
 
 

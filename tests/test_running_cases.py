@@ -275,7 +275,7 @@ def test_b09_a_call_that_never_returns_ends_in_time(cases, tmp_path):
         tmp_path,
         study_of(tmp_path, [f"i{n}" for n in range(items)], panel, timeout=timeout, retries=0),
     )
-    assert timeout <= time.monotonic() - began < timeout + 30
+    assert timeout <= time.monotonic() - began < timeout + 120
     assert result.raters[0].done == given["expected"]["finished"]
     assert result.raters[0].faults == {"timeout": given["expected"]["timed_out"]}
 

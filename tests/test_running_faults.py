@@ -419,8 +419,8 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path, number):
         after(server, 40, process)
         began = time.monotonic()
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
-        assert time.monotonic() - began < 30
+        out, err = process.communicate(timeout=120)
+        assert time.monotonic() - began < 120
         assert process.returncode == 130, err
         assert "Go on with: voirdire run study.toml --out a --resume" in out
         assert (tmp_path / "a" / "ratings.parquet").exists()

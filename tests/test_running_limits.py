@@ -47,7 +47,7 @@ def test_calls_in_line_are_let_go_when_the_rater_is_parked_or_the_budget_is_used
     )
     result = go(tmp_path, spent, out="b")
     assert (result.stopped, result.raters[0].calls) == ("budget", 2)
-    assert time.monotonic() - began < 60  # in line they would have waited for ten minutes and more
+    assert time.monotonic() - began < 240  # in line they would have waited for ten minutes and more
 
 
 def test_a_call_waits_for_money_that_others_hold_and_do_not_use(tmp_path):

@@ -69,7 +69,7 @@ def handled(fault, sdk):
 def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, fault):
     """One fault on one of four items, then a resume without it."""
     details = {"retry_after": 0.01} if fault == "rate_limit" else {}
-    quick = limits(sdk, timeout=2.5 if fault in ("hang", "stall") else 20, breaker=99)
+    quick = limits(sdk, timeout=5 if fault in ("hang", "stall") else 60, breaker=99)
     with WireServer(rubric_text()) as server:
         server.fault(fault, times=1, when=lambda seen: "i002" in seen.prompt, **details)
         study = study_of(tmp_path, member(sdk, server), items=ITEMS, run=quick)

@@ -362,9 +362,9 @@ def test_a_second_ctrl_c_ends_a_run_whose_plugin_blocks_the_loop(tmp_path):
     for _ in range(2):
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=120)
     assert (process.returncode, said) == (130, "interrupted\n")
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
     result = go(tmp_path, study_of(tmp_path, judge("ann"), items=9), resume=True, ask_again=True)
     assert result.complete
 

@@ -256,7 +256,7 @@ def test_a_live_table_on_a_terminal(tmp_path):
     while chunk := _read(terminal):
         seen.write(chunk)
     os.close(terminal)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=120) == 0
     shown = seen.getvalue().decode()
     for part in ("rater", "done", "a second", "cost", "left", "ann", "/40", "cost unknown"):
         assert part in shown

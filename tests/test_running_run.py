@@ -91,7 +91,7 @@ def test_retry_after_is_obeyed(tmp_path):
     options = {"fails": {"1": "rate_limit"}, "retry_after": 0.4}
     began = time.monotonic()
     go(tmp_path, study_of(tmp_path, judge(model_options=options), items=1, systems=("x",)))
-    assert 0.4 <= time.monotonic() - began < 30
+    assert 0.4 <= time.monotonic() - began < 120
     at = replies_frame(tmp_path / "a")["at"]
     assert at[1] - at[0] >= 0.4
 
@@ -141,7 +141,7 @@ def test_a_hung_socket_is_a_timeout_and_the_run_ends(tmp_path):  # B09
     )
     began = time.monotonic()
     result = go(tmp_path, study)
-    assert time.monotonic() - began < 30  # the call itself would sleep for an hour
+    assert time.monotonic() - began < 120  # the call itself would sleep for an hour
     assert result.raters[0].done == 4
     assert result.raters[0].faults == {"timeout": 1}
 

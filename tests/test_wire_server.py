@@ -10,7 +10,7 @@ import pytest
 from wire_server import FAULTS, Answer, WireProcess, WireServer, rubric_text
 
 
-def post(url, body, timeout=5):
+def post(url, body, timeout=60):
     request = urllib.request.Request(
         url, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )

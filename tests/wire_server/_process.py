@@ -28,7 +28,7 @@ class WireProcess:
 
     def __exit__(self, *_: object) -> None:
         self._process.stdin.close()  # the server ends with its input, so none outlives a test
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=60)
         self._process.stdout.close()
 
     @property
@@ -55,5 +55,5 @@ class WireProcess:
 
     def _control(self, order: str, given: Any = None) -> dict[str, Any]:
         url, data = f"{self.url}/_control/{order}", json.dumps(given).encode()
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=60) as response:
             return json.load(response)

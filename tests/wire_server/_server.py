@@ -49,7 +49,7 @@ class WireServer:
         self._loop.close()
 
     def _run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=10)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=60)
 
     @property
     def openai(self) -> str:

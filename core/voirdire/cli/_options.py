@@ -35,6 +35,22 @@ SystemOption = Annotated[
         "--system", help="The column that names the system that was rated.", show_default=False
     ),
 ]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        help="The column of the items' texts, such as the question that was answered.",
+        show_default=False,
+    ),
+]
+ResponseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--response",
+        help="The column of the texts that were judged, such as a system's answer.",
+        show_default=False,
+    ),
+]
 RaterOption = Annotated[
     str | None,
     typer.Option(

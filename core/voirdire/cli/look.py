@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
 from voirdire.cli._options import (
     DataOption,
     ReferenceOption,
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
     app.command("look", epilog=EPILOG)(look)
 
 
-@takes_columns(("item", "system", "rater", "score", "attribute", "assume"))
+@takes_columns(OF_ONE_TABLE)
 def look(
     source: SourceArgument,
     reference: ReferenceOption = None,

@@ -367,6 +367,7 @@ def _joined(
         step_gains=traces.gains if traces else (),
         items=None if rated is None else rated.items,
         replies=None if rated is None else rated.replies,
+        responses=None if rated is None else rated.responses,
         preferences=preferences,
         pairs=ratings.pairs,
         disagreements=disagreements(ratings.pairs),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Parsed
 
 _ITEMS = {"item": pl.String, "text": pl.String}
-_RESPONSES = {"item": pl.String, "system": pl.String, "text": pl.String}
+_RESPONSES = {"item": pl.String, "system": pl.String, "run": pl.Int64, "text": pl.String}
 _REPLIES = {
     "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64, "step": pl.Int64,
     "status": pl.String, "text": pl.String, "notes": pl.String, "finish_reason": pl.String,
@@ -33,7 +33,8 @@ class Texts:
     items : DataFrame
         ``item, text``.
     responses : DataFrame
-        ``item, system, text``.
+        ``item, system, run, text``: mostly one row a response; one whose text differs from run to
+        run, or was written twice, has several.
     replies : DataFrame
         ``item, system, rater, run, step, status, text, notes``: one row a reply that counts, in
         the order of runs and steps.
@@ -73,10 +74,24 @@ class Texts:
         """The text of an item."""
         return next(iter(self.items.filter(pl.col("item") == item)["text"]), None)
 
-    def response(self, item: str, system: str) -> str | None:
-        """The text of a response."""
+    def answers(self, item: str, system: str) -> list[tuple[str, str]]:
+        """The texts of a response, each with a heading; mostly one."""
         found = self.responses.filter(pl.col("item") == item, pl.col("system") == system)
-        return next(iter(found["text"]), None)
+        rows = found.select("run", "text").rows()
+        if len(rows) == 1:
+            return [("Answer", rows[0][1])]
+        by_run = found["run"].n_unique() == found.height
+        return [
+            (f"Answer, run {run}" if by_run else f"Answer, {at} of {len(rows)}", text)
+            for at, (run, text) in enumerate(rows, start=1)
+        ]
+
+    def response(self, item: str, system: str) -> str | None:
+        """The text of a response; several one after another, each under its heading."""
+        said = self.answers(item, system)
+        if len(said) == 1:
+            return said[0][1]
+        return "\n\n".join(f"{title}: {text}" for title, text in said) or None
 
     def said(self, item: str, system: str, rater: str = "") -> list[dict[str, Any]]:
         """What each rater (or one) replied, and what was read of it; one entry a rater and run."""
@@ -126,7 +141,7 @@ class Texts:
 
 def _of_files(examination: Examination) -> Texts:
     none = Texts.none()
-    items, replies = none.items, none.replies
+    items, responses, replies = none.items, none.responses, none.replies
     if examination.items is not None:
         items = examination.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
     if examination.replies is not None:
@@ -136,11 +151,12 @@ def _of_files(examination: Examination) -> Texts:
             pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
             pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
         )  # fmt: skip
-    # A response stands among the replies as what its system said of the item.
-    own = pl.col("system") == pl.col("rater")
-    return Texts(
-        items, replies.filter(own).select(list(_RESPONSES)), replies.filter(~own).sort("run")
-    )
+    if examination.responses is not None:
+        named = pl.col("system").cast(pl.String).fill_null("")
+        responses = examination.responses.with_columns(named).select(
+            pl.col(name).cast(kind) for name, kind in _RESPONSES.items()
+        )
+    return Texts(items, responses, replies.sort("run"))
 
 
 def _of_session(folder: Path) -> Texts:
@@ -155,7 +171,11 @@ def _of_session(folder: Path) -> Texts:
         .select(list(_REPLIES))
         .sort("run", "step", maintain_order=True)
     )
-    responses = store.responses_frame(folder).select(pl.col(_RESPONSES).cast(pl.String))
+    responses = (
+        store.responses_frame(folder)
+        .with_columns(run=pl.lit(1))
+        .select(pl.col(name).cast(kind) for name, kind in _RESPONSES.items())
+    )
     return Texts(
         pl.DataFrame(items, schema=_ITEMS, orient="row"), responses.drop_nulls("text"), replies,
         folder,

@@ -374,7 +374,7 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
     item, system = row["item"], row["system"]
-    texts = (("Item", material.texts.item(item)), ("Answer", material.texts.response(item, system)))
+    texts = (("Item", material.texts.item(item)), *material.texts.answers(item, system))
     said = material.texts.said(item, system)
     if material.beside is not None:
         before = material.beside.texts.said(item, system, pair.judge)

@@ -80,10 +80,7 @@ def _table(material: Material, pair: Pair, most: int) -> dict[str, Any]:
 
 def _row(material: Material, pair: Pair, row: dict[str, Any]) -> dict[str, Any]:
     texts = material.texts
-    parts = [
-        ("Item", texts.item(row["item"])),
-        ("Answer", texts.response(row["item"], row["system"])),
-    ]
+    parts = [("Item", texts.item(row["item"])), *texts.answers(row["item"], row["system"])]
     for run in texts.said(row["item"], row["system"], pair.judge):
         parts += [(f"Reply of {pages.name_of(pair.judge)}", step["text"]) for step in run["steps"]]
     return {

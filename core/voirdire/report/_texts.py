@@ -160,16 +160,11 @@ def _label_error(row: Mapping[str, Any]) -> Text:
 
 
 def _lost_comparisons(examination: Examination) -> tuple[Text, ...]:
-    """Lost comparisons, both responses side by side, where their texts are at hand.
-
-    In `Examination.replies` a response stands as what its system said of the item.
-    """
-    if examination.preferences is None or examination.replies is None:
+    """Lost comparisons, both responses side by side, where their texts are at hand."""
+    if examination.preferences is None or examination.responses is None:
         return ()
-    own = examination.replies.filter(pl.col("system") == pl.col("rater"))
-    texts = {
-        (item, name): text for item, name, text in own.select("item", "system", "reply").rows()
-    }
+    rows = examination.responses.select("item", "system", "text").rows()
+    texts = {(item, name): text for item, name, text in rows}
     items = _item_texts(examination)
     lost = examination.preferences.lost(_SHOWN)
     return tuple(_lost_comparison(row, texts, items) for row in lost.to_dicts())

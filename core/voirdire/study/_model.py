@@ -44,6 +44,8 @@ class Source(Part):
     that is no score. `ignore` names columns that play no part, and
     `assume` accepts the likelier reading where a column has two (a serious finding says which).
 
+    `context` is the column of the items' texts, `response` that of the texts that were judged.
+
     `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
     the item came to be labelled (random, chosen, unknown) and with what probability, by whom, when.
 
@@ -61,6 +63,7 @@ class Source(Part):
     item: str | None = None
     system: str | None = None
     context: str | None = None
+    response: str | None = None
     score: str | None = None
     attribute: str | None = None
     status: str | None = None

@@ -16,7 +16,7 @@ from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
-from voirdire.tables._guess import either_kind, names_rater, with_raters
+from voirdire.tables._guess import answers_or_scores, either_kind, names_rater, with_raters
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
@@ -177,7 +177,7 @@ def from_frame(
     raw = build(name, frame.columns, frame.get_columns(), first=0)
     looked = [_looked(raw, Source(path=name, **(keys or {})), reference)]
     study, notes = _draft(looked, reference, name)
-    raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], raw)]
+    raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], looked[0].raw)]
     return study, tables_from(study, raws, {}, notes=notes)
 
 
@@ -236,7 +236,18 @@ def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTab
 
 #: Keys of a source that name one of its columns.
 _COLUMNS = frozenset(
-    ("item", "system", "rater", "score", "attribute", "cluster", "status", "run", "context")
+    (
+        "item",
+        "system",
+        "rater",
+        "score",
+        "attribute",
+        "cluster",
+        "status",
+        "run",
+        "context",
+        "response",
+    )
 )
 
 
@@ -278,6 +289,7 @@ def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -
         return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
     names = Known(tuple(reference), attributes=(), systems=())
     raw, source = laid_out(raw, source)
+    raw, source = answers_or_scores(raw, source, names)
     ready = prepared(raw, source, names)
     names = with_raters(ready, source, names)
     part = read_part(ready, source, names, _ANY)
@@ -419,6 +431,7 @@ def _declared(each: _Looked) -> dict[str, Any]:
         "item": how.item,
         "system": how.system,
         "context": how.context,
+        "response": how.response,
         "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
         "attribute": how.attribute,
         "run": how.run,
@@ -455,9 +468,16 @@ def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
 def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
     unread = [column for column in unread_columns(raw, how) if not is_numeric(raw.frame[column])]
     left = f" Columns not read: {listed(unread)}." if unread else ""
-    systems = "" if how.system is None else f"; systems: those in column {how.system!r}"
+    shown = (
+        ("systems", how.system),
+        ("texts of items", how.context),
+        ("texts that were judged", how.response),
+    )
+    more = "".join(
+        f"; {what}: those in column {column!r}" for what, column in shown if column is not None
+    )
     layout = _LAYOUTS.get(how.kind, how.kind)
-    return _drafted(raw.name, layout, study, f"{systems}.{left}")
+    return _drafted(raw.name, layout, study, f"{more}.{left}")
 
 
 def _drafted(name: str, layout: str, study: Study, more: str = ".") -> Finding:

@@ -8,7 +8,10 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from voirdire.errors import QuestionError
+import polars as pl
+
+from voirdire.errors import QuestionError, listed
+from voirdire.tables._ids import plain_name
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
 from voirdire.tables._names import (
     find,
@@ -21,7 +24,8 @@ from voirdire.tables._names import (
     sums_up,
 )
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._questions import is_counter
+from voirdire.tables._questions import assumed, is_counter
+from voirdire.tables._words import folded, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,12 +56,72 @@ def with_raters(raw: RawTable, source: Source, names: Known) -> Known:
     None are looked for where the source is declared, the file has a column of scores, or a column
     is an attribute's: those raters are named otherwise.
     """
+    raw = without_response(raw, source)
     columns = raw.frame.columns
     declared = source.layout != "auto" or source.rater or source.prefix or source.columns
     attributes = {name.casefold() for name in names.attributes}
     if declared or has_score(raw, source, columns) or attributes & set(map(str.casefold, columns)):
         return names
     return replace(names, raters=rater_columns(raw, names.raters) or names.raters)
+
+
+def without_response(raw: RawTable, source: Source) -> RawTable:
+    """The table without the column that a source names as the texts that were judged."""
+    if source.response is None:
+        return raw
+    return replace(raw, frame=raw.frame.drop(plain_name(source.response), strict=False))
+
+
+def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawTable, Source]:
+    """The table and its source, whose `response` is settled where it may be the score as well.
+
+    Numbers, or words such as yes and no, under ``answer`` are scores where nothing else is; beside
+    columns of raters they may be what these raters judged.
+
+    Raises
+    ------
+    QuestionError
+        Nobody said which of both they are.
+    """
+    declared = source.layout != "auto" or source.columns or source.prefix or source.rater
+    if declared or source.score is not None or source.response is not None:
+        return raw, source
+    column = find("score", raw.frame.columns, None, raw.name)
+    if column is None or find("response", [column], None, raw.name) is None:
+        return raw, source
+    others = replace(raw, frame=raw.frame.drop(column))
+    raters = rater_columns(others, names.raters) if _may_be_score(raw, column) else ()
+    if not raters or (len(raters) == 1 and _numbers_of_raters(others, raters[0])):
+        return raw, source
+    if not source.assume:
+        raise QuestionError(
+            f"{raw.name}: does {column!r} hold the answers that {listed(raters)} judged? Where it "
+            f"holds scores, say --score {column!r}.",
+            "response", (column,), f"response = {json.dumps(column)}",
+        )  # fmt: skip
+    note = assumed(raw, [column], f"{column!r} was read as the answers that were judged.")
+    settled = source.model_copy(update={"response": column})
+    return replace(raw, findings=(*raw.findings, note)), settled
+
+
+def _may_be_score(raw: RawTable, column: str) -> bool:
+    """Whether a column's cells are numbers, or the words of a usual order."""
+    cells = raw.frame[column]
+    if is_numeric(cells, decimal_comma=raw.decimal_comma):
+        return True
+    return cells.dtype == pl.String and bool(order_of({column: folded(cells)}))
+
+
+def _numbers_of_raters(raw: RawTable, column: str) -> bool:
+    """Whether whole numbers of a column are raters: each rates an item once, items have several."""
+    item = find("item", raw.frame.columns, None, raw.name)
+    if item is None:
+        return False
+    keys = raw.frame.select(item)
+    return (
+        bool(keys.is_duplicated().any())
+        and not raw.frame.select(item, column).is_duplicated().any()
+    )
 
 
 def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ def join(
         replies=pl.concat([part.replies for part in parts]),
         contexts=contexts,
         rated=rated,
+        responses=_responses(parts),
         findings=(
             *(note for part in parts for note in part.findings),
             *left_out,
@@ -270,6 +271,12 @@ def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object
         "temperature": rater.temperature,
         "prompt_hash": None,
     }
+
+
+def _responses(parts: Sequence[Part]) -> pl.DataFrame:
+    """The texts that were judged, each of a response once whatever the file."""
+    found = pl.concat([part.responses for part in parts])
+    return found.unique(["item", "system", "text"], keep="first", maintain_order=True)
 
 
 def _items(rated: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:

@@ -31,7 +31,7 @@ LARGEST = 1000
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Parts that one column plays, and those of them that a source may name beside item and rater.
 _PARTS = ("item", "system", "rater", "run", "attribute", "context", "rank", "status")
-_NAMED = ("context", "attribute", "status", "run", *FACTS)
+_NAMED = ("context", "response", "attribute", "status", "run", *FACTS)
 #: Between rater and attribute in a header such as ``human_Empathy``.
 SEPARATORS = ("_", ":", ".", " ", "-", "/")
 
@@ -64,6 +64,7 @@ class Plan:
     run: str | None = None
     attribute: str | None = None
     context: str | None = None
+    response: str | None = None
     rank: str | None = None
     status: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -127,6 +128,11 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     if kind in ("raters", "grid") or raters:
         # A row is of several raters: whose rating its status speaks of is not said.
         roles = {**roles, "status": source.status}
+    if any(values.values()) and kind == "replies":
+        # A row holds what was said of several systems: whose response its text is is not said.
+        roles = {**roles, "response": source.response}
+    elif source.response is None and _differs_by_rater(raw, roles):
+        roles = {**roles, "response": None}
     named = source.rater if source.rater and roles["rater"] is None else None
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long":
@@ -140,6 +146,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         run=roles["run"],
         attribute=roles["attribute"] if kind in ("long", "raters") else None,
         context=roles["context"],
+        response=roles["response"],
         rank=roles["rank"],
         status=roles["status"],
         facts={name: column for name in FACTS if (column := roles[name]) is not None},
@@ -216,7 +223,57 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
             skip = part == "rater" and source.rater is not None
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
-    return _plausible(raw, source, roles)
+    roles = _plausible(raw, source, roles)
+    if "response" not in roles:
+        roles["response"] = _response_column(raw, source, roles, columns)
+    return roles
+
+
+def _response_column(
+    raw: RawTable,
+    source: Source,
+    roles: Mapping[str, str | None],
+    columns: Sequence[str],
+) -> str | None:
+    """The column of the texts that were judged, by its name and by what stands in it.
+
+    Numbers and words that are scores are none, nor are a judge's replies with scores in them, nor
+    the words of a column that the source has scores in.
+    """
+    free = [column for column in columns if column not in roles.values()]
+    called = [column for column in free if find("response", [column], None, raw.name)]
+    found = find("response", [c for c in called if _holds_texts(raw, c)], None, raw.name)
+    of_scores = source.layout in ("long", "raters-by-items") or source.score is not None
+    if found is None or (
+        of_scores and found == find("score", raw.frame.columns, source.score, raw.name)
+    ):
+        return None
+    return found
+
+
+def _holds_texts(raw: RawTable, column: str) -> bool:
+    cells = raw.frame[column]
+    return (
+        cells.dtype == pl.String
+        and cells.null_count() < len(cells)
+        and not (_is_score(raw, column) or holds_replies(cells))
+    )
+
+
+def _differs_by_rater(raw: RawTable, roles: Mapping[str, str | None]) -> bool:
+    """Whether a text beside a rating is the rater's own: raters of one response have another each.
+
+    A few that differ are slips, which the audit names.
+    """
+    column = roles["response"]
+    if column is None or roles["rater"] is None:
+        return False
+    keys = [name for part in ("item", "system", "run") if (name := roles[part]) is not None]
+    # A rater's attributes of one response are one opinion.
+    told = raw.frame.select(*keys, rater=roles["rater"], text=column).drop_nulls("text").unique()
+    several = told.group_by(keys).agg(pl.col("rater", "text").n_unique())
+    several = several.filter(pl.col("rater") > 1)
+    return 2 * several.filter(pl.col("text") > 1).height > several.height
 
 
 def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
@@ -462,7 +519,7 @@ def _beside(column: str, rater: str) -> str:
 def unread_columns(raw: RawTable, how: Plan) -> list[str]:
     """Columns that play no part."""
     parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
-    played = {*parts, how.status, *how.values, *how.facts.values()}
+    played = {*parts, how.response, how.status, *how.values, *how.facts.values()}
     return [column for column in raw.frame.columns if column not in played]
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._tables import CONTEXTS, ITEMS, finding, plural, shortened
+from voirdire.tables._tables import CONTEXTS, ITEMS, RESPONSES, finding, plural, shortened
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
@@ -201,7 +201,11 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     if source.assume and source.about is None and len(rated.attributes) > 1:
         notes.append(_assumed(name, ratings["attribute"].unique(maintain_order=True).to_list()))
     return replace(
-        part, ratings=ratings, contexts=CONTEXTS.to_frame(), findings=(*part.findings, *notes)
+        part,
+        ratings=ratings,
+        contexts=CONTEXTS.to_frame(),
+        responses=RESPONSES.to_frame(),
+        findings=(*part.findings, *notes),
     )
 
 

@@ -14,7 +14,7 @@ from voirdire.errors import TableError, check_columns, listed, not_one_of
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
-from voirdire.tables._guess import names_rater, with_raters
+from voirdire.tables._guess import answers_or_scores, names_rater, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._layout import known, plan, unread_columns
@@ -129,6 +129,7 @@ def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
         return raw.part(source.path, scale)
     names = known(study)
     raw, source = laid_out(raw, _with_item(source, study.items, raw))
+    raw, source = answers_or_scores(raw, source, names)
     raw = prepared(raw, source, names)
     try:
         found = names if study.panel else with_raters(raw, source, names)
@@ -163,6 +164,8 @@ def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
     named = {*names.raters, *names.attributes, *source.columns, source.score, source.rater}
     score = find("score", columns, source.score, raw.name)
     scored = [c for c in columns if c in named or c == score or names_rater(c)]
+    if source.response is not None:  # nor is a word that was judged
+        scored = [c for c in scored if c != plain_name(source.response)]
     return words_as_numbers(raw, source, scored)
 
 
@@ -223,7 +226,9 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
         replies = REPLIES.to_frame()
         notes = (*notes, *remarks)
     wide = how.raters_are_columns and how.kind != "replies"
-    return Part(ratings, replies, found.contexts, notes, found.problems, wide)
+    return Part(
+        ratings, replies, found.contexts, notes, found.problems, wide, responses=found.responses
+    )
 
 
 def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:

@@ -53,6 +53,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "context", "text", "post", "prompt", "question", "input", "conversation", "dialogue",
         "query", "message",
     ),
+    "response": (
+        "response", "responsetext", "modelresponse", "systemresponse", "botresponse",
+        "chatbotresponse", "assistantresponse", "answer", "answertext", "modelanswer",
+        "generatedanswer", "output", "outputtext", "modeloutput", "systemoutput", "completion",
+        "generation", "generatedtext",
+    ),
 }  # fmt: skip
 
 _MTURK = re.compile(r"^(?:Input|Answer)\.")
@@ -98,8 +104,12 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
 
 
 def is_usual(column: str) -> bool:
-    """Whether a column's name is a usual word for a part of a table (`item`, `run`, ...)."""
-    return any(plain_word(column) in words for words in SYNONYMS.values())
+    """Whether a column's name is a usual word for a part of a table (`item`, `run`, ...).
+
+    One for responses is none here: numbers under `output` may be a rater's scores.
+    """
+    parts = (words for part, words in SYNONYMS.items() if part != "response")
+    return any(plain_word(column) in words for words in parts)
 
 
 def is_id(column: str) -> bool:

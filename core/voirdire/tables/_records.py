@@ -15,7 +15,16 @@ from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find
 from voirdire.tables._rated import KEYS, has_duplicates
 from voirdire.tables._status import without_withdrawn
-from voirdire.tables._tables import CONTEXTS, FACTS, ORIGIN, PLACES, and_more, finding, plural
+from voirdire.tables._tables import (
+    CONTEXTS,
+    FACTS,
+    ORIGIN,
+    PLACES,
+    RESPONSES,
+    and_more,
+    finding,
+    plural,
+)
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
@@ -53,6 +62,7 @@ class Records:
 
     frame: pl.DataFrame
     contexts: pl.DataFrame
+    responses: pl.DataFrame
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
 
@@ -86,8 +96,10 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
     frame, withdrawn = without_withdrawn(raw, plan.status, frame)
     notes = (*notes, *withdrawn)
     contexts = _contexts(raw, plan, frame)
-    frame, repeated, problems = _once(raw, plan, frame.drop("=text", strict=False))
-    return Records(frame, contexts, (*notes, *repeated), problems)
+    responses = _responses(plan, frame)
+    frame = frame.drop("#text", "#response", strict=False)
+    frame, repeated, problems = _once(raw, plan, frame)
+    return Records(frame, contexts, responses, (*notes, *repeated), problems)
 
 
 def _names(raw: RawTable, column: str | None, part: str, otherwise: str | None = None) -> pl.Series:
@@ -123,7 +135,8 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
 
 
 def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
-    pairs = (("=text", plan.context), ("=rank", plan.rank), ("=status", plan.status))
+    pairs = (("#text", plan.context), ("#response", plan.response), ("#rank", plan.rank),
+             ("#status", plan.status))  # fmt: skip
     found = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
     return [*found, *(_fact(raw, name, column) for name, column in plan.facts.items())]
 
@@ -271,9 +284,19 @@ def _contexts(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
         pl.lit(raw.name).alias("table"),
         "row",
         "item",
-        pl.col("=text").cast(pl.String).alias("text"),
+        pl.col("#text").cast(pl.String).alias("text"),
     )
     return shown.unique(["item", "text"], keep="first", maintain_order=True)
+
+
+def _responses(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+    """The distinct texts of each response; a blank is none."""
+    if plan.response is None:
+        return RESPONSES.to_frame()
+    text = pl.col("#response").cast(pl.String)
+    given = frame.select("item", "system", "run", text=text).cast(RESPONSES)
+    given = given.filter(pl.col("text").str.strip_chars() != "").sort("run", maintain_order=True)
+    return given.unique(["item", "system", "text"], keep="first", maintain_order=True)
 
 
 def _once(

@@ -39,7 +39,7 @@ def shape_scores(
     note = settle_unread(raw, source, frame, read)
     # A struct of a number and, where a word says it, what became of it.
     frame = frame.with_columns(
-        pl.DataFrame([scores.alias("score"), told(bad, fates).alias("=fate")]).to_struct(f"={c}")
+        pl.DataFrame([scores.alias("score"), told(bad, fates).alias("#fate")]).to_struct(f"={c}")
         for c, (scores, bad, fates) in read.items()
     )
     if plan.kind == "long":
@@ -69,18 +69,18 @@ def _unpivot(
 def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Status, rank and the standard order of columns."""
     long = long.unnest("score")
-    fate = pl.col("=fate")
+    fate = pl.col("#fate")
     status = pl.when(fate.is_null()).then(status_of(scale)).otherwise(fate)
-    if "=status" in long.columns:
-        given = pl.col("=status").fill_null("")  # a blank says nothing of its row
+    if "#status" in long.columns:
+        given = pl.col("#status").fill_null("")  # a blank says nothing of its row
         fate = given.is_in(list(STATUSES)) & ~given.is_in(["ok", "repaired"])
         on = status.is_in(["ok", "blank"])
         long = long.with_columns(pl.when(~(fate & on)).then("score").alias("score"))
         bare = pl.col("score").is_null() & given.is_in(list(STATUSES)) & (given != "ok")
         status = pl.when(bare).then(given.cast(STATUS, strict=False)).otherwise(status)
     rank = (
-        pl.col("=rank").cast(pl.Int32, strict=False)
-        if "=rank" in long.columns
+        pl.col("#rank").cast(pl.Int32, strict=False)
+        if "#rank" in long.columns
         else pl.lit(None, dtype=pl.Int32)
     )
     facts = [name for name in FACTS if name in long.columns]

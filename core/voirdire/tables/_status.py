@@ -100,15 +100,15 @@ def without_withdrawn(
     """
     if column is None:
         return frame, ()
-    words = _folded(frame["=status"].alias(column))
+    words = _folded(frame["#status"].alias(column))
     if _TAKEN_BACK.search(column) and words.drop_nulls().is_in(["true", "false", "0", "1"]).all():
         words = words.replace({"true": "withdrawn", "1": "withdrawn", "false": "ok", "0": "ok"})
-    frame = frame.with_columns(words.alias("=status"))
+    frame = frame.with_columns(words.alias("#status"))
     fine = words.is_null() | (words == "") | words.is_in([*KEPT, *_OWN])
     if fine.all():
         return frame, ()
     gone = frame.filter(~fine)
-    unknown = [w for w in gone["=status"].unique(maintain_order=True) if w not in LEFT_OUT]
+    unknown = [w for w in gone["#status"].unique(maintain_order=True) if w not in LEFT_OUT]
     return frame.filter(fine), (_withdrawn(raw, column, gone, unknown),)
 
 
@@ -118,7 +118,7 @@ def _folded(column: pl.Series) -> pl.Series:
 
 
 def _withdrawn(raw: RawTable, column: str, gone: pl.DataFrame, unknown: list[str]) -> Finding:
-    counts = gone["=status"].value_counts(sort=True).rows()
+    counts = gone["#status"].value_counts(sort=True).rows()
     said = ", ".join(f"{count:,} {word!r}" for word, count in counts[:10])
     doubt = (
         f" What {listed(unknown)} means is not known; rows that count say `ok`, `submitted`, "

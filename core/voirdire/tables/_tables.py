@@ -65,6 +65,10 @@ REPLIES = pl.Schema(
         "status": STATUS,
     }
 )
+#: What systems answered; one text in all runs is kept with the first of them.
+RESPONSES = pl.Schema(
+    {"item": pl.String(), "system": pl.String(), "run": pl.Int32(), "text": pl.String()}
+)
 CONTEXTS = pl.Schema(
     {"table": pl.String(), "row": pl.Int64(), "item": pl.String(), "text": pl.String()}
 )
@@ -94,6 +98,9 @@ class Tables:
         Raw replies where the files hold them: ``item, system, rater, run, reply, status``.
     contexts : DataFrame
         The text each table shows beside an item: ``table, row, item, text``.
+    responses : DataFrame
+        The texts that were judged, where the files hold them: ``item, system, run, text``, each
+        text of a response once, with the first run in which it stands.
     rated : DataFrame
         Who rated what: the distinct ``rater, item, system`` of `ratings`.
     findings : tuple of Finding
@@ -110,6 +117,7 @@ class Tables:
     replies: pl.DataFrame
     contexts: pl.DataFrame
     rated: pl.DataFrame
+    responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     findings: tuple[Finding, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
     labels: Tables | None = None
@@ -133,6 +141,7 @@ class Part:
     wide: bool = False
     items: pl.DataFrame | None = None
     raters: pl.DataFrame | None = None
+    responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
 
 
 def finding(

@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.parsing.numbers import MISSING_WORDS
+from voirdire.tables._ids import plain_name
 from voirdire.tables._names import find, is_person, is_usual, measures
 from voirdire.tables._numbers import FATES, Scores, is_numeric, to_scores
 from voirdire.tables._people import kind_of
@@ -88,7 +89,7 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     """
     raw = _with_declared(raw, source, scored)
     texts = {c: folded(raw.frame[c]) for c in scored if raw.frame[c].dtype == pl.String}
-    order = _order(texts)
+    order = order_of(texts)
     columns = {c: text for c, text in texts.items() if _inside(text, order)}
     if not columns:
         _ask_what_words_mean(raw, source, texts)
@@ -129,7 +130,8 @@ def _with_declared(raw: RawTable, source: Source, scored: Sequence[str]) -> RawT
     changed = [
         made
         for column in raw.frame.columns
-        if source.words and (column in scored or is_numeric(raw.frame[column]))
+        if source.words and column != plain_name(source.response or "")
+        if column in scored or is_numeric(raw.frame[column])
         if (made := with_declared(raw.frame[column], source, comma=raw.decimal_comma)) is not None
     ]
     return replace(raw, frame=raw.frame.with_columns(changed)) if changed else raw
@@ -375,17 +377,20 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
         The option with the words, for numbers to be filled in.
     """
     columns = raw.frame.columns
-    if find("score", columns, source.score, raw.name) is not None:
+    score = find("score", columns, source.score, raw.name)
+    if (
+        score is not None
+        and score != plain_name(source.response or "")
+        and _may_hold_scores(raw.frame[score])
+    ):
         return  # beside a column of scores words are names
     for kind in ("human", "judge"):
         own = [c for c in columns if _kind(c) == kind]
         if any(is_numeric(raw.frame[c]) for c in own if c not in texts or kind == "judge"):
             continue
         for column in own:
-            said = _spoken(texts[column]) if column in texts else pl.Series([], dtype=pl.String)
-            words = said.unique(maintain_order=True).to_list()
-            short = max(map(len, words), default=0) <= _LONGEST_WORD
-            if is_numeric(raw.frame[column]) or not short or not 1 < len(words) <= len(said) / 2:
+            words = _words(texts[column]) if column in texts else []
+            if is_numeric(raw.frame[column]) or not words:
                 continue
             asked: Words = {**source.words, **dict.fromkeys(words, float("nan"))}
             raise QuestionError(
@@ -393,6 +398,20 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
                 f"them?",
                 "words", (as_option(asked),), as_line(asked), likely=False,
             )  # fmt: skip
+
+
+def _words(text: pl.Series) -> list[str]:
+    """The different words of a column; none where it says one thing alone, or holds texts."""
+    said = _spoken(text)
+    words = said.unique(maintain_order=True).to_list()
+    short = max(map(len, words), default=0) <= _LONGEST_WORD
+    return words if short and 1 < len(words) <= len(said) / 2 else []
+
+
+def _may_hold_scores(cells: pl.Series) -> bool:
+    """Whether a column called by a word for scores holds numbers or words, and no texts."""
+    named = cells.name.casefold() == "score"
+    return named or is_numeric(cells) or cells.dtype != pl.String or bool(_words(folded(cells)))
 
 
 def _kind(column: str) -> str | None:
@@ -427,7 +446,7 @@ def _inside(text: pl.Series, order: Sequence[str]) -> list[str]:
     return inside.to_list() if 2 * len(inside) > len(said) else []
 
 
-def _order(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
+def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
     """The usual order that most words of one or more columns are of, the shortest of several."""
     best: tuple[str, ...] = ()
     most = 0

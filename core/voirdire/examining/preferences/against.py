@@ -60,14 +60,7 @@ def with_comparisons(
     return examination.replace(
         sections=tuple(section for section in sections if section.has_rows),
         items=pl.DataFrame(texts, schema=schema, orient="row"),
-        replies=responses.select(
-            "item",
-            "system",
-            pl.col("system").alias("rater"),
-            pl.lit(1, pl.Int32).alias("run"),
-            pl.col("text").alias("reply"),
-            pl.lit(None, pl.String).alias("status"),
-        ),
+        responses=responses.select("item", "system", pl.lit(1, pl.Int32).alias("run"), "text"),
     )
 
 

@@ -49,6 +49,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``context_varies``: one table shows two texts beside one id
     - ``context_shift``: a block of rows whose texts are those of the rows before or after
     - ``duplicate_contexts``: one text under several ids
+    - ``response_varies``: several texts of one system's response to an item
     - ``labels_by_hand``: labels that were set on the page that shows items
     - ``streamed``: ratings that were examined as sums, and what no sum tells
     - ``words_missing``: texts in score columns that stand for no number, and count as missing

@@ -1,4 +1,4 @@
-"""Whether tables show the same text beside the same id."""
+"""Whether tables show the same text beside the same id, and one text of each response."""
 
 from __future__ import annotations
 
@@ -29,15 +29,41 @@ _SHORTEST = 3
 
 
 def context_findings(tables: Tables, study: Study) -> list[Finding]:
-    """``context_varies``, ``duplicate_contexts``, ``context_mismatch`` and ``context_shift``."""
+    """``context_varies``, ``duplicate_contexts``, ``context_mismatch``, ``context_shift`` and
+    ``response_varies``.
+    """
+    answers = _responses(tables.responses)
     shown = tables.contexts.filter(pl.col("text").is_not_null())
     if shown.height == 0:
-        return []
-    text = pl.col("text").str.normalize("NFC").str.replace_all(r"\s+", " ").str.strip_chars()
-    shown = shown.select("table", "row", "item", hash=text.hash())
+        return answers
+    shown = shown.select("table", "row", "item", hash=_SAME.hash())
     first = shown.unique(["table", "item"], keep="first", maintain_order=True)
     wide = _wide(first, _base(tables, study))
-    return [*_varies(shown), *_repeats(first), *_mismatch(wide), *_shifts(wide)]
+    return [*_varies(shown), *_repeats(first), *_mismatch(wide), *_shifts(wide), *answers]
+
+
+#: A text as it is compared: letters composed, runs of blanks as one.
+_SAME = pl.col("text").str.normalize("NFC").str.replace_all(r"\s+", " ").str.strip_chars()
+
+
+def _responses(responses: pl.DataFrame) -> list[Finding]:
+    """A finding on responses with several texts in one run."""
+    texts = responses.group_by("item", "system", "run", maintain_order=True)
+    many = texts.agg(n=_SAME.n_unique()).filter(pl.col("n") > 1)
+    pairs = many.select("item", "system").rows()
+    places = [f"item {item}" + (f", {system}" if system else "") for item, system in pairs]
+    if not places:
+        return []
+    note = finding(
+        "response_varies",
+        "serious",
+        "",
+        places,
+        f"{plural(len(places), 'response')} with more than one text beside the same item and "
+        f"system.",
+        "Their ratings may be of different responses: name the column of systems, or of runs.",
+    )
+    return [note]
 
 
 def _base(tables: Tables, study: Study) -> str:

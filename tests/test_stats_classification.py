@@ -88,8 +88,7 @@ labels = st.sampled_from(["a", "b", "c"])
 @given(st.lists(st.tuples(labels, labels), min_size=1, max_size=25))
 def test_sums_give_what_scikit_learn_gives(pairs):
     """The bootstrap's formulas on the data themselves: items drawn once each."""
-    from voirdire.stats._classified import classified
-    from voirdire.stats.classification import _NAMES, scores_of_sums
+    from voirdire.stats.classification import _NAMES, classified, scores_of_sums
 
     truth, predicted = zip(*pairs, strict=True)
     found = classification_scores(truth, predicted, labels=["a", "b", "c"])

@@ -16,7 +16,7 @@ from scipy import stats as scipy_stats
 
 from voirdire import stats
 from voirdire.errors import StatisticsError
-from voirdire.stats._reml import Sums, deviance
+from voirdire.stats.reml import Sums, deviance
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8],

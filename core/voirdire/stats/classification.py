@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
 
 _NAMES = (
     "accuracy",

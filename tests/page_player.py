@@ -21,7 +21,9 @@ def blocks(page: str) -> list[str]:
     """The commands of all fenced blocks, in order, continued lines joined and remarks cut off."""
     text = (DOCS / f"{page}.md").read_text("utf-8")
     found = []
-    for block in re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if language:
+            continue
         joined = re.sub(r"\\\n\s*", "", block)
         found += [line.partition(" #")[0].strip() for line in joined.splitlines()]
     return [line for line in found if line.startswith("voirdire ")]

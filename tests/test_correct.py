@@ -382,7 +382,9 @@ def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
     )
     path = tmp_path / "r.csv"
     frame.write_csv(path)
-    found = correct(path, reference=["human"], judges=["judge"], by="topic", cluster="dialogue")
+    found = correct(
+        path, reference=["human"], judges=["judge"], by="topic", columns={"cluster": "dialogue"}
+    )
     assert [score.group for score in found.scores] == ["", "0", "1", "2"]
     assert found.clustered
     assert found.scores[0].found.n_clusters == 12

@@ -268,7 +268,8 @@ def test_no_reference_says_how_to_name_one():
     ):
         run_examination(frame(raters=("one", "two")))
     with pytest.raises(
-        voirdire.InputError, match=r"reference 'humna' has no ratings \(raters: 'human', 'judge'\)"
+        voirdire.InputError,
+        match=r"'humna' has no ratings \(did you mean 'human'\? raters: 'human', 'judge'",
     ):
         run_examination(frame(), reference=["humna"])
 

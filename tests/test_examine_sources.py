@@ -60,7 +60,7 @@ def test_a_reference_named_nearly_is_asked_about():
     rows = [("1", name, 3) for name in ("human_1", "human_2", "judge")]
     frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
     _, tables = from_frame(frame)
-    with pytest.raises(InputError, match=r"did you mean human_1, human_2\?"):
+    with pytest.raises(InputError, match=r"did you mean 'human_1', 'human_2'\?"):
         source.panel_of(study, tables)
 
 

@@ -241,7 +241,7 @@ def test_raters_are_checked_against_panel_and_reference(tmp_path):
     assert read_tables(study).raters.rows_by_key("rater", named=True)["y"][0]["kind"] == "human"
     with pytest.raises(TableError, match=r"the panel does not declare: 'y' \(panel: 'x'\)"):
         read_tables(study_of(tmp_path, source, panel=[{"name": "x"}]))
-    message = r"the reference 'human' has no ratings \(raters found: 'x', 'y'\)"
+    message = r"the reference 'human' has no ratings \(raters: 'x', 'y'\)"
     with pytest.raises(TableError, match=message):
         read_tables(study_of(tmp_path, source, data={"reference": ["human"]}))
     with pytest.raises(TableError, match="study 'calm' names no data"):

@@ -158,9 +158,8 @@ def test_a_word_that_nobody_knows_is_asked_about_at_a_terminal(tmp_path):
     assert "column 'human', line 22 (item 'q20') holds 'maybe' where a number is needed" in said
     assert "Next time: --words 'maybe=missing'" in said
     told = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 240}
-    done = subprocess.run(
-        [sys.executable, "-m", "voirdire", "correct", "r.csv"], **told, check=False
-    )
+    probed = ("probe", "r.csv", "--out", "probed", "--probes", "self_preference")
+    done = subprocess.run([sys.executable, "-m", "voirdire", *probed], **told, check=False)
     instead = "voirdire import FILE --words 'maybe=missing' --out read.parquet"
     assert (done.returncode, instead in done.stderr) == (1, True)
     run = [sys.executable, "-m", "voirdire", "import", "r.csv", "--out", "r.jsonl"]

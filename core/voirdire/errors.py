@@ -18,6 +18,7 @@ VoirdireError (a ValueError)
 
 from __future__ import annotations
 
+import csv
 import shlex
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
@@ -84,11 +85,14 @@ class QuestionError(TableError):
         The key of ``[[data.sources]]`` that settles it; the option of that name does the same.
         ``reference``, of several names by commas, is a key of ``[data]``, and an option a name.
     choices : tuple of str
-        Values of the option, the likeliest first.
+        Values of the option, the likeliest first; several names in one stand by commas.
     line : str
         The line of a study that says the first choice.
     likely : bool
         Whether the first choice is likely enough to be assumed.
+    of_study : bool
+        Whether a study names the file, so that its key alone settles it: options that name
+        columns are for files without a study.
 
     Examples
     --------
@@ -98,19 +102,39 @@ class QuestionError(TableError):
     """
 
     def __init__(
-        self, question: str, key: str, choices: tuple[str, ...], line: str, *, likely: bool = True
+        self,
+        question: str,
+        key: str,
+        choices: tuple[str, ...],
+        line: str,
+        *,
+        likely: bool = True,
+        of_study: bool = False,
     ) -> None:
         options = " or ".join(self.option(key, choice) for choice in choices)
         under = "[data]" if key == "reference" else "[[data.sources]]"
         first = "; --assume accepts the first" if likely else ""
-        super().__init__(f"{question} Say {options}, or {line} under {under}{first}")
+        advice = f"Say {options}, or {line} under {under}{first}"
+        if of_study:
+            others = f" (or: {', '.join(choices[1:])})" if choices[1:] else ""
+            advice = f"Write {line} under {under} of the study{others}"
+        super().__init__(f"{question} {advice}")
         self.question, self.key, self.choices, self.line = question, key, choices, line
-        self.likely = likely
+        self.likely, self.of_study = likely, of_study
+
+    def in_study(self) -> QuestionError:
+        """The same question about a file that a study names."""
+        return QuestionError(
+            self.question, self.key, self.choices, self.line, likely=self.likely, of_study=True
+        )
 
     @staticmethod
     def option(key: str, choice: str) -> str:
         """The option, as it is written on a command line, that makes a choice."""
-        names = choice.split(", ") if key == "reference" else [choice]
+        names = [choice]
+        if key == "reference":
+            several = next(csv.reader([choice], skipinitialspace=True), [])
+            names = several if len(several) > 1 else [choice]
         # Quotes also where no shell needs them: they show where a name ends.
         quoted = [shlex.quote(name) if "'" in name else f"'{name}'" for name in names]
         return " ".join(f"--{key} {name}" for name in quoted)
@@ -282,6 +306,37 @@ def no_column(
         f"{_at(where)}there is no column {name!r} ({_meant(name, there)}columns: {listed(there)})"
     )
     return error(f"{text}; {advice}" if advice else text)
+
+
+def not_rated(
+    names: Sequence[str],
+    raters: Sequence[str],
+    where: object = "",
+    advice: str = "",
+    error: type[ValueError] = TableError,
+) -> ValueError:
+    """The error for a reference of which there are no ratings; it lists the raters.
+
+    Examples
+    --------
+    >>> print(not_rated(["anne"], ["ann", "gpt"], "a.csv"))
+    a.csv: the reference 'anne' has no ratings (did you mean 'ann'? raters: 'ann', 'gpt')
+    >>> print(not_rated(["ann,ben"], ["ann", "ben"]))  # doctest: +ELLIPSIS
+    the reference 'ann,ben' has no ratings (raters: 'ann', 'ben'); write --reference once, with ...
+    """
+    first = names[0].casefold()
+    begun = [name for name in raters if name.casefold().startswith(first)]
+    near = f"did you mean {listed(begun)}? " if begun else _meant(first, raters)
+    text = (
+        f"{_at(where)}the reference {listed(names)} has no ratings "
+        f"({near}raters: {listed(raters)}){advice}"
+    )
+    if any("," in name for name in names):
+        text += (
+            "; write --reference once, with commas between the names, "
+            "or once for each of them, and a single name that holds a comma in quotes of its own"
+        )
+    return error(text)
 
 
 def check_columns(

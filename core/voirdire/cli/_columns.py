@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import sys
+from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -29,6 +29,8 @@ from voirdire.cli._options import (
     StatusOption,
     SystemOption,
     WordsOption,
+    cells,
+    names_of,
 )
 from voirdire.errors import InputError, QuestionError
 from voirdire.shown import visible
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Result = TypeVar("Result")
+#: Under which heading a command's help lists these options.
+PANEL = "How files are read"
 
 #: How a table is read: a key of a source -> its option. Help lists them in this order.
 OPTIONS: dict[str, Any] = {
@@ -63,7 +67,9 @@ OPTIONS: dict[str, Any] = {
 OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("key", "about"))
 
 
-def takes_columns(names: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_columns(
+    names: Iterable[str] = OF_ONE_TABLE,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command these options of `OPTIONS` in place of its parameter `columns`.
 
     Typer reads options off a signature, so the command gets one in which they stand where `columns`
@@ -91,8 +97,13 @@ def takes_columns(names: Iterable[str]) -> Callable[[Callable[..., None]], Calla
 
 
 def _parameter(name: str) -> Parameter:
+    kind, about = get_args(OPTIONS[name])
+    about = copy(about)
+    about.rich_help_panel = PANEL
     default = False if name == "assume" else None
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=OPTIONS[name])
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
 
 
 def column_keys(
@@ -124,7 +135,7 @@ def column_keys(
 def answer(key: str, said: str) -> dict[str, Any]:
     """The key of a source, or the reference, that an answer gives."""
     if key == "reference":
-        return {key: tuple(name.strip() for name in said.split(","))}
+        return {key: tuple(names_of([said]))}
     if key == "words":
         return {key: _numbers(said)}
     return {key: (said,) if key in ("only", "ignore") else said}
@@ -132,8 +143,7 @@ def answer(key: str, said: str) -> dict[str, Any]:
 
 def _numbers(text: str) -> dict[str, float | str]:
     found: dict[str, float | str] = {}
-    # As a line of CSV: a word that holds a comma stands in quotes.
-    for pair in next(csv.reader([text], skipinitialspace=True), []):
+    for pair in cells(text):
         word, _, number = (part.strip() for part in pair.rpartition("="))
         try:
             found[word] = number if number == "missing" else float(number)
@@ -164,14 +174,15 @@ def answered(
     Raises
     ------
     QuestionError
-        Nobody sits there: the message says which option or key settles it.
+        Nobody sits there, or a study has to say it: the message says which option or key
+        settles it.
     """
     named = tuple(reference or ())
     while True:
         try:
             return call(keys, named)
         except QuestionError as question:
-            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            if question.of_study or not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
             said = _ask(question)
             named = said.pop("reference", named)

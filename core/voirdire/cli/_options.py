@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -169,11 +170,35 @@ DataOption = Annotated[
         "--data", help="The folder that holds the data of a benchmark.", show_default=False
     ),
 ]
+
+
+def names_of(given: list[str] | None) -> list[str]:
+    """Names as an option is given them: one text of names by commas, or each on its own.
+
+    A name that holds a comma is given by repeating the option, or stands in quotes.
+
+    Examples
+    --------
+    >>> names_of(["ann, ben"]), names_of(["Li, Ann", "ben"]), names_of(['"Li, Ann",ben'])
+    (['ann', 'ben'], ['Li, Ann', 'ben'], ['Li, Ann', 'ben'])
+    """
+    texts = list(given or ())
+    names = cells(texts[0]) if len(texts) == 1 else texts
+    return [name.strip() for name in names if name.strip()]
+
+
+def cells(text: str) -> list[str]:
+    """What stands between commas, as in a line of CSV: what holds a comma stands in quotes."""
+    return [cell for line in csv.reader(text.splitlines(), skipinitialspace=True) for cell in line]
+
+
 ReferenceOption = Annotated[
     list[str] | None,
     typer.Option(
         "--reference",
-        help="A rater with whom the others are compared, usually a human. May be repeated.",
+        help="The raters with whom the others are compared, usually humans, separated by commas; "
+        "or repeat the option for each.",
+        callback=names_of,
         show_default=False,
     ),
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import ReferenceOption
 from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     app.command("compare", epilog=EPILOG)(compare)
 
 
+@takes_columns()
 def compare(
     a: Annotated[
         str,
@@ -42,6 +44,7 @@ def compare(
         ),
     ],
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,11 +53,11 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    system: Annotated[
+    of: Annotated[
         list[str] | None,
         typer.Option(
-            "--system",
-            help="Compare these systems, as NAME or OLD=NEW. May be repeated.",
+            "--of",
+            help="Compare the answers of these systems alone, as NAME or OLD=NEW. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -92,15 +95,21 @@ def compare(
     from voirdire.examining.gates import hold_gates, read_gates
 
     wanted = read_gates(require or [])
-    found = changing.compare(
-        a,
-        b,
-        reference=reference or (),
-        judges=two_names("--judge", judge),
-        systems=two_names("--system", system),
-        margin=margin,
-        level=level,
-        with_text=with_text,
+    judges, systems = two_names("--judge", judge), two_names("--of", of)
+    found = answered(
+        lambda known, named: changing.compare(
+            a,
+            b,
+            reference=named,
+            columns=known,
+            judges=judges,
+            systems=systems,
+            margin=margin,
+            level=level,
+            with_text=with_text,
+        ),
+        columns,
+        reference,
     )
     sections = changing.comparison_sections(found)
     show_sections(

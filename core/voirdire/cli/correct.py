@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import ReferenceOption, SourceArgument
 from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
@@ -57,14 +58,6 @@ JudgeOption = Annotated[
     list[str] | None,
     typer.Option("--judge", help="Use only this judge. May be repeated.", show_default=False),
 ]
-ClusterOption = Annotated[
-    str,
-    typer.Option(
-        "--cluster",
-        help="The column that says which responses belong together, such as a dialogue.",
-        show_default=False,
-    ),
-]
 LeaveOutOption = Annotated[
     bool,
     typer.Option(
@@ -85,9 +78,11 @@ def register(app: typer.Typer) -> None:
     app.command("escalate", epilog=ESCALATE)(escalate)
 
 
+@takes_columns()
 def correct(
     source: SourceArgument,
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: JudgeOption = None,
     by: Annotated[
         str, typer.Option("--by", help="Give one number per system, or per value of this column.")
@@ -100,7 +95,6 @@ def correct(
             show_default=False,
         ),
     ] = None,
-    cluster: ClusterOption = "",
     errors_from: Annotated[
         str | None,
         typer.Option(
@@ -134,17 +128,21 @@ def correct(
     from voirdire.examining.gates import hold_gates, read_gates
 
     wanted = read_gates(require or [])
-    found = correcting.correct(
-        source,
-        reference=reference or (),
-        judges=judge or (),
-        by=by,
-        compare=[_pair(text) for text in compare or ()],
-        cluster=cluster,
-        errors_from=errors_from,
-        gate=gate,
-        leave_out=leave_out_chosen,
-        level=level,
+    found = answered(
+        lambda known, named: correcting.correct(
+            source,
+            reference=named,
+            columns=known,
+            judges=judge or (),
+            by=by,
+            compare=[_pair(text) for text in compare or ()],
+            errors_from=errors_from,
+            gate=gate,
+            leave_out=leave_out_chosen,
+            level=level,
+        ),
+        columns,
+        reference,
     )
     sections = correcting.correction_sections(found)
     show_sections(
@@ -153,9 +151,11 @@ def correct(
     )  # fmt: skip
 
 
+@takes_columns()
 def calibrate(
     source: SourceArgument,
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: JudgeOption = None,
     method: Annotated[
         Literal["level_and_spread", "isotonic"],
@@ -176,9 +176,14 @@ def calibrate(
     """Bring judges to the humans' scale, and say whether their means may then be quoted."""
     from voirdire.examining import correcting
 
-    made = correcting.calibrate_ratings(
-        source, reference=reference or (), judges=judge or (), method=method, simulate=simulate
-    )
+    made = answered(
+        lambda known, named: correcting.calibrate_ratings(
+            source, reference=named, columns=known, judges=judge or (), method=method,
+            simulate=simulate,
+        ),
+        columns,
+        reference,
+    )  # fmt: skip
     sections = correcting.calibration_sections(made.found)
     show_sections("Calibration", "calibration", sections, made.found, out, formats, as_json=as_json)
     if out is not None:
@@ -187,6 +192,7 @@ def calibrate(
         typer.echo(said, err=as_json)
 
 
+@takes_columns()
 def plan(
     source: SourceArgument,
     half_width: Annotated[
@@ -214,6 +220,7 @@ def plan(
         ),
     ] = 0.8,
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: JudgeOption = None,
     by: Annotated[
         str,
@@ -223,7 +230,6 @@ def plan(
             show_default=False,
         ),
     ] = "",
-    cluster: ClusterOption = "",
     judged: Annotated[
         int | None,
         typer.Option(
@@ -248,22 +254,28 @@ def plan(
 
     if bool(half_width) == bool(detect):
         raise InputError("plan: give --half-width, or --detect, and not both")
-    found = correcting.plan_labels(
-        source,
-        _numbers("--detect" if detect else "--half-width", detect or half_width),
-        power=power if detect else None,
-        reference=reference or (),
-        judges=judge or (),
-        by=by,
-        cluster=cluster,
-        judged=judged,
-        cost=cost,
-        level=level,
+    wanted = _numbers("--detect" if detect else "--half-width", detect or half_width)
+    found = answered(
+        lambda known, named: correcting.plan_labels(
+            source,
+            wanted,
+            power=power if detect else None,
+            reference=named,
+            columns=known,
+            judges=judge or (),
+            by=by,
+            judged=judged,
+            cost=cost,
+            level=level,
+        ),
+        columns,
+        reference,
     )
     sections = correcting.plan_sections(found)
     show_sections("Labels needed", "plan", sections, found, out, formats, as_json=as_json)
 
 
+@takes_columns()
 def escalate(
     source: SourceArgument,
     agree: Annotated[
@@ -278,6 +290,7 @@ def escalate(
         float, typer.Option("--risk", help="The probability that they agree less often than that.")
     ] = 0.1,
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: Annotated[
         str,
         typer.Option(
@@ -287,10 +300,12 @@ def escalate(
             show_default=False,
         ),
     ] = "",
-    attribute: Annotated[
+    on: Annotated[
         str,
         typer.Option(
-            "--attribute", help="The attribute, where there are several.", show_default=False
+            "--on",
+            help="The attribute whose verdicts may go out, where there are several.",
+            show_default=False,
         ),
     ] = "",
     tolerance: Annotated[
@@ -315,9 +330,13 @@ def escalate(
     """Say which single verdicts may go out without a human, and which go to one."""
     from voirdire.examining import correcting
 
-    found = correcting.escalate(
-        source, agree=agree, risk=risk, reference=reference or (), judge=judge,
-        attribute=attribute, tolerance=tolerance, gate=gate, seed=seed,
+    found = answered(
+        lambda known, named: correcting.escalate(
+            source, agree=agree, risk=risk, reference=named, columns=known, judge=judge, on=on,
+            tolerance=tolerance, gate=gate, seed=seed,
+        ),
+        columns,
+        reference,
     )  # fmt: skip
     if out is not None:
         from voirdire.files import write_csv

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import ReferenceOption, SourceArgument
 from voirdire.cli.options import JsonOption
 
@@ -55,12 +56,14 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group)
 
 
+@takes_columns()
 def freeze(
     source: SourceArgument,
     lock: Annotated[
         Path, typer.Option("--as", help="The lock file that is written.", show_default=False)
     ],
     reference: ReferenceOption = None,
+    columns: Any = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,9 +99,13 @@ def freeze(
     """Freeze the judges of a session: model, prompt, rubric, canary items and their scores."""
     from voirdire.examining import changing
 
-    found = changing.freeze(
-        source, reference=reference or (), judges=judge or (), items=items, margin=margin,
-        alpha=alpha, seed=seed,
+    found = answered(
+        lambda known, named: changing.freeze(
+            source, reference=named, columns=known, judges=judge or (), items=items,
+            margin=margin, alpha=alpha, seed=seed,
+        ),
+        columns,
+        reference,
     )  # fmt: skip
     changing.write_lock(lock, found)
     anchors = sum(bool(one.humans) for one in found.canary)
@@ -111,11 +118,14 @@ def freeze(
         typer.echo("Without labels a change of the judge cannot be told from one of a system.")
 
 
+@takes_columns()
 def check(
     source: SourceArgument,
     lock: Annotated[
         Path, typer.Option("--lock", help="The lock file of the freeze.", show_default=False)
     ],
+    reference: ReferenceOption = None,
+    columns: Any = None,
     look: Annotated[
         int | None,
         typer.Option(
@@ -173,6 +183,7 @@ def check(
 
     from voirdire.examining import changing
     from voirdire.examining.gates import hold_gates, must_hold, read_gates
+    from voirdire.examining.source import no_columns
 
     wanted, locked = read_gates(require or []), changing.read_lock(lock)
     if dry_run:
@@ -182,8 +193,16 @@ def check(
     folder = session or new_folder(lock)
     study = changing.canary_study(source, locked, folder)
     _print_cost(study, folder, err=as_json)
+    if study is not None and columns:
+        raise no_columns(columns)
     today = source if study is None else _ask(study, folder, max_cost)
-    found, remembered = changing.check_lock(today, locked, look=look)
+    found, remembered = answered(
+        lambda known, named: changing.check_lock(
+            today, locked, reference=named, columns=known, look=look
+        ),
+        columns,
+        reference,
+    )
     if look is None:
         changing.write_lock(lock, remembered)
     held = hold_gates(wanted, (*changing.check_values(found), *_probed(Path(today))))

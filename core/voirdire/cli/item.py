@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._options import ReferenceOption
 from voirdire.cli.options import JsonOption, show_tables
 
 EPILOG = """
@@ -25,6 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("item", epilog=EPILOG)(item)
 
 
+@takes_columns()
 def item(
     source: Annotated[
         str,
@@ -37,9 +40,16 @@ def item(
         Path | None,
         typer.Option("--data", help="The folder of a benchmark's data.", show_default=False),
     ] = None,
+    reference: ReferenceOption = None,
+    columns: Any = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show one item: the labels of every run and the scores of every rater, side by side."""
     from voirdire.examining.item import item_sections
 
-    show_tables(item_sections(source, name, data=data), as_json=as_json)
+    sections = answered(
+        lambda known, named: item_sections(source, name, data=data, reference=named, columns=known),
+        columns,
+        reference,
+    )
+    show_tables(sections, as_json=as_json)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument
+from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument, names_of
 from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
 
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command("jury", epilog=JURY)(jury)
 
 
+@takes_columns()
 def jury(
     source: SourceArgument,
     members: Annotated[
@@ -50,6 +52,7 @@ def jury(
         ),
     ] = "mean",
     reference: ReferenceOption = None,
+    columns: Any = None,
     name: Annotated[str, typer.Option("--name", help="What the jury is called.")] = "jury",
     data: DataOption = None,
     level: Annotated[
@@ -69,14 +72,19 @@ def jury(
     from voirdire.examining.juries import examine_jury, jury_sections
     from voirdire.files import write_csv
 
-    found = examine_jury(
-        source,
-        tuple(part.strip() for part in members.split(",") if part.strip()),
-        combine,
-        name=name,
-        data=data,
-        reference=reference or (),
-        level=level,
+    found = answered(
+        lambda known, named: examine_jury(
+            source,
+            tuple(names_of([members])),
+            combine,
+            name=name,
+            data=data,
+            reference=named,
+            columns=known,
+            level=level,
+        ),
+        columns,
+        reference,
     )
     if ratings is not None:
         write_csv(ratings, found.ratings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import (
     DataOption,
     ReferenceOption,
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
     app.command("look", epilog=EPILOG)(look)
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_columns()
 def look(
     source: SourceArgument,
     reference: ReferenceOption = None,
@@ -103,8 +103,9 @@ def look(
     ] = False,
 ) -> None:
     """Look at single responses where judge and humans differ. Ctrl-C ends the page."""
+    from voirdire.examining.source import columns_of
 
-    def made(source: str, beside: Material | None = None) -> Material:
+    def made(source: str, columns: Any, beside: Material | None = None) -> Material:
         return answered(
             lambda known, named: _material(
                 source, data, named, known, gate, with_text=with_text, beside=beside
@@ -113,7 +114,9 @@ def look(
             reference,
         )
 
-    material = made(source, None if beside is None else made(beside))
+    first, second = columns_of((source, beside), columns)
+    earlier = None if beside is None else made(beside, second or {})
+    material = made(source, first or {}, earlier)
     name = Path(source).name or source
     if static is not None:
         from voirdire.looking import write_static

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from voirdire.examining.source import open_source
 from voirdire.tabular import Section, frame_matrix, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from voirdire.examining.source import Source
@@ -22,13 +22,18 @@ if TYPE_CHECKING:
 
 
 def item_sections(
-    source: Source, item: str, *, data: str | Path | None = None
+    source: Source,
+    item: str,
+    *,
+    data: str | Path | None = None,
+    reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
 ) -> tuple[Section, ...]:
     """Matrices of one item: labels by annotator and run, scores by attribute and system.
 
     Parameters
     ----------
-    source, data
+    source, data, reference, columns
         As in `voirdire.examine`.
     item : str
         The item's id.
@@ -44,7 +49,7 @@ def item_sections(
     InputError
         Nobody rated or labelled an item of that name, or the source holds no ratings.
     """
-    opened = open_source(source, data=data)
+    opened = open_source(source, data=data, reference=reference, columns=columns)
     if opened.tables is None:
         raise InputError("there are no ratings in this source, so no item can be shown")
     sections = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, listed
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.stats import jury_worth
@@ -197,6 +197,10 @@ def examine_jury(
     opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
     study = opened.study
     if members:
+        if len(set(members)) < max(2, len(members)):
+            raise InputError(
+                f"a jury needs two or more different members, and --members gives {listed(members)}"
+            )
         asked = Rater(name=name, use="jury", members=tuple(members), combine=how)
         others = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": (*others, asked)})

@@ -18,7 +18,7 @@ from voirdire.examining.verdict.gathering import clusters_of
 from voirdire.stats.rating_sums import summed_coefficient, summed_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -160,6 +160,7 @@ def measure(
     measures: Sequence[str],
     *,
     data: str | Path | None = None,
+    columns: Mapping[str, Any] | None = None,
     raters: Sequence[str] = (),
     off_scale: str | None = None,
 ) -> pl.DataFrame:
@@ -167,7 +168,7 @@ def measure(
 
     Parameters
     ----------
-    source, data, off_scale
+    source, data, columns, off_scale
         As in `examine`.
     measures : sequence of str
         Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
@@ -201,7 +202,7 @@ def measure(
         "analysis": {"measures": tuple(measures), "raters": tuple(raters) or None},
     }
     names = () if set(raters) & GROUPS else tuple(raters)
-    opened = open_source(source, data=data, reference=names, changes=changes)
+    opened = open_source(source, data=data, reference=names, columns=columns, changes=changes)
     study, rated = opened.study, opened.tables
     if rated is None:
         raise InputError(f"{study.name}: there are no ratings to measure, only preferences")

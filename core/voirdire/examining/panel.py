@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, not_one_of, not_rated
 from voirdire.schema import Scale
 from voirdire.study import Rater, Study
 
@@ -192,18 +191,8 @@ def _reference(study: Study, raters: Sequence[Rater]) -> tuple[str, ...]:
     names = [rater.name for rater in raters]
     unknown = [name for name in study.data.reference if name not in names]
     if unknown:
-        raise InputError(
-            f"reference {unknown[0]!r} has no ratings (raters: {', '.join(names)})"
-            + _meant(unknown[0], names)
-        )
+        raise not_rated(unknown, names, error=InputError)
     return study.data.reference or tuple(r.name for r in raters if r.kind == "human")
-
-
-def _meant(unknown: str, names: Sequence[str]) -> str:
-    """The raters whose names begin so, or else are spelled almost so, as a question."""
-    begun = [name for name in names if name.casefold().startswith(unknown.casefold())]
-    near = begun or get_close_matches(unknown, names)
-    return f": did you mean {', '.join(near)}?" if near else ""
 
 
 def member_of(rater: Rater, study: Study) -> Member:

@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire import tables
 from voirdire._manager import plugins
-from voirdire.errors import InputError
+from voirdire.errors import InputError, QuestionError
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding
 from voirdire.study import Study, load_study, successor, without_effect
@@ -63,11 +63,30 @@ def open_source(
     study = adjust(study, changes or {})
     rated = found.tables
     if rated is None and not _is_unrated(found):
-        rated = tables.read_tables(study, labels=beside)
+        try:
+            rated = tables.read_tables(study, labels=beside)
+        except QuestionError as question:
+            raise (question if question.key == "reference" else question.in_study()) from None
     path = labelled_at(source, found.session)
     if rated is not None and path is not None and path.is_file():
         study, rated = with_hand_labels(study, rated, path)
     return Opened(study, rated, found.preferences, found.benchmark, found.session)
+
+
+def columns_of(
+    sources: Sequence[object], columns: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any] | None, ...]:
+    """For each of several sources that are read together, the columns that were named.
+
+    They are for files and frames; a study or a session names its own. Where all are such, each is
+    given them, so that the first says so.
+    """
+    takes = [
+        isinstance(one, pl.DataFrame | list | tuple)
+        or (isinstance(one, str | Path) and Path(one).is_file() and Path(one).suffix != ".toml")
+        for one in sources
+    ]
+    return tuple(columns if has or not any(takes) else None for has in takes)
 
 
 def labelled_at(source: Source, session: Path | None) -> Path | None:
@@ -233,10 +252,7 @@ def _resolved(
     if path is not None and path.is_file() and path.suffix != ".toml":
         return Opened(*tables.read_file(path, reference=reference, keys=columns))
     if columns:
-        raise InputError(
-            f"{_names(columns)} names columns of a file of ratings; for a study write it under "
-            f"[[data.sources]]"
-        )
+        raise no_columns(columns)
     study, benchmark = _studied(source, path, data)
     study, compared = split_preferences(study)
     session = path if path is not None and path.is_dir() else None
@@ -264,6 +280,14 @@ def _files(source: Source) -> Sequence[str | Path]:
             "the key `key`"
         )
     return files
+
+
+def no_columns(columns: Mapping[str, Any]) -> InputError:
+    """The error for columns that are named of what is no file or frame."""
+    return InputError(
+        f"{_names(columns)} names columns of a file of ratings; for a study write it under "
+        "[[data.sources]]"
+    )
 
 
 def _names(columns: Mapping[str, Any]) -> str:

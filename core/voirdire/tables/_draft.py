@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, check_columns, listed
+from voirdire.errors import QuestionError, TableError, check_columns, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
@@ -25,6 +25,7 @@ from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out
 from voirdire.tables._scale import drafted_scale, few_between, infer_scale
 from voirdire.tables._tables import Part, finding, plural, shortened
+from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
@@ -319,10 +320,7 @@ def _draft(
     humans = [rater for rater in raters if rater in people]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
-        raise TableError(
-            f"{looked[0].name}: the reference {listed(absent)} has no ratings "
-            f"(raters: {listed(raters)}){_passed_over(looked, absent)}"
-        )
+        raise not_rated(absent, raters, looked[0].name, _passed_over(looked, absent))
     scale, codes = _scale(looked, ratings, reference or humans, raters)
     # Readers of formats know who is a person, and so does who names a file of people.
     told = reference or any(e.how is None or e.source.key for e in looked)
@@ -343,7 +341,9 @@ def _draft(
         looked[0].name,
     )
     notes = [note for each in looked for note in _taken(each, study)]
-    return study, (*assumed, *notes, _scale_note(looked, scale, codes))
+    # The study declares these columns, so that reading by it would not say that they were guessed.
+    guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
+    return study, (*assumed, *notes, _scale_note(looked, scale, codes), *guessed)
 
 
 def _assumed_judges(
@@ -364,7 +364,7 @@ def _assumed_judges(
             f"people, others judges, and {listed(unsure)} may be either; whose ratings are the "
             f"reference?",
             "reference",
-            (", ".join(humans), ", ".join((*humans, *more))),
+            (", ".join(map(quoted, humans)), ", ".join(map(quoted, (*humans, *more)))),
             f"reference = {json.dumps(list(humans))}",
         )
     note = finding(
@@ -411,11 +411,16 @@ def _stated(looked: Sequence[_Looked], scores: pl.Series) -> Scale | None:
     return scale if scores.drop_nulls().is_between(scale.low, scale.high).all() else None
 
 
+def _notes_of(each: _Looked, kind: str) -> list[Finding]:
+    """Notes of one kind on how one file was laid out."""
+    return [] if each.how is None else [note for note in each.how.findings if note.kind == kind]
+
+
 def _taken(each: _Looked, study: Study) -> list[Finding]:
     """What was taken for granted in one file."""
     if isinstance(each.ready, Reading) or each.how is None:
         return [_drafted(each.name, str(each.source.reader), study)]
-    assumed = [note for note in each.how.findings if note.kind == "reading_assumed"]
+    assumed = _notes_of(each, "reading_assumed")
     return [*assumed, *_unread(each.ready, each.how), _said(each.ready, each.how, study)]
 
 

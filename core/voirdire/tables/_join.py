@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError, listed
+from voirdire.errors import TableError, listed, not_rated
 from voirdire.schema import Scale
 from voirdire.tables._ids import match_ids
 from voirdire.tables._people import is_human
@@ -225,10 +225,7 @@ def _check_raters(study: Study, names: list[str]) -> None:
         )
     absent = [name for name in study.data.reference if name not in names]
     if absent:
-        raise TableError(
-            f"study {study.name!r}: the reference {listed(absent)} has no ratings "
-            f"(raters found: {listed(names)})"
-        )
+        raise not_rated(absent, names, f"study {study.name!r}")
 
 
 def _check_overlap(study: Study, rated: pl.DataFrame, names: list[str]) -> None:

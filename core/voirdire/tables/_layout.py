@@ -135,7 +135,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         roles = {**roles, "response": None}
     named = source.rater if source.rater and roles["rater"] is None else None
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
-    if kind == "long":
+    if kind == "long" and not _declared(source, "score"):
         spoken["score"] = next(iter(values))
     return Plan(
         kind=kind,

@@ -183,7 +183,7 @@ def as_option(words: Words) -> str:
     >>> as_option({"yes": 1, "no, never": 0, "maybe": "missing"})
     'yes=1,"no, never"=0,maybe=missing'
     """
-    return ",".join(f"{_quoted(word)}={_shown(value)}" for word, value in words.items())
+    return ",".join(f"{quoted(word)}={_shown(value)}" for word, value in words.items())
 
 
 def as_line(words: Words) -> str:
@@ -202,7 +202,7 @@ def _shown(value: float | Literal["missing"]) -> str:
     return "NUMBER" if value != value else f"{value:g}"  # noqa: PLR0124 - only NaN differs
 
 
-def _quoted(word: str) -> str:
+def quoted(word: str) -> str:
     """A word as the reader of `--words` takes it: in quotes where it holds a comma or quotes."""
     return '"' + word.replace('"', '""') + '"' if set(word) & {",", '"'} else word
 

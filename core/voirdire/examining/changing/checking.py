@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -179,6 +179,8 @@ def check_lock(
     source: Source | Examination,
     lock: Lock,
     *,
+    reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     look: int | None = None,
 ) -> tuple[GateCheck, Lock]:
     """Hold the judges of a source to a lock, paired on the canary's responses.
@@ -188,6 +190,8 @@ def check_lock(
     source
         A session, study or file of ratings of today.
     lock : Lock
+    reference, columns
+        As in `voirdire.examine`.
     look : int, optional
         Which look it is, from 1; by default one more than the lock remembers, or the same as
         before where it saw these very scores.
@@ -204,7 +208,7 @@ def check_lock(
         The lock is of another study, no judge, attribute or canary of it is there, or the scale is
         another.
     """
-    found = measured_of(source, verdicts=False)
+    found = measured_of(source, reference=reference, columns=columns, verdicts=False)
     _check_same(lock, found, study_name(source, found))
     at = _places(lock, found)
     judges = [judge for judge in lock.judges if judge.name in found.judges]

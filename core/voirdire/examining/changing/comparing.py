@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from voirdire.examining.changing.measured import (
     replies_of,
     shared_responses,
 )
+from voirdire.examining.source import columns_of
 from voirdire.examining.verdict.case import Case
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
@@ -154,11 +155,12 @@ class SourceComparison:
     components: tuple[ComponentChange, ...] = ()
 
 
-def compare(
+def compare(  # noqa: PLR0913 - the options are those of the command
     a: Source | Examination,
     b: Source | Examination,
     *,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Mapping[str, str] | None = None,
     systems: Mapping[str, str] | None = None,
     margin: float | None = None,
@@ -173,6 +175,8 @@ def compare(
         As the source of `voirdire.examine`, or what it returned.
     reference : sequence of str
         The human raters, for the verdicts; they may be missing.
+    columns : mapping, optional
+        As in `voirdire.examine`, for each of the two that is a file or frame.
     judges, systems : mapping of str to str, optional
         Names in A -> names in B where these differ. The only judge (system) on each side belongs
         to the other without being named.
@@ -202,8 +206,10 @@ def compare(
     >>> found.changes[0].difference, found.items[0].item
     (0.5, '1')
     """
-    first = measured_of(a, reference=reference)
-    second = measured_of(b, reference=reference)
+    first, second = (
+        measured_of(one, reference=reference, columns=named)
+        for one, named in zip((a, b), columns_of((a, b), columns), strict=True)
+    )
     if first.name == second.name:
         first, second = replace(first, name=f"{first.name} (A)"), replace(
             second, name=f"{second.name} (B)"

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from voirdire.schema import Scale
 from voirdire.study import Gate, Margins, Part, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -148,6 +148,7 @@ def freeze(
     source: Source | Examination,
     *,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Sequence[str] = (),
     items: int | None = None,
     margin: float | None = None,
@@ -158,7 +159,7 @@ def freeze(
 
     Parameters
     ----------
-    source, reference
+    source, reference, columns
         As in `voirdire.examine`. A session also says which models answered, and holds the texts
         by whose hashes a changed response is known.
     judges : sequence of str
@@ -181,7 +182,7 @@ def freeze(
     InputError
         What is wrong with the source; a judge that has no score at all; more items than there are.
     """
-    found = measured_of(source, reference=reference, judges=judges, verdicts=False)
+    found = measured_of(source, reference=reference, columns=columns, judges=judges, verdicts=False)
     for judge in found.judges:
         if np.isnan(found.cube.scores[found.cube.raters.index(judge)]).all():
             raise InputError(f"{found.name}: judge {judge!r} has no score, so it cannot be frozen")

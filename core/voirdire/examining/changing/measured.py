@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -92,6 +92,7 @@ def measured_of(
     source: Source | Examination,
     *,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Sequence[str] = (),
     verdicts: bool = True,
 ) -> Measured:
@@ -99,7 +100,7 @@ def measured_of(
 
     Parameters
     ----------
-    source, reference
+    source, reference, columns
         As in `voirdire.examine`; an Examination is taken as it is.
     judges : sequence of str
         Leave out all judges but these.
@@ -115,7 +116,7 @@ def measured_of(
     if isinstance(source, Examination):
         return _of_examination(source, judges)
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    inputs = inputs_of(open_source(source, reference=reference, columns=columns, changes=changes))
     if inputs.tables is None:
         raise InputError(
             f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from voirdire.stats.response_panel import mean_present
 from voirdire.study import build_study, study_to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -83,6 +83,7 @@ def calibrate_ratings(
     source: Source,
     *,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Sequence[str] = (),
     method: Method = "level_and_spread",
     simulate: bool = False,
@@ -91,7 +92,7 @@ def calibrate_ratings(
 
     Parameters
     ----------
-    source, reference
+    source, reference, columns
         As in `voirdire.examine`.
     judges : sequence of str
         Leave out all judges but these.
@@ -106,7 +107,7 @@ def calibrate_ratings(
         No reference, or no such judge.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, changes=changes))
+    inputs = inputs_of(open_source(source, reference=reference, columns=columns, changes=changes))
     panel, study = inputs.panel, inputs.study
     known = [member.name for member in panel.judges]
     unknown = [name for name in judges if name not in known]

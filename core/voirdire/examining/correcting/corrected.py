@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
+from voirdire.examining.source import columns_of
 from voirdire.stats import (
     combined_judge,
     prediction_powered_difference,
@@ -20,7 +21,7 @@ from voirdire.stats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -118,10 +119,10 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     source: Source,
     *,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Sequence[str] = (),
     by: str = "system",
     compare: Sequence[tuple[str, str]] = (),
-    cluster: str = "",
     errors_from: Source | None = None,
     gate: float | None = None,
     leave_out: bool = False,
@@ -131,19 +132,19 @@ def correct(  # noqa: PLR0913 - the options are those of the command
 
     Parameters
     ----------
-    source, reference
-        As in `voirdire.examine`; the reference are the humans.
+    source, reference, columns
+        As in `voirdire.examine`; the reference are the humans, and ``columns["cluster"]`` says
+        which responses belong together.
     judges : sequence of str
         Leave out all judges but these.
     by : str
         ``"system"`` (the default) or a column of the file that numbers are given by.
     compare : sequence of (str, str)
         Systems A and B whose difference is wanted.
-    cluster : str, optional
-        A column of the file that says which belong together.
     errors_from : source, optional
         Other responses, labelled and judged. Then sensitivity and specificity measured there
         correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.
+        Its columns are named as those of `source`; clusters are not asked of it.
     gate : float, optional
         Scores at or above it pass; by default the high end of a scale of two levels.
     leave_out : bool
@@ -174,8 +175,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     >>> found.scores[0].found.n_labelled, found.scores[0].found.n_unlabelled
     (20, 20)
     """
+    here, elsewhere = columns_of((source, errors_from), columns)
     parts = read_parts(
-        source, reference=reference, judges=judges, by=by, cluster=cluster, leave_out=leave_out
+        source, reference=reference, judges=judges, by=by, columns=here, leave_out=leave_out
     )
     data = parts[0]
     if data.wins and (compare or errors_from is not None):
@@ -197,7 +199,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         ()
         if errors_from is None
         else _shares(
-            data, read_labelled(errors_from, reference=reference, judges=judges), gate, level
+            data, _labels_elsewhere(errors_from, reference, judges, elsewhere), gate, level
         )
     )
     return Correction(
@@ -205,6 +207,17 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         data.scale, data.cluster is not None,
         tuple(dict.fromkeys(finding for part in parts for finding in part.findings)),
     )  # fmt: skip
+
+
+def _labels_elsewhere(
+    source: Source,
+    reference: Sequence[str],
+    judges: Sequence[str],
+    columns: Mapping[str, Any] | None,
+) -> Labelled:
+    """The labels by which errors are measured; responses that belong together do not matter."""
+    named = {key: column for key, column in (columns or {}).items() if key != "cluster"}
+    return read_labelled(source, reference=reference, judges=judges, columns=named)
 
 
 def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:

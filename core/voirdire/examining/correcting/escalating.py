@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.stats import automated_share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,8 +63,9 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     agree: float,
     risk: float = 0.1,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judge: str = "",
-    attribute: str = "",
+    on: str = "",
     tolerance: float = 0.0,
     gate: float | None = None,
     seed: int = 0,
@@ -78,15 +79,15 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
 
     Parameters
     ----------
-    source, reference
+    source, reference, columns
         As in `voirdire.examine`.
     agree : float
         Agreement with the human wanted among the verdicts that go out, in (0, 1).
     risk : float
         How often the labels at hand may miss that.
-    judge, attribute : str, optional
-        Whose verdicts, where there are several; by default the judge that agrees most on the half
-        of the labels that is not tested on, and the only attribute.
+    judge, on : str, optional
+        Whose verdicts on which attribute, where there are several; by default the judge that agrees
+        most on the half of the labels that is not tested on, and the only attribute.
     tolerance : float
         Verdict and label agree where they differ by no more, in points of the scale.
     gate : float, optional
@@ -107,12 +108,14 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     ----------
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
     """
-    data = read_labelled(source, reference=reference)
-    a = _named("attribute", attribute, data.attributes)
+    data = read_labelled(source, reference=reference, columns=columns)
+    a = _named("attribute", "on", on, data.attributes)
     human = data.human[a]
     halves = _halves(data, ~np.isnan(human), seed)
     same = _agreement(data.judge[:, a], human, tolerance, gate)
-    names = data.judges if not judge else (data.judges[_named("judge", judge, data.judges)],)
+    names = (
+        data.judges if not judge else (data.judges[_named("judge", "judge", judge, data.judges)],)
+    )
     at = max(
         (data.judges.index(name) for name in names),
         key=lambda j: _mean(same[j][halves[0]]),
@@ -135,12 +138,14 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     )  # fmt: skip
 
 
-def _named(what: str, wanted: str, known: Sequence[str]) -> int:
+def _named(what: str, option: str, wanted: str, known: Sequence[str]) -> int:
     if wanted in known:
         return known.index(wanted)
     if not wanted and len(known) == 1:
         return 0
-    said = f"there is no {what} {wanted!r}" if wanted else f"say by --{what} which {what} is meant"
+    said = (
+        f"there is no {what} {wanted!r}" if wanted else f"say by --{option} which {what} is meant"
+    )
     raise InputError(f"{said} ({what}s: {', '.join(known)})")
 
 

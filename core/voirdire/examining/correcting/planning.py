@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from voirdire.examining.juries import used
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -122,9 +122,9 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     *,
     power: float | None = None,
     reference: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
     judges: Sequence[str] = (),
     by: str = "",
-    cluster: str = "",
     judged: int | None = None,
     cost: float | None = None,
     level: float = 0.95,
@@ -145,7 +145,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         Responses (of each group) that will have a judge score.
     cost : float, optional
         Of one label.
-    reference, judges, cluster, level
+    reference, columns, judges, level
         As in `correct`.
 
     Raises
@@ -156,7 +156,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     if power is not None and not 0 < power < 1:
         raise InputError(f"--power must lie between 0 and 1, got {power}")
     data = read_labelled(
-        source, reference=reference, judges=judges, by=by or "system", cluster=cluster
+        source, reference=reference, judges=judges, by=by or "system", columns=columns
     )
     groups = dict.fromkeys(data.group.tolist()) if by else {"": None}
     rows, prices = [], _prices(data)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from html import unescape
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,8 +17,17 @@ from voirdire.cli._app import build_app
 from voirdire.errors import QuestionError, TableError
 from voirdire.looking import View, write_static
 from voirdire.report import write_outputs
+from voirdire.schema import Scale
 from voirdire.study import build_study
-from voirdire.tables import audit, draft_study, from_frame, read_file, read_tables, write_xlsx
+from voirdire.tables import (
+    audit,
+    draft_study,
+    from_frame,
+    read_file,
+    read_foreign,
+    read_tables,
+    write_xlsx,
+)
 
 SAID = ("Choose reset in the settings.", "At nine, every day.", "Because the sky scatters blue.")
 
@@ -232,3 +243,80 @@ def test_commands_name_them(source, tmp_path):
     done = CliRunner().invoke(build_app(), named)
     assert "texts that were judged: those in column 'answer'" in " ".join(done.output.split())
     assert draft_study(source).data.sources[0].response == "answer"
+
+
+FOREIGN = {
+    "promptfoo/results.json": (("0", "desk-a", 1, "At nine."), "Assertion passed"),
+    "promptfoo/results.csv": (("0", "desk-a", 1, "At nine."), 'contain "please"'),
+    "inspect_ai/help_desk.json": (("q1", "mockllm/model", 1, "At nine."), "At nine."),
+    "inspect_ai/help_desk_0.3.70.eval": (("q1", "mockllm/model", 1, "At nine."), "At nine."),
+    "deepeval/test_run.json": (("t-001", "desk-a", 1, "At nine."), "invented"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_readers_of_tools_keep_answers_and_reasons(name):
+    answer, reason = FOREIGN[name]
+    found = read_foreign(Path(__file__).parent / "foreign" / name)
+    assert answer in found.responses.rows()
+    item, system, run, _ = answer
+    said = found.reasons.filter(item=item, system=system, run=run)["text"]
+    assert any(reason in one for one in said)
+    part = found.part(name, Scale(0, 1, 0))
+    assert part.responses.height == found.responses.height > 3
+    assert part.reasons.height == found.reasons.height > 3
+
+
+def test_fields_of_annotation_tools_are_items_and_answers(tmp_path):
+    records = [
+        {"id": str(at), "fields": {"question": f"When, {at}?", "answer": f"At nine, {at} times."},
+         "responses": {"clear": [{"value": at % 5 + 1, "user_id": "u1"}]},
+         "suggestions": {"clear": {"value": at % 4 + 1, "agent": "gpt"}}}
+        for at in range(12)
+    ]  # fmt: skip
+    (tmp_path / "records.json").write_text(json.dumps(records))
+    found = read_foreign(tmp_path / "records.json")
+    assert found.responses["text"].to_list() == [f"At nine, {at} times." for at in range(12)]
+    assert found.items["text"].to_list() == [f"When, {at}?" for at in range(12)]
+
+
+WHY = {
+    "long": lambda: long(engineer(), reason=pl.format("{} says {}", "rater", "id")),
+    "long, under response": lambda: long(
+        engineer().drop("answer"), response=pl.format("{} says {}", "rater", "id")
+    ),
+    "wide": lambda: engineer().with_columns(
+        judge_reason=pl.format("judge says {}", "id"), human_reason=pl.format("human says {}", "id")
+    ),
+}
+
+
+@pytest.mark.parametrize("made", WHY.values(), ids=WHY)
+def test_what_raters_said_is_kept_by_rater(made, tmp_path):
+    made().write_csv(tmp_path / "why.csv")
+    study, tables = read_file(tmp_path / "why.csv")
+    for own in (tables.reasons, read_tables(study).reasons):
+        said = own.filter(item="7", system="v2").select("rater", "text").sort("rater").rows()
+        assert said == [("human", "human says 7"), ("judge", "judge says 7")]
+
+
+def test_a_plain_reason_is_that_of_the_only_judge(tmp_path):
+    frame = engineer().with_columns(reason=pl.format("because {}", "id"))
+    _, tables = from_frame(frame)
+    assert tables.reasons["rater"].unique().to_list() == ["judge"]
+    two = frame.with_columns(gpt=pl.col("judge"))
+    assert from_frame(two)[1].reasons.is_empty()
+    with pytest.raises(TableError, match=r"whose reasons stand in 'reason'.*'gpt_reason'"):
+        from_frame(two, keys={"reason": "reason"})
+    frame.write_csv(tmp_path / "why.csv")
+    made = material(tmp_path / "why.csv", with_text=True)
+    found = made.select(View(q="because 17"))
+    assert found.select("item", "system").sort("system").rows() == [("17", "v1"), ("17", "v2")]
+    for with_text in (True, False):
+        made = material(tmp_path / "why.csv", with_text=with_text)
+        site = Site(made)
+        page = unescape(site.ask(View(row=int(found["row"][0])).address("/response"))[2])
+        site.close()
+        assert ("What judge said" in page, "because 17" in page) == (with_text, with_text)
+        write_static(made, "why", tmp_path / "out.html")
+        assert ("because 17" in (tmp_path / "out.html").read_text()) == with_text

@@ -52,6 +52,14 @@ ResponseOption = Annotated[
         show_default=False,
     ),
 ]
+ReasonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        help="The column of what a rater said beside its score.",
+        show_default=False,
+    ),
+]
 RaterOption = Annotated[
     str | None,
     typer.Option(

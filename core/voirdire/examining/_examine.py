@@ -368,6 +368,7 @@ def _joined(
         items=None if rated is None else rated.items,
         replies=None if rated is None else rated.replies,
         responses=None if rated is None else rated.responses,
+        reasons=None if rated is None else rated.reasons,
         preferences=preferences,
         pairs=ratings.pairs,
         disagreements=disagreements(ratings.pairs),

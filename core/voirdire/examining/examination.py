@@ -221,9 +221,10 @@ class Examination:
     `choices` say what each option did to the data, `notes` what else must be known. `ceiling`
     holds, where there are several humans, each of them against the mean of the others: no judge
     can be asked to agree with humans better than they do with one another. `items`,
-    `responses` (what systems answered: ``item, system, run, text``) and `replies` (what raters
-    replied) hold texts, which no output shows unless it is asked to. `preferences` is what the
-    comparisons of systems say, where there are any. `pairs` are the single responses that the
+    `responses` (what systems answered), `replies` (what raters replied) and `reasons` (what they
+    said beside their scores) hold texts, which no output shows unless it is asked to; their columns
+    are those of `voirdire.tables.Tables`. `preferences` is what the comparisons of systems say,
+    where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
     `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
     key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
@@ -255,6 +256,7 @@ class Examination:
     items: pl.DataFrame | None = None
     replies: pl.DataFrame | None = None
     responses: pl.DataFrame | None = None
+    reasons: pl.DataFrame | None = None
     preferences: Preferences | None = None
     pairs: pl.DataFrame | None = None
     disagreements: pl.DataFrame | None = None

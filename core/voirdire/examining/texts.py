@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from voirdire.examining import Examination
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 _ITEMS = {"item": pl.String, "text": pl.String}
 _RESPONSES = {"item": pl.String, "system": pl.String, "run": pl.Int64, "text": pl.String}
+_REASONS = {
+    "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64,
+    "attribute": pl.String, "text": pl.String,
+}  # fmt: skip
 _REPLIES = {
     "item": pl.String, "system": pl.String, "rater": pl.String, "run": pl.Int64, "step": pl.Int64,
     "status": pl.String, "text": pl.String, "notes": pl.String, "finish_reason": pl.String,
@@ -38,6 +43,9 @@ class Texts:
     replies : DataFrame
         ``item, system, rater, run, step, status, text, notes``: one row a reply that counts, in
         the order of runs and steps.
+    reasons : DataFrame
+        ``item, system, rater, run, attribute, text``: what raters said beside scores that a file
+        holds; `attribute` is null where it is about all of them.
     session : Path or None
         Where the replies are kept, so that they can be read anew.
     """
@@ -45,15 +53,15 @@ class Texts:
     items: pl.DataFrame
     responses: pl.DataFrame
     replies: pl.DataFrame
+    reasons: pl.DataFrame
     session: Path | None = None
 
     @classmethod
     def none(cls) -> Texts:
         """No texts at all."""
-        items, responses, replies = (
-            pl.DataFrame(schema=kinds) for kinds in (_ITEMS, _RESPONSES, _REPLIES)
-        )
-        return cls(items, responses, replies)
+        kinds = (_ITEMS, _RESPONSES, _REPLIES, _REASONS)
+        items, responses, replies, reasons = (pl.DataFrame(schema=kind) for kind in kinds)
+        return cls(items, responses, replies, reasons)
 
     @classmethod
     def of(cls, examination: Examination) -> Texts:
@@ -62,13 +70,14 @@ class Texts:
             from voirdire.store.session import is_session  # noqa: PLC0415 - loads the store
 
             if is_session(examination.session):
-                return _of_session(examination.session)
+                return _of_session(examination.session, examination.reasons)
         return _of_files(examination)
 
     @property
     def there(self) -> bool:
         """Whether there is any."""
-        return any(frame.height for frame in (self.items, self.responses, self.replies))
+        frames = (self.items, self.responses, self.replies, self.reasons)
+        return any(frame.height for frame in frames)
 
     def item(self, item: str) -> str | None:
         """The text of an item."""
@@ -94,17 +103,41 @@ class Texts:
         return "\n\n".join(f"{title}: {text}" for title, text in said) or None
 
     def said(self, item: str, system: str, rater: str = "") -> list[dict[str, Any]]:
-        """What each rater (or one) replied, and what was read of it; one entry a rater and run."""
-        rows = self.replies.filter(pl.col("item") == item, pl.col("system") == system)
-        rows = rows.filter(pl.col("rater") == rater) if rater else rows
+        """What each rater (or one) replied, and what was read of it; one entry a rater and run.
+
+        A rater whose scores a file holds has no reply, and maybe reasons.
+        """
+        here = (pl.col("item") == item) & (pl.col("system") == system)
+        here = here & (pl.col("rater") == rater) if rater else here
+        rows, beside = self.replies.filter(here), self.reasons.filter(here)
         runs = rows.partition_by("rater", "run", maintain_order=True)
-        return [self._run(run) for run in runs]
+        said = [self._run(run) for run in runs]
+        for (who, run), reasons in beside.group_by("rater", "run", maintain_order=True):
+            given = [
+                (name or "", text) for name, text in reasons.select("attribute", "text").rows()
+            ]
+            said.append(
+                {"rater": who, "run": run, "status": None, "shown": [], "steps": [],
+                 "reasons": given, "flags": []}
+            )  # fmt: skip
+        return said
 
     def reply(self, item: str, system: str, rater: str) -> str | None:
-        """What a rater said of a response in its first run; several steps one after another."""
+        """What a rater said of a response in its first run; several steps, or reasons, one after
+        another.
+        """
         rows = self.replies.filter(
             pl.col("item") == item, pl.col("system") == system, pl.col("rater") == rater
         )
+        if rows.is_empty():
+            rows = self.reasons.filter(
+                pl.col("item") == item, pl.col("system") == system, pl.col("rater") == rater
+            ).with_columns(
+                pl.when(pl.col("attribute").is_null())
+                .then("text")
+                .otherwise(pl.format("{}: {}", "attribute", "text"))
+                .alias("text")
+            )
         said = rows.filter(pl.col("run") == pl.col("run").min())["text"].drop_nulls()
         return "\n\n".join(said) or None
 
@@ -134,14 +167,16 @@ class Texts:
     def hits(self, words: str, judge: str) -> tuple[pl.Series, pl.DataFrame]:
         """Items whose text holds the words, and the responses that do or whose reply does."""
         sought = pl.col("text").str.contains(f"(?i){re.escape(words)}")
-        own = self.replies.filter(pl.col("rater") == judge, sought)
-        both = [frame.select("item", "system") for frame in (self.responses.filter(sought), own)]
+        own = [
+            frame.filter(pl.col("rater") == judge, sought) for frame in (self.replies, self.reasons)
+        ]
+        both = [frame.select("item", "system") for frame in (self.responses.filter(sought), *own)]
         return self.items.filter(sought)["item"], pl.concat(both).unique()
 
 
 def _of_files(examination: Examination) -> Texts:
     none = Texts.none()
-    items, responses, replies = none.items, none.responses, none.replies
+    items, replies = none.items, none.replies
     if examination.items is not None:
         items = examination.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
     if examination.replies is not None:
@@ -151,15 +186,19 @@ def _of_files(examination: Examination) -> Texts:
             pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
             pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
         )  # fmt: skip
-    if examination.responses is not None:
-        named = pl.col("system").cast(pl.String).fill_null("")
-        responses = examination.responses.with_columns(named).select(
-            pl.col(name).cast(kind) for name, kind in _RESPONSES.items()
-        )
-    return Texts(items, responses, replies.sort("run"))
+    responses = _named(examination.responses, _RESPONSES)
+    return Texts(items, responses, replies.sort("run"), _named(examination.reasons, _REASONS))
 
 
-def _of_session(folder: Path) -> Texts:
+def _named(frame: pl.DataFrame | None, kinds: Mapping[str, Any]) -> pl.DataFrame:
+    """A frame of texts in its columns; a response without a system has an empty one."""
+    if frame is None:
+        return pl.DataFrame(schema=kinds)
+    named = frame.with_columns(pl.col("system").cast(pl.String).fill_null(""))
+    return named.select(pl.col(name).cast(kind) for name, kind in kinds.items())
+
+
+def _of_session(folder: Path, reasons: pl.DataFrame | None) -> Texts:
     from voirdire import store  # noqa: PLC0415 - loads the store
     from voirdire.store.frames import session_items  # noqa: PLC0415 - the same
 
@@ -178,7 +217,7 @@ def _of_session(folder: Path) -> Texts:
     )
     return Texts(
         pl.DataFrame(items, schema=_ITEMS, orient="row"), responses.drop_nulls("text"), replies,
-        folder,
+        _named(reasons, _REASONS), folder,
     )  # fmt: skip
 
 

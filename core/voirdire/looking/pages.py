@@ -389,8 +389,10 @@ def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
     several = len(one["steps"]) > 1
     run = f", run {one['run']}" if one["run"] and one["run"] > 1 else ""
     where = " in the source beside" if one.get("beside") else ""
+    who = name_of(one["rater"])
+    title = f"Reply of {who}" if one["steps"] else f"What {who} said"
     return {
-        "title": f"Reply of {name_of(one['rater'])}{run}{where}", "own": one["rater"] == pair.judge,
+        "title": f"{title}{run}{where}", "own": one["rater"] == pair.judge,
         "status": one["status"] or "ok", "read": "", "flags": ", ".join(one["flags"]),
         "steps": [
             {"title": f"Step {at}" if several else "", "notes": step["notes"] or "",
@@ -398,7 +400,7 @@ def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
             for at, step in enumerate(one["steps"], start=1)
         ],
         "shown": [{"title": title, **cut(text)} for title, text in one["shown"]],
-        "reasons": [(name_of(title), cut(text)["text"]) for title, text in one["reasons"]],
+        "reasons": [{"title": name_of(title), **cut(text)} for title, text in one["reasons"]],
     }  # fmt: skip
 
 

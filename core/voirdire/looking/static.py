@@ -83,6 +83,11 @@ def _row(material: Material, pair: Pair, row: dict[str, Any]) -> dict[str, Any]:
     parts = [("Item", texts.item(row["item"])), *texts.answers(row["item"], row["system"])]
     for run in texts.said(row["item"], row["system"], pair.judge):
         parts += [(f"Reply of {pages.name_of(pair.judge)}", step["text"]) for step in run["steps"]]
+        if not run["steps"]:  # of replies the reasons stand in them
+            parts += [
+                (f"What {pages.name_of(pair.judge)} said" + (f" of {name}" if name else ""), text)
+                for name, text in run["reasons"]
+            ]
     return {
         "item": pages.name_of(row["item"]), "system": pages.name_of(row["system"]),
         "human": pages.plain(row["human"]), "score": pages.plain(row["score"]),

@@ -44,7 +44,8 @@ class Source(Part):
     that is no score. `ignore` names columns that play no part, and
     `assume` accepts the likelier reading where a column has two (a serious finding says which).
 
-    `context` is the column of the items' texts, `response` that of the texts that were judged.
+    `context` is the column of the items' texts, `response` that of the texts that were judged,
+    `reason` that of what a rater said beside a score.
 
     `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
     the item came to be labelled (random, chosen, unknown) and with what probability, by whom, when.
@@ -64,6 +65,7 @@ class Source(Part):
     system: str | None = None
     context: str | None = None
     response: str | None = None
+    reason: str | None = None
     score: str | None = None
     attribute: str | None = None
     status: str | None = None

@@ -15,6 +15,7 @@ from voirdire.tables._shape import status_of as status_of
 from voirdire.tables._tables import FACTS as FACTS
 from voirdire.tables._tables import RATERS as RATERS
 from voirdire.tables._tables import RATINGS as RATINGS
+from voirdire.tables._tables import REASONS as REASONS
 from voirdire.tables._tables import RESPONSES as RESPONSES
 from voirdire.tables._tables import STATUS as STATUS
 from voirdire.tables._tables import Tables as Tables

@@ -238,6 +238,7 @@ def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTab
 #: Keys of a source that name one of its columns.
 _COLUMNS = frozenset(
     (
+        "reason",
         "item",
         "system",
         "rater",
@@ -437,6 +438,7 @@ def _declared(each: _Looked) -> dict[str, Any]:
         "system": how.system,
         "context": how.context,
         "response": how.response,
+        "reason": source.reason or next((c for c, who in how.reasons.items() if not who), None),
         "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
         "attribute": how.attribute,
         "run": how.run,
@@ -477,6 +479,7 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
         ("systems", how.system),
         ("texts of items", how.context),
         ("texts that were judged", how.response),
+        *(("what raters said", column) for column in how.reasons),
     )
     more = "".join(
         f"; {what}: those in column {column!r}" for what, column in shown if column is not None

@@ -76,6 +76,7 @@ def join(
         contexts=contexts,
         rated=rated,
         responses=_responses(parts),
+        reasons=pl.concat([part.reasons for part in parts]),
         findings=(
             *(note for part in parts for note in part.findings),
             *left_out,

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire.errors import TableError, check_columns, listed, no_column
-from voirdire.tables._names import SYNONYMS, find, is_id, measures, said_aloud, sums_up
+from voirdire.tables._names import (
+    SYNONYMS,
+    find,
+    is_id,
+    measures,
+    plain_word,
+    said_aloud,
+    sums_up,
+)
 from voirdire.tables._numbers import is_numeric, to_scores
+from voirdire.tables._people import kind_of
 from voirdire.tables._questions import attribute_column, is_counter, item_column
 from voirdire.tables._status import YES_NO, ask_about_status, speaks_of_status
 from voirdire.tables._tables import FACTS, shortened
@@ -31,7 +40,7 @@ LARGEST = 1000
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Parts that one column plays, and those of them that a source may name beside item and rater.
 _PARTS = ("item", "system", "rater", "run", "attribute", "context", "rank", "status")
-_NAMED = ("context", "response", "attribute", "status", "run", *FACTS)
+_NAMED = ("context", "response", "reason", "attribute", "status", "run", *FACTS)
 #: Between rater and attribute in a header such as ``human_Empathy``.
 SEPARATORS = ("_", ":", ".", " ", "-", "/")
 
@@ -48,6 +57,8 @@ class Plan:
     values : mapping
         Value column -> what it stands for: a system (`replies`), an attribute (`scores`, `grid`)
         or a rater (`raters`); for `long` the score column -> "".
+    reasons : mapping
+        Column of what raters said beside their scores -> the rater, or "" for that of the row.
     raters : mapping
         Value column -> rater, for `grid` and where a column names the system of `replies`.
     facts : mapping
@@ -70,6 +81,7 @@ class Plan:
     facts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     raters: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -128,11 +140,8 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     if kind in ("raters", "grid") or raters:
         # A row is of several raters: whose rating its status speaks of is not said.
         roles = {**roles, "status": source.status}
-    if any(values.values()) and kind == "replies":
-        # A row holds what was said of several systems: whose response its text is is not said.
-        roles = {**roles, "response": source.response}
-    elif source.response is None and _differs_by_rater(raw, roles):
-        roles = {**roles, "response": None}
+    response, reasons = _texts(raw, source, kind, roles, values, raters)
+    roles = {**roles, "response": response, "reason": None}
     named = source.rater if source.rater and roles["rater"] is None else None
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long" and not _declared(source, "score"):
@@ -152,6 +161,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         facts={name: column for name in FACTS if (column := roles[name]) is not None},
         values=values,
         raters=raters,
+        reasons=reasons,
         findings=(*said_aloud(raw.name, spoken), *rated),
     )
 
@@ -224,25 +234,27 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
     roles = _plausible(raw, source, roles)
-    if "response" not in roles:
-        roles["response"] = _response_column(raw, source, roles, columns)
+    for part in ("response", "reason"):
+        if part not in roles:
+            roles[part] = _text_column(raw, source, part, roles, columns)
     return roles
 
 
-def _response_column(
+def _text_column(
     raw: RawTable,
     source: Source,
+    part: str,
     roles: Mapping[str, str | None],
     columns: Sequence[str],
 ) -> str | None:
-    """The column of the texts that were judged, by its name and by what stands in it.
+    """The column of texts that play a part, by its name and by what stands in it.
 
     Numbers and words that are scores are none, nor are a judge's replies with scores in them, nor
     the words of a column that the source has scores in.
     """
     free = [column for column in columns if column not in roles.values()]
-    called = [column for column in free if find("response", [column], None, raw.name)]
-    found = find("response", [c for c in called if _holds_texts(raw, c)], None, raw.name)
+    called = [column for column in free if find(part, [column], None, raw.name)]
+    found = find(part, [c for c in called if _holds_texts(raw, c)], None, raw.name)
     of_scores = source.layout in ("long", "raters-by-items") or source.score is not None
     if found is None or (
         of_scores and found == find("score", raw.frame.columns, source.score, raw.name)
@@ -274,6 +286,59 @@ def _differs_by_rater(raw: RawTable, roles: Mapping[str, str | None]) -> bool:
     several = told.group_by(keys).agg(pl.col("rater", "text").n_unique())
     several = several.filter(pl.col("rater") > 1)
     return 2 * several.filter(pl.col("text") > 1).height > several.height
+
+
+def _texts(
+    raw: RawTable,
+    source: Source,
+    kind: Kind,
+    roles: Mapping[str, str | None],
+    values: Mapping[str, str],
+    raters: Mapping[str, str],
+) -> tuple[str | None, dict[str, str]]:
+    """The column of the texts that were judged, and those of what raters said beside scores."""
+    response, reason = roles["response"], roles["reason"]
+    if any(values.values()) and kind == "replies":
+        # A row holds what was said of several systems: whose response its text is is not said.
+        response = source.response
+    elif source.response is None and _differs_by_rater(raw, roles):
+        response, reason = None, reason or response
+    if kind in ("raters", "grid"):
+        rating = {raters.get(column, meaning) for column, meaning in values.items()}
+        return response, _reasons(raw, source, {**roles, "reason": reason}, rating)
+    return response, {} if reason is None or kind == "replies" else {reason: ""}
+
+
+def _reasons(
+    raw: RawTable, source: Source, roles: Mapping[str, str | None], rating: set[str]
+) -> dict[str, str]:
+    """The columns of what raters of a row said -> the rater.
+
+    They are called ``judge_reason``, or the only judge's reasons stand under a plain word.
+
+    Raises
+    ------
+    TableError
+        A column is declared, and several raters may have said what stands there.
+    """
+    column = roles["reason"]
+    free = [c for c in raw.frame.columns if c not in roles.values()]
+    called = {
+        c: rater
+        for c in free
+        for rater in rating
+        if plain_word(_beside(c, rater)) in SYNONYMS["reason"] and _holds_texts(raw, c)
+    }
+    judges = [name for name in rating if kind_of(name) != "human"]
+    if column is not None and len(judges) == 1 and judges[0] not in called.values():
+        return {**called, column: judges[0]}
+    if source.reason is not None:
+        raise TableError(
+            f"{raw.name}: whose reasons stand in {column!r} is not said: a row is of the raters "
+            f"{listed(sorted(rating))}; call each column by its rater, such as "
+            f"{f'{min(rating)}_reason'!r}"
+        )
+    return called
 
 
 def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
@@ -519,7 +584,7 @@ def _beside(column: str, rater: str) -> str:
 def unread_columns(raw: RawTable, how: Plan) -> list[str]:
     """Columns that play no part."""
     parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
-    played = {*parts, how.response, how.status, *how.values, *how.facts.values()}
+    played = {*parts, how.response, *how.reasons, how.status, *how.values, *how.facts.values()}
     return [column for column in raw.frame.columns if column not in played]
 
 

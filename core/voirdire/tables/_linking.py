@@ -205,8 +205,18 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
         ratings=ratings,
         contexts=CONTEXTS.to_frame(),
         responses=RESPONSES.to_frame(),
+        reasons=_reasons(part.reasons, meets, rated),
         findings=(*part.findings, *notes),
     )
+
+
+def _reasons(reasons: pl.DataFrame, meets: dict[str, str | None], rated: Rated) -> pl.DataFrame:
+    """What people said beside their labels, under the items that they speak of."""
+    item = pl.col("item").replace_strict(meets, default=None, return_dtype=pl.String)
+    found = reasons.with_columns(item.alias("item")).drop_nulls("item")
+    if len(rated.systems) != 1:
+        return found
+    return found.with_columns(pl.col("system").fill_null(rated.systems[0]))
 
 
 def _assumed(name: str, attributes: Sequence[str]) -> Finding:

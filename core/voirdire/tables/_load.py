@@ -227,8 +227,9 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
         notes = (*notes, *remarks)
     wide = how.raters_are_columns and how.kind != "replies"
     return Part(
-        ratings, replies, found.contexts, notes, found.problems, wide, responses=found.responses
-    )
+        ratings, replies, found.contexts, notes, found.problems, wide,
+        responses=found.responses, reasons=found.reasons,
+    )  # fmt: skip
 
 
 def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:

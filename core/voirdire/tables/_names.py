@@ -59,6 +59,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "generatedanswer", "output", "outputtext", "modeloutput", "systemoutput", "completion",
         "generation", "generatedtext",
     ),
+    "reason": (
+        "reason", "reasons", "reasoning", "rationale", "explanation", "justification", "critique",
+    ),
 }  # fmt: skip
 
 _MTURK = re.compile(r"^(?:Input|Answer)\.")
@@ -106,9 +109,9 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
 def is_usual(column: str) -> bool:
     """Whether a column's name is a usual word for a part of a table (`item`, `run`, ...).
 
-    One for responses is none here: numbers under `output` may be a rater's scores.
+    One for texts that are shown is none here: numbers under `output` may be a rater's scores.
     """
-    parts = (words for part, words in SYNONYMS.items() if part != "response")
+    parts = (words for part, words in SYNONYMS.items() if part not in ("response", "reason"))
     return any(plain_word(column) in words for words in parts)
 
 

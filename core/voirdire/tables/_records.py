@@ -20,6 +20,7 @@ from voirdire.tables._tables import (
     FACTS,
     ORIGIN,
     PLACES,
+    REASONS,
     RESPONSES,
     and_more,
     finding,
@@ -63,6 +64,7 @@ class Records:
     frame: pl.DataFrame
     contexts: pl.DataFrame
     responses: pl.DataFrame
+    reasons: pl.DataFrame
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
 
@@ -97,9 +99,10 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
     notes = (*notes, *withdrawn)
     contexts = _contexts(raw, plan, frame)
     responses = _responses(plan, frame)
-    frame = frame.drop("#text", "#response", strict=False)
+    reasons = _reasons(plan, frame)
+    frame = frame.drop("#text", "#response", *(f"#{c}" for c in plan.reasons), strict=False)
     frame, repeated, problems = _once(raw, plan, frame)
-    return Records(frame, contexts, responses, (*notes, *repeated), problems)
+    return Records(frame, contexts, responses, reasons, (*notes, *repeated), problems)
 
 
 def _names(raw: RawTable, column: str | None, part: str, otherwise: str | None = None) -> pl.Series:
@@ -136,7 +139,7 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
 
 def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
     pairs = (("#text", plan.context), ("#response", plan.response), ("#rank", plan.rank),
-             ("#status", plan.status))  # fmt: skip
+             ("#status", plan.status), *((f"#{c}", c) for c in plan.reasons))  # fmt: skip
     found = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
     return [*found, *(_fact(raw, name, column) for name, column in plan.facts.items())]
 
@@ -297,6 +300,24 @@ def _responses(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     given = frame.select("item", "system", "run", text=text).cast(RESPONSES)
     given = given.filter(pl.col("text").str.strip_chars() != "").sort("run", maintain_order=True)
     return given.unique(["item", "system", "text"], keep="first", maintain_order=True)
+
+
+def _reasons(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+    """What raters said beside their scores; a blank is nothing."""
+    several = plan.attribute is not None and plan.kind == "long"
+    blocks = [
+        frame.select(
+            "item",
+            "system",
+            pl.lit(rater).alias("rater") if rater else pl.col("rater"),
+            "run",
+            (pl.col("attribute") if several else pl.lit(None)).alias("attribute"),
+            pl.col(f"#{column}").cast(pl.String).alias("text"),
+        ).cast(REASONS)
+        for column, rater in plan.reasons.items()
+    ]
+    given = pl.concat([REASONS.to_frame(), *blocks])
+    return given.filter(pl.col("text").str.strip_chars() != "").unique(maintain_order=True)
 
 
 def _once(

@@ -69,6 +69,17 @@ REPLIES = pl.Schema(
 RESPONSES = pl.Schema(
     {"item": pl.String(), "system": pl.String(), "run": pl.Int32(), "text": pl.String()}
 )
+#: What a rater said beside its scores; `attribute` is null where it speaks of all of them.
+REASONS = pl.Schema(
+    {
+        "item": pl.String(),
+        "system": pl.String(),
+        "rater": pl.String(),
+        "run": pl.Int32(),
+        "attribute": pl.String(),
+        "text": pl.String(),
+    }
+)
 CONTEXTS = pl.Schema(
     {"table": pl.String(), "row": pl.Int64(), "item": pl.String(), "text": pl.String()}
 )
@@ -101,6 +112,8 @@ class Tables:
     responses : DataFrame
         The texts that were judged, where the files hold them: ``item, system, run, text``, each
         text of a response once, with the first run in which it stands.
+    reasons : DataFrame
+        What raters said beside their scores: ``item, system, rater, run, attribute, text``.
     rated : DataFrame
         Who rated what: the distinct ``rater, item, system`` of `ratings`.
     findings : tuple of Finding
@@ -118,6 +131,7 @@ class Tables:
     contexts: pl.DataFrame
     rated: pl.DataFrame
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
+    reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     findings: tuple[Finding, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
     labels: Tables | None = None
@@ -142,6 +156,7 @@ class Part:
     items: pl.DataFrame | None = None
     raters: pl.DataFrame | None = None
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
+    reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
 
 
 def finding(

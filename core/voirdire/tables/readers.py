@@ -17,12 +17,15 @@ from voirdire.errors import (
     listed,
     not_one_of,
 )
+from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import (
     CONTEXTS,
     RATERS,
     RATINGS,
+    REASONS,
     REPLIES,
+    RESPONSES,
     STATUS,
     Part,
     finding,
@@ -75,6 +78,10 @@ class Reading:
         What is odd, and every row that was not used, with the reason.
     scale : Scale or None
         The scale of all its attributes, where the format says so.
+    responses : DataFrame
+        What the systems answered, where the file shows it: ``item, system, run, text``.
+    reasons : DataFrame
+        What raters said beside their scores: ``item, system, rater, run, attribute, text``.
     preferences : DataFrame or None
         Comparisons of two responses with the columns of `PREFERENCES`, for a file that holds these
         and no ratings.
@@ -90,6 +97,8 @@ class Reading:
     scale: Scale | None = None
     preferences: pl.DataFrame | None = None
     some: bool = False
+    responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
+    reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
 
     def part(self, name: str, scale: Scale) -> Part:
         """The reading as a part of a study's tables; scores off the scale get that status."""
@@ -113,6 +122,8 @@ class Reading:
             self.findings,
             items=self.items,
             raters=self.raters,
+            responses=self.responses,
+            reasons=self.reasons,
         )
 
 
@@ -191,6 +202,8 @@ class ReadingBuilder:
     given: list[Given] = field(default_factory=list)
     labelled: list[Labelled] = field(default_factory=list)
     compared: list[tuple[object, ...]] = field(default_factory=list)
+    answers: dict[tuple[str, str | None, str], int] = field(default_factory=dict)
+    said: list[tuple[object, ...]] = field(default_factory=list)
     items: dict[str, dict[str, str | None]] = field(default_factory=dict)
     raters: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     unused: dict[str, list[str]] = field(default_factory=dict)
@@ -209,9 +222,51 @@ class ReadingBuilder:
                 known.setdefault(key, str(value))
         return name
 
+    def shown(
+        self, item: object, fields: Mapping[str, object], facts: Mapping[str, object] | None = None
+    ) -> str:
+        """Make an item known by the fields that raters were shown; gives its id.
+
+        The field with a usual name for a response is what was judged, and the longest of the
+        others is the item's text.
+
+        >>> rows = ReadingBuilder("notes", "notes.json")
+        >>> rows.shown(1, {"question": "When?", "answer": "At nine, every day."})
+        '1'
+        >>> rows.items["1"]["text"], list(rows.answers)
+        ('When?', [('1', None, 'At nine, every day.')])
+        """
+        texts = {key: value for key, value in fields.items() if isinstance(value, str)}
+        answer = find("response", [key for key, value in texts.items() if value.strip()], None, "")
+        others = [value for key, value in texts.items() if key != answer]
+        text = max(others, key=len, default=texts.get(answer or ""))
+        name = self.item(item, text, {**(facts or {}), **fields})
+        if others and answer is not None:
+            self.respond(name, texts[answer])
+        return name
+
     def rater(self, name: str, kind: str = "judge", model: str | None = None) -> None:
         """Say what a rater is; one of which nothing is said is a judge."""
         self.raters[name] = (kind, model)
+
+    def respond(self, item: object, text: object, system: str | None = None, run: int = 1) -> None:
+        """Keep what a system answered; what is no text, or a blank one, is nothing."""
+        if isinstance(text, str) and text.strip():
+            self.answers.setdefault((self.item(item), system, text), run)
+
+    def explain(
+        self,
+        item: object,
+        rater: str,
+        attribute: str | None,
+        text: object,
+        *,
+        system: str | None = None,
+        run: int = 1,
+    ) -> None:
+        """Keep what a rater said beside a score; what is no text, or a blank one, is nothing."""
+        if isinstance(text, str) and text.strip():
+            self.said.append((self.item(item), system, rater, run, attribute, text))
 
     def rate(
         self,
@@ -320,7 +375,10 @@ class ReadingBuilder:
         )
         ratings = self._once(ratings)
         findings = (self._read_as(ratings), *self._left_out(), *self.notes)
-        return Reading(self.format, ratings, self._items(), self._raters(ratings), findings, scale)
+        return Reading(
+            self.format, ratings, self._items(), self._raters(ratings), findings, scale,
+            responses=self._responses(), reasons=self._reasons(),
+        )  # fmt: skip
 
     def preferences(self) -> Reading:
         """The comparisons as a `Reading` without ratings.
@@ -336,7 +394,10 @@ class ReadingBuilder:
         raters = self._raters(table)
         findings = (*self._left_out(), *self.notes)
         none = RATINGS.to_frame()
-        return Reading(self.format, none, self._items(), raters, findings, preferences=table)
+        return Reading(
+            self.format, none, self._items(), raters, findings, preferences=table,
+            responses=self._responses(),
+        )  # fmt: skip
 
     def _settle_labels(self) -> None:
         """Labels as ratings, now that all that was ever chosen is known."""
@@ -460,6 +521,15 @@ class ReadingBuilder:
         columns = {key: [facts.get(key) for facts in self.items.values()] for key in keys}
         schema = dict.fromkeys(("item", *keys), pl.String())
         return pl.DataFrame({"item": list(self.items), **columns}, schema=schema)
+
+    def _responses(self) -> pl.DataFrame:
+        rows = [(item, system, run, text) for (item, system, text), run in self.answers.items()]
+        return pl.DataFrame(rows, schema=dict(RESPONSES), orient="row")
+
+    def _reasons(self) -> pl.DataFrame:
+        return pl.DataFrame(self.said, schema=dict(REASONS), orient="row").unique(
+            maintain_order=True
+        )
 
     def _raters(self, ratings: pl.DataFrame) -> pl.DataFrame:
         present = set(ratings["rater"].unique())

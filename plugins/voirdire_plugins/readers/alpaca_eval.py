@@ -43,4 +43,6 @@ class Reader:
             rows.rater(judge, model=judge)
             first, second = str(one.get("generator_1")), str(one.get("generator_2"))
             rows.prefer(text, judge, first, second, score, text=text)
+            for name, key in ((first, "output_1"), (second, "output_2")):
+                rows.respond(text, one.get(key), name)
         return rows.preferences()

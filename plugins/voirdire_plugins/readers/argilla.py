@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import facts_of, has, longest, objects, part, records_of
+from voirdire_plugins.readers.files import facts_of, has, objects, part, records_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ class Reader:
         for place, record in records_of(path):
             fields, metadata = facts_of(record.get("fields")), facts_of(record.get("metadata"))
             named = record.get("id") or record.get("external_id") or record.get("_server_id")
-            item = rows.item(named or place, longest(fields), {**metadata, **fields})
+            item = rows.shown(named or place, facts_of(fields), metadata)
             _responses(rows, item, record.get("responses"), place)
             _suggestions(rows, item, record.get("suggestions"))
             open_ += record.get("status") == "pending" and bool(record.get("responses"))

@@ -44,7 +44,9 @@ class Reader:
         unique = len(set(names)) == len(names) and None not in names
         for at, case in enumerate(cases, 1):
             item = rows.item(case["name"] if unique else _order(case, at), _text(case))
-            _metrics(rows, case, item, system if isinstance(system, str) else None, at)
+            named = system if isinstance(system, str) else None
+            rows.respond(item, case.get("actualOutput"), named)
+            _metrics(rows, case, item, named, at)
         return rows.reading(Scale(0, 1, 0))
 
 
@@ -69,12 +71,13 @@ def _metrics(
         model = metric.get("evaluationModel")
         rater = str(model) if model else NAME
         rows.rater(rater, model=str(model) if model else None)
-        failed = metric.get("error") is not None
+        name, failed = str(metric.get("name") or "metric"), metric.get("error") is not None
         rows.rate(
             item,
             rater,
-            str(metric.get("name") or "metric"),
+            name,
             None if failed else metric.get("score"),
             system=system,
             status="failed" if failed else "blank",
         )
+        rows.explain(item, rater, name, metric.get("reason"), system=system)

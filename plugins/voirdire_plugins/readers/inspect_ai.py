@@ -82,6 +82,7 @@ def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -
     item = rows.item(name, _text(sample.get("input")), facts_of(sample.get("metadata")))
     epoch = sample.get("epoch")
     run = epoch if isinstance(epoch, int) and epoch > 0 else 1
+    rows.respond(item, _completion(sample), model, run)
     scores = sample.get("scores")
     if not isinstance(scores, dict) or not scores:
         why = "it ended in an error" if sample.get("error") else "it was not scored"
@@ -90,12 +91,14 @@ def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -
     for scorer, score in scores.items():
         edits = objects(part(score, "history"))
         first = edits[0] if edits else score
-        _score(rows, item, scorer, part(first, "value"), model, run)
+        why = part(first, "explanation")
+        _score(rows, item, scorer, part(first, "value"), model, run, reason=why)
         people = [edit for edit in edits[1:] if part(edit, "value") != "UNCHANGED"]
         for edit in people:
             who = str(part(edit, "provenance", "author") or "by hand")
             rows.rater(who, "human")
-            _score(rows, item, who, edit.get("value"), model, run, base=scorer)
+            why = part(edit, "provenance", "reason")
+            _score(rows, item, who, edit.get("value"), model, run, base=scorer, reason=why)
 
 
 def _score(
@@ -106,8 +109,10 @@ def _score(
     model: str,
     run: int,
     base: str = "",
+    reason: object = None,
 ) -> None:
     """One value, or one a key: these are attributes."""
+    rows.explain(item, rater, None, reason, system=model, run=run)
     if isinstance(value, dict):
         for key, one in value.items():
             _add(rows, item, rater, str(key), one, model, run)
@@ -118,7 +123,13 @@ def _score(
 
 
 def _add(
-    rows: ReadingBuilder, item: str, rater: str, attribute: str, value: Any, model: str, run: int
+    rows: ReadingBuilder,
+    item: str,
+    rater: str,
+    attribute: str,
+    value: Any,
+    model: str,
+    run: int,
 ) -> None:
     status: Status = "blank"
     if isinstance(value, str):
@@ -128,16 +139,27 @@ def _add(
     rows.rate(item, rater, attribute, value, system=model, run=run, status=status)
 
 
+def _completion(sample: dict[str, Any]) -> object:
+    """What the model answered at last: older logs have it in the message of its first choice."""
+    output = sample.get("output")
+    first = part(output, "choices", 0, "message", "content")
+    return part(output, "completion") or _joined(first)
+
+
+def _joined(content: Any) -> str | None:
+    """The content of a message: a text, or the texts among its parts."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else None
+    texts = [one.get("text") for one in objects(content) if one.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 def _text(given: Any) -> str | None:
     """The input, or the last message of a user in it."""
     if isinstance(given, str):
         return given
     said = [one.get("content") for one in objects(given) if one.get("role") == "user"]
-    last = said[-1] if said else None
-    if isinstance(last, list):
-        texts = [one.get("text") for one in objects(last) if one.get("type") == "text"]
-        last = "\n".join(text for text in texts if isinstance(text, str))
-    return last if isinstance(last, str) else None
+    return _joined(said[-1]) if said else None
 
 
 def _archive(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:

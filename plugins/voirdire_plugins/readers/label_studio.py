@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, longest, objects, part
+from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ _COMPARED = "it says which of two is preferred (pairwise), which is no rating of
 
 def _task(rows: ReadingBuilder, task: dict[str, Any], at: int) -> None:
     data = task.get("data")
-    item = rows.item(task.get("id", at), longest(data), facts_of(data))
+    item = rows.shown(task.get("id", at), facts_of(data))
     annotations = objects(task.get("annotations", task.get("completions")))
     for one in annotations:
         where = f"task {item}, annotation {one.get('id')}"
@@ -168,7 +168,7 @@ def _read_small(found: Sequence[dict[str, Any]], rows: ReadingBuilder) -> None:
     )
     for at, one in enumerate(found, 1):
         shown = {name: one[name] for name in data if name in one}
-        item = rows.item(one.get("id", at), longest(shown), facts_of(shown))
+        item = rows.shown(one.get("id", at), shown)
         who = _annotator({"completed_by": _whole(one.get("annotator"))})
         rows.rater(who, "human")
         for name in results:

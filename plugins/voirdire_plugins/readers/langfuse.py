@@ -73,6 +73,7 @@ def _subject(one: dict[str, Any]) -> tuple[str | None, str | None]:
 
 def _score(rows: ReadingBuilder, item: str, one: dict[str, Any]) -> None:
     name, rater = str(one.get("name") or "score"), _rater(rows, one)
+    rows.explain(item, rater, name, one.get("comment"))
     if one.get("dataType") == "CATEGORICAL":
         rows.label(item, rater, name, [str(one.get("stringValue") or one.get("value"))])
         return

@@ -24,8 +24,8 @@ NAME = "langsmith"
 _RUN = frozenset(("id", "run_type", "trace_id"))
 _FEEDBACK = frozenset(("run_id", "key", "score", "feedback_source"))
 #: What is read of one; the bulk export holds objects as JSON texts.
-_COLUMNS = ("id", "session_id", "reference_example_id", "inputs", "feedback_stats")
-_OF_FEEDBACK = ("run_id", "key", "score", "value", "feedback_source")
+_COLUMNS = ("id", "session_id", "reference_example_id", "inputs", "outputs", "feedback_stats")
+_OF_FEEDBACK = ("run_id", "key", "score", "value", "comment", "feedback_source")
 
 
 class Reader:
@@ -71,6 +71,7 @@ def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
     rater = f"annotator {who}" if who else f"{NAME} {kind}"
     rows.rater(rater, "human" if person else "judge")
     item = str(one.get("run_id"))
+    rows.explain(item, rater, str(one["key"]), one.get("comment"))
     if isinstance(score, bool | int | float):
         rows.rate(item, rater, str(one["key"]), score)
     elif isinstance(value, str):
@@ -92,6 +93,8 @@ def _run(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
         {"run_id": one.get("id")},
     )
     system = one.get("session_id")
+    answer = longest(one.get("outputs"))
+    rows.respond(item, answer, str(system) if system else None)
     for key, stat in stats.items():
         score = part(stat, "avg")
         if part(stat, "n") == 1 and isinstance(score, int | float):

@@ -50,6 +50,8 @@ def _line(rows: ReadingBuilder, line: dict[str, Any], system: str | None, place:
     filtered = line.get("filter")
     rater = NAME if filtered in (None, "none") else f"{NAME} {filtered}"
     item = rows.item(line["doc_id"], _text(line))
+    # What the model wrote; of a choice among continuations these are likelihoods.
+    rows.respond(item, part(line, "resps", 0, 0), system)
     listed = line.get("metrics")
     names = listed if isinstance(listed, list) else [key for key in line if key not in _OTHER]
     used = False

@@ -60,10 +60,11 @@ def _judge(rows: ReadingBuilder, line: dict[str, Any]) -> str:
 
 
 def _single(rows: ReadingBuilder, line: dict[str, Any], item: str) -> None:
-    score = line["score"]
+    score, judge = line["score"], _judge(rows, line)
+    rows.explain(item, judge, "score", line.get("judgment"), system=str(line.get("model")))
     rows.rate(
         item,
-        _judge(rows, line),
+        judge,
         "score",
         None if score == _UNREAD else score,
         system=str(line.get("model")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,7 @@ def _read_json(found: Any, rows: ReadingBuilder) -> None:
             one.get("testIdx", at), longest(one.get("vars")), facts_of(one.get("vars"))
         )
         seen[item, system] += 1
+        rows.respond(item, _said(part(one, "response", "output")), system, seen[item, system])
         _output(rows, one, item, system, seen[item, system], f"result {at}")
 
 
@@ -80,9 +82,12 @@ def _output(
     graded = [p for p in parts if part(p, "assertion", "type") != BY_HAND]
     for number, grade in enumerate(graded, 1):
         attribute = _attribute(grade, number)
-        rows.rate(item, _rater(rows, grade), attribute, grade.get("score"), system=system, run=run)
+        rater, reason = _rater(rows, grade), grade.get("reason")
+        rows.rate(item, rater, attribute, grade.get("score"), system=system, run=run)
+        rows.explain(item, rater, attribute, reason, system=system, run=run)
     for grade in by_hand:
         rows.rater("by hand", "human")
+        rows.explain(item, "by hand", None, grade.get("comment"), system=system, run=run)
         for name in (_PASS, _SCORE):
             rows.rate(item, "by hand", name, grade.get(name), system=system, run=run)
     if not by_hand:
@@ -92,6 +97,11 @@ def _output(
         passed, score = _together(graded)
         rows.rate(item, NAME, _PASS, passed, system=system, run=run)
         rows.rate(item, NAME, _SCORE, score, system=system, run=run)
+
+
+def _said(output: object) -> str | None:
+    """An output as a text; one that is an object as JSON."""
+    return output if output is None or isinstance(output, str) else json.dumps(output, indent=1)
 
 
 def _together(graded: list[dict[str, Any]]) -> tuple[bool, float | None]:
@@ -164,7 +174,9 @@ def _csv_output(
     if "Manual result" in block.get("Grader Reason", ""):
         rows.leave_out("it was rated by hand, and a CSV does not keep the other grades", place)
         return
+    rows.respond(item, line[start - 1], system)
     rows.rate(item, NAME, _PASS, block["Status"] == "PASS", system=system)
+    rows.explain(item, NAME, None, block.get("Grader Reason"), system=system)
     rows.rate(item, NAME, _SCORE, block.get("Score"), system=system)
     for name, cell in block.items():
         if name.startswith("Metric: "):

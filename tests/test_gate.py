@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 import pytest
 from gate_simulation import KEY, attributed, false_alarms, locked, look, looked, power, shifted
+from machine import second
 from simulated_sessions import session_of, study_of
-from test_verdict_speed import second
 
 from voirdire.errors import InputError
 from voirdire.examining.changing import (

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from machine import second
+
 import voirdire
 
 ROOT = Path(__file__).parent.parent
@@ -108,7 +110,8 @@ def test_help_answers_at_once():
         times.append(processor_seconds() - start)
     assert "examine" in done.stdout
     assert "Exit codes" in done.stdout
-    assert min(times) < 0.6  # of the processor: other work on the machine does not count
+    # Of the processor, in this machine's own measure: a busy one is slower at everything.
+    assert min(times) < 0.6 * second(), times
 
 
 def test_visible_names_are_those_of_all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from machine import second
 
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.components import find_components
@@ -26,16 +27,6 @@ def cases():
             "judge", str(pair), ("human",), judge[None], human[None], item, 4.0,
             systems=system, gate=GateRule(4.0),
         )  # fmt: skip
-
-
-def second():
-    """About a second of this machine's processor, in its own measure: it may be a slow one."""
-    spent = []
-    for _ in range(3):
-        began = time.process_time()
-        sum(range(1_000_000))
-        spent.append(time.process_time() - began)
-    return 80 * min(spent)  # 12 ms where the figures of the documents were measured
 
 
 def test_28_pairs_of_10_000_responses_take_less_than_a_second():

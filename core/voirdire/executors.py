@@ -303,12 +303,12 @@ def dask(address: str, *, insecure: bool = False) -> Dask:
         The address cannot be read, nobody answers there, or it lies on another machine without
         TLS: dask runs whatever it is sent, so that who reaches the scheduler rules all workers.
     """
+    at = _scheduler(address, insecure=insecure) if "://" in address else ""
     from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
 
-    if "://" not in address:
+    if not at:
         cluster = LocalCluster(host="127.0.0.1", dashboard_address=None, threads_per_worker=1)
         return Dask(Client(cluster), (cluster,))
-    at = _scheduler(address, insecure=insecure)
     try:
         return Dask(Client(at, timeout="10s"))
     except OSError as error:

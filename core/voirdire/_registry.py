@@ -86,12 +86,12 @@ class Plugins:
         MissingExtraError
             The module needs a package that is not installed.
         """
-        found = self.registered.get((kind, name))
-        if found is None:
+        registered = self.registered.get((kind, name))
+        if registered is None:
             known = ", ".join(self.names(kind)) or "none"
             lost = "".join(f"; plugin {p!r} failed: {why}" for p, why in self.failures.items())
             raise PluginError(f"there is no {kind} {name!r} (known: {known}){lost}")
-        module, _, attribute = found.target.partition(":")
+        module, _, attribute = registered.target.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
         except VoirdireError:
@@ -102,6 +102,6 @@ class Plugins:
             if missing in EXTRAS:
                 raise MissingExtraError(f"{kind} {name!r}", EXTRAS[missing], missing) from error
             raise PluginError(
-                f"{kind} {name!r} of plugin {found.plugin!r}: {found.target} cannot be loaded: "
-                f"{type(error).__name__}: {error}"
+                f"{kind} {name!r} of plugin {registered.plugin!r}: {registered.target} cannot be "
+                f"loaded: {type(error).__name__}: {error}"
             ) from error

@@ -121,7 +121,7 @@ def scrub(text: str, *keys: str) -> str:
     "sent 'Authorization: [hidden]'"
     """
     known = Hider((*keys, *environment_keys().values()))(text)
-    return _SHAPE.sub(lambda found: f"{found[1] or ''}{HIDDEN}", known)
+    return _SHAPE.sub(lambda match: f"{match[1] or ''}{HIDDEN}", known)
 
 
 def _forms(key: str) -> set[str]:

@@ -82,10 +82,10 @@ class Request:
     def cookie(self, name: str) -> str:
         """The value of a cookie; empty where there is none."""
         try:
-            found = SimpleCookie(self.headers.get("cookie", "")).get(name)
+            morsel = SimpleCookie(self.headers.get("cookie", "")).get(name)
         except CookieError:
             return ""
-        return "" if found is None else found.value
+        return "" if morsel is None else morsel.value
 
     def json(self) -> Any:
         """The body as JSON.

@@ -67,8 +67,8 @@ def echoes_orders(reply: str) -> tuple[str, ...]:
     """
     if not _may_echo(reply):
         return ()
-    found = (" ".join(match[0].split()) for match in _ECHOES.finditer(reply[:_LONGEST]))
-    return tuple(dict.fromkeys(found))
+    generator = (" ".join(match[0].split()) for match in _ECHOES.finditer(reply[:_LONGEST]))
+    return tuple(dict.fromkeys(generator))
 
 
 def _may_echo(reply: str) -> bool:
@@ -88,5 +88,5 @@ def rows_with_orders(replies: Sequence[str]) -> list[int]:
     [1]
     """
     heads = [reply[:_LONGEST].encode("utf-8", "replace").decode() for reply in replies]
-    found = pl.Series(heads, dtype=pl.String).str.contains(f"(?ix){_PATTERN}")
-    return found.arg_true().to_list()
+    column = pl.Series(heads, dtype=pl.String).str.contains(f"(?ix){_PATTERN}")
+    return column.arg_true().to_list()

@@ -179,10 +179,10 @@ def _renamed(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
 def _filled(prompt: str, fields: Mapping[str, Any], item: str) -> str:
     """The prompt with its fields put in; braces inside a text stay as they are."""
 
-    def put(found: re.Match[str]) -> str:
-        value = fields.get(found[1])
+    def put(match: re.Match[str]) -> str:
+        value = fields.get(match[1])
         if value is None:
-            raise InputError(f"choice: item {item!r} has no {found[1]!r}, which the prompt shows")
+            raise InputError(f"choice: item {item!r} has no {match[1]!r}, which the prompt shows")
         return str(value)
 
     return _FIELD.sub(put, prompt)

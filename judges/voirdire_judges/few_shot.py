@@ -75,8 +75,8 @@ class FewShot:
         factory = (self.plugins or loaded_plugins()).resolve("selector", self.selector)
         folder = "." if self.study is None else self.study.folder
         around = {"test": tuple(self.items.values()), "folder": folder}
-        found: ExampleSelector = factory(**{**around, **self.options})
-        return found
+        selector: ExampleSelector = factory(**{**around, **self.options})
+        return selector
 
     @cached_property
     def selections(self) -> Sequence[Any]:

@@ -142,10 +142,10 @@ def corpora(
     from voirdire.cli.options import show_tables  # noqa: PLC0415 - slow
     from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
 
-    found = corpora_sections(
+    sections = corpora_sections(
         corpora, label, text_column, embedder=embedder, against=against or (), seed=seed
     )
-    show_tables(found, as_json=as_json)
+    show_tables(sections, as_json=as_json)
 
 
 def build(  # noqa: PLR0913, PLR0917 - one a flag

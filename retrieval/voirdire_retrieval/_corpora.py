@@ -113,9 +113,11 @@ def _validation(
 
     rows = []
     for name, frame in others.items():
-        found = adversarial_validation(frame[text].cast(pl.String).to_list(), target, seed=seed)
-        values = (found.accuracy, found.f1_macro, found.roc_auc, found.mcc)
-        rest = (found.auc_of_labels, found.share_target, found.repeated)
+        validation = adversarial_validation(
+            frame[text].cast(pl.String).to_list(), target, seed=seed
+        )
+        values = (validation.accuracy, validation.f1_macro, validation.roc_auc, validation.mcc)
+        rest = (validation.auc_of_labels, validation.share_target, validation.repeated)
         rows.append((name, *(one.value for one in values), *rest))
     return Section(
         "Other corpora",

@@ -117,7 +117,7 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
     """
     out = [(one.reason, f"{sel.item}<-{one.id}") for sel in selections for one in sel.excluded]
     counts = Counter(reason for reason, _ in out)
-    found = [
+    findings = [
         Finding(
             f"leak_{reason}",
             "note",
@@ -134,7 +134,7 @@ def leak_findings(selections: Sequence[Selection]) -> list[Finding]:
     cut = [sel.item for sel in selections if sel.cut]
     every = len(selections)
     return [
-        *found,
+        *findings,
         *_items(
             "few_examples",
             "serious",

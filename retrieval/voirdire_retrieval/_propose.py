@@ -37,11 +37,11 @@ def by_nearness(
     Which of two equal scores FAISS gives first hangs on device, batch and k: so those that agree to
     six digits, which rounding cannot tell apart, are put in the pool's order.
     """
-    found = index.search(vectors, max(count, 1))  # of an empty pool: no row
-    order = np.lexsort((found.rows, -np.round(found.scores, 6)), axis=-1)
+    hits = index.search(vectors, max(count, 1))  # of an empty pool: no row
+    order = np.lexsort((hits.rows, -np.round(hits.scores, 6)), axis=-1)
     return Hits(
-        np.take_along_axis(found.rows, order, axis=1),
-        np.take_along_axis(found.scores, order, axis=1),
+        np.take_along_axis(hits.rows, order, axis=1),
+        np.take_along_axis(hits.scores, order, axis=1),
     )
 
 

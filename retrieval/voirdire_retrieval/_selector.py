@@ -114,8 +114,8 @@ class Selector:
 
     def findings(self, items: Iterable[Item], selections: Sequence[Selection]) -> list[Finding]:
         """What of the items lies in the pool, what it lacks, and what the guard kept out."""
-        found = [*pool_overlap(self.index, items), *pool_unlabelled(self.index)]
-        return [*found, *pool_lacks_class(self.index), *leak_findings(selections)]
+        findings = [*pool_overlap(self.index, items), *pool_unlabelled(self.index)]
+        return [*findings, *pool_lacks_class(self.index), *leak_findings(selections)]
 
     def _choose(
         self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool

@@ -155,7 +155,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             examine_stream,
         )
 
-        found = examine_stream(
+        streamed = examine_stream(
             stream,
             reference=reference,
             columns=columns or {},
@@ -164,8 +164,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             workers=workers,
             insecure=insecure,
         )
-        if found is not None:
-            return _joined(found.inputs, found.ratings, None, None, found.judged)
+        if streamed is not None:
+            return _joined(streamed.inputs, streamed.ratings, None, None, streamed.judged)
     opened = open_source(
         source,
         data=data,

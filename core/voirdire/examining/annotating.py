@@ -276,11 +276,11 @@ def _final(
 ) -> pl.DataFrame:
     """One row an item: each label, whether the annotators differ on it, and whether on none."""
     primary = annotations.filter(pl.col("annotator").is_in(list(annotators)))
-    found = primary.group_by("item", maintain_order=True).agg(
+    frame = primary.group_by("item", maintain_order=True).agg(
         pl.col(label).drop_nulls().alias(f"{label} all") for label in labels
     )
     other = annotations.filter(pl.col("annotator") == secondary).select("item", *labels)
-    joined = found.join(other, on="item", how="left", maintain_order="left")
+    joined = frame.join(other, on="item", how="left", maintain_order="left")
     differ = {label: pl.col(f"{label} all").list.n_unique() > 1 for label in labels}
     whole = [pl.col(f"{label} all").list.len() == len(annotators) for label in labels]
     return joined.with_columns(

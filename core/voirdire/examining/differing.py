@@ -155,7 +155,7 @@ _Aside = list[tuple[Compared, pl.DataFrame]]
 
 
 def _who_was_right(aside: _Aside) -> Section:
-    rows = tuple((p.label, p.a, p.b, *differences(found).values()) for p, found in aside)
+    rows = tuple((p.label, p.a, p.b, *differences(frame).values()) for p, frame in aside)
     who = ("First right", "Second right", "Both wrong")
     counts = ("Items", "Differ", *(head for w in who for head in (w, f"{w}, with label")))
     columns = (*map(text, ("Label", "First", "Second")), *map(count, counts))
@@ -171,8 +171,8 @@ def _lengths(aside: _Aside, texts: Mapping[str, str]) -> Section:
     mark = {True: "right", False: "wrong", None: "all"}
     rows = tuple(
         (pair.label, pair.a, mark[a_right], pair.b, mark[b_right], *means)
-        for pair, found in aside
-        for a_right, b_right, *means in by_length(found, texts).iter_rows()
+        for pair, frame in aside
+        for a_right, b_right, *means in by_length(frame, texts).iter_rows()
     )
     columns = (
         *map(text, ("Label", "First", "First was", "Second", "Second was")),
@@ -192,8 +192,8 @@ def _items(
 ) -> Section:
     said = {0.0: "no", 1.0: "yes"}
     rows = []
-    for pair, found in aside:
-        for item, truth, a, b in found.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
+    for pair, frame in aside:
+        for item, truth, a, b in frame.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
             shown = shortened(texts.get(item, ""), excerpt, evidence.get(item, ""))
             cells = (pair.label, pair.a, said[a], pair.b, said[b], item, said[truth])
             rows.append((*cells, shown) if excerpt else cells)

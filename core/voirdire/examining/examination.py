@@ -150,9 +150,9 @@ class PairResult:
 
     def interval(self, form: str, method: str) -> Interval | None:
         """The interval of that form and method, if it was asked for."""
-        for found in self.ci:
-            if found.form == form and found.interval.method == method:
-                return found.interval
+        for one in self.ci:
+            if one.form == form and one.interval.method == method:
+                return one.interval
         return None
 
 

@@ -111,8 +111,8 @@ def together(name: str, prices: Sequence[Price]) -> Price:
 
 def bounds(estimate: Estimate) -> tuple[float, float]:
     """Of its interval; NaN where it has none."""
-    found = estimate.interval()
-    return (math.nan, math.nan) if found is None else (found.low, found.high)
+    interval = estimate.interval()
+    return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,8 @@ def failure_texts(held: GateResult) -> list[str]:
     gate = held.gate
     asked = gate.limit if isinstance(gate.limit, str) else f"{gate.sign} {gate.limit:g}"
     return [
-        f"{gate.name} of {found.where} is {_shown(found.value)}, required {asked}"
-        for found in held.failures
+        f"{gate.name} of {gate_value.where} is {_shown(gate_value.value)}, required {asked}"
+        for gate_value in held.failures
     ]
 
 
@@ -170,7 +170,8 @@ def gates_section(held: Iterable[GateResult]) -> Section:
     for one in held:
         if one.state == "unmet":
             rows += [
-                (one.gate.text, "no", found.where, _shown(found.value)) for found in one.failures
+                (one.gate.text, "no", gate_value.where, _shown(gate_value.value))
+                for gate_value in one.failures
             ]
         else:
             met = "yes" if one.state == "met" else "cannot be answered"
@@ -197,17 +198,19 @@ def _read(asked: str) -> Gate:
 
 def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
     """The values that a gate is about; there must be one, of the kind that it asks for."""
-    named = [found for found in values if found.name == gate.name]
+    named = [gate_value for gate_value in values if gate_value.name == gate.name]
     if not named:
-        known = listed(list(dict.fromkeys(found.name for found in values))) or "none"
+        known = listed(list(dict.fromkeys(gate_value.name for gate_value in values))) or "none"
         raise InputError(
             f"requirement {gate.text!r}: there is no number {gate.name!r} (known: {known})"
         )
     chosen = [
-        found for found in named if gate.of in found.of or (gate.of is None and not found.apart)
+        gate_value
+        for gate_value in named
+        if gate.of in gate_value.of or (gate.of is None and not gate_value.apart)
     ]
     if not chosen:
-        known = listed(list(dict.fromkeys(one for found in named for one in found.of)))
+        known = listed(list(dict.fromkeys(one for gate_value in named for one in gate_value.of)))
         raise InputError(f"requirement {gate.text!r}: no result for {gate.of!r} (known: {known})")
     state = isinstance(chosen[0].value, str)
     if state != isinstance(gate.limit, str):
@@ -221,7 +224,7 @@ def _held(gate: Gate, values: Sequence[GateValue]) -> GateResult:
         chosen = _chosen(gate, values)
     except InputError as error:
         return GateResult(gate, "unanswered", str(error))
-    failures = tuple(found for found in chosen if not _holds(gate, found.value))
+    failures = tuple(gate_value for gate_value in chosen if not _holds(gate, gate_value.value))
     if failures:
         return GateResult(gate, "unmet", failures=failures)
     return GateResult(gate, "met", _nearest(gate, chosen))
@@ -232,8 +235,8 @@ def _nearest(gate: Gate, chosen: Sequence[GateValue]) -> str:
     if isinstance(gate.limit, str):
         return f"{len(chosen)} of {len(chosen)}"
     word, nearest = ("lowest", min) if gate.sign in (">=", ">") else ("highest", max)
-    found = nearest(chosen, key=lambda value: float(value.value))
-    return f"{word} {float(found.value):.3f}, {found.where}"
+    gate_value = nearest(chosen, key=lambda value: float(value.value))
+    return f"{word} {float(gate_value.value):.3f}, {gate_value.where}"
 
 
 def _holds(gate: Gate, value: float | str) -> bool:

@@ -81,14 +81,14 @@ def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
         part = None if verdict is None else deciding(verdict)
         if verdict is not None and part is not None:
             moved = influences(case, part, study.margins)
-            found = _differing(case, items[case.items], moved).with_columns(
+            frame = _differing(case, items[case.items], moved).with_columns(
                 judge=pl.lit(case.judge),
                 attribute=pl.lit(case.attribute),
                 reference_at=pl.lit(at % len(panel.references), pl.Int64),
                 use=pl.lit(verdict.use + "+" * (verdict.target == TO_COME)),
                 component=pl.lit(part.name),
             )
-            frames.append(_largest(found.select(INFLUENTIAL.names()), most))
+            frames.append(_largest(frame.select(INFLUENTIAL.names()), most))
     return _largest(pl.concat(frames), most)
 
 

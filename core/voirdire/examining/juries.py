@@ -69,15 +69,15 @@ def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
         Of these ratings.
     """
     spent = used(inputs)
-    found = []
+    results = []
     for jury in inputs.study.juries:
         prices = tuple(spent.get(name, Price(name)) for name in jury.members)
         each = member_scores(jury, inputs.panel, cube)
         known = prices if spent else ()
-        found += [
+        results += [
             _result(jury, at, each[:, at], inputs, cube, known) for at in range(each.shape[1])
         ]
-    return tuple(found)
+    return tuple(results)
 
 
 def _result(
@@ -231,30 +231,30 @@ def jury_sections(results: Sequence[JuryResult]) -> tuple[Section, ...]:
     return tuple(parts)
 
 
-def worth_sentence(found: JuryResult) -> str:
+def worth_sentence(jury: JuryResult) -> str:
     """Whether to use a jury, in one or two sentences that begin with what to do."""
-    worth, about = found.worth, f"{found.jury} on {found.attribute}"
+    worth, about = jury.worth, f"{jury.jury} on {jury.attribute}"
     if worth.reason == "too_few_raters":
         return f"{about} is no jury: fewer than two members scored anything."
     if worth.reason is not None:
         return f"{about}: too few responses have a human rating to say what this jury is worth."
-    low, high = bounds(found.over_best)
-    if found.over_best is worth.over_single:
+    low, high = bounds(jury.over_best)
+    if jury.over_best is worth.over_single:
         numbers = (
-            f"it explains {worth.jury:.2f} of the humans' variance, its best member {found.best} "
+            f"it explains {worth.jury:.2f} of the humans' variance, its best member {jury.best} "
             f"alone {worth.single:.2f}"
         )
     else:
         numbers = (
             f"it says what the humans say on {worth.agreement:.0%} of the responses, its best "
-            f"member {found.best} alone on {worth.single_agreement:.0%}"
+            f"member {jury.best} alone on {worth.single_agreement:.0%}"
         )
     numbers += (
         f" (difference {number_text(low, 2, signed=True)} to "
-        f"{number_text(high, 2, signed=True)}){_times(found)}"
+        f"{number_text(high, 2, signed=True)}){_times(jury)}"
     )
-    if found.is_worth_it:
-        as_well = found.combine != "mean" and not bounds(worth.over_mean)[0] > 0
+    if jury.is_worth_it:
+        as_well = jury.combine != "mean" and not bounds(worth.over_mean)[0] > 0
         more = " No gain over the plain mean of its members is shown." if as_well else ""
         return f"Use this jury: {about} beats its best member; {numbers}.{more}"
     if high < 0:
@@ -262,14 +262,14 @@ def worth_sentence(found: JuryResult) -> str:
     return f"Do not use this jury: {about} shows no gain over its best member; {numbers}."
 
 
-def _times(found: JuryResult) -> str:
+def _times(jury: JuryResult) -> str:
     """The jury's price beside its best member's, as the end of a sentence."""
-    whole, one = found.price, found.price_of_best
+    whole, one = jury.price, jury.price_of_best
     if whole.money is not None and one.money:
         return f", at {whole.money / one.money:.1f} times the cost"
     if whole.calls is not None and one.calls:
         return f", at {whole.calls / one.calls:.1f} times the calls"
-    alive = len(found.members) - len(found.dead)
+    alive = len(jury.members) - len(jury.dead)
     return f", with {alive} judges in place of one"
 
 
@@ -283,13 +283,13 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            found.jury, found.attribute, found.combine.replace("_", " "), worth.n,
-            worth.error_correlation, worth.votes, worth.jury, found.best or None, worth.single,
+            jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
+            worth.error_correlation, worth.votes, worth.jury, jury.best or None, worth.single,
             worth.mean, bounds(worth.over_single), bounds(worth.over_mean), worth.agreement,
             worth.single_agreement,
         )
-        for found in results
-        for worth in [found.worth]
+        for jury in results
+        for worth in [jury.worth]
     )  # fmt: skip
     return Table(columns, rows)
 
@@ -299,20 +299,20 @@ def _members(results: Sequence[JuryResult]) -> Table:
         text("Jury"), text("Attribute"), text("Member"), count("Asked"), count("Abstained"),
     )  # fmt: skip
     rows = []
-    for found in results:
-        counts = {**found.abstained, **dict.fromkeys(found.dead, found.asked)}
+    for jury in results:
+        counts = {**jury.abstained, **dict.fromkeys(jury.dead, jury.asked)}
         rows += [
-            (found.jury, found.attribute, name, found.asked, counts[name]) for name in found.members
+            (jury.jury, jury.attribute, name, jury.asked, counts[name]) for name in jury.members
         ]
-        rows.append((found.jury, found.attribute, "the jury itself", found.asked, found.missing))
+        rows.append((jury.jury, jury.attribute, "the jury itself", jury.asked, jury.missing))
     return Table(columns, tuple(rows))
 
 
 def _prices(results: Sequence[JuryResult]) -> Table:
     columns = (text("Rater"), text("Jury"), count("Calls"), count("Tokens"), number("Cost", 4))
     rows = []
-    for found in results:
-        rows += [(p.rater, found.jury, p.calls, p.tokens, p.money) for p in found.prices]
-        whole = found.price
-        rows.append(("all members", found.jury, whole.calls, whole.tokens, whole.money))
+    for jury in results:
+        rows += [(p.rater, jury.jury, p.calls, p.tokens, p.money) for p in jury.prices]
+        whole = jury.price
+        rows.append(("all members", jury.jury, whole.calls, whole.tokens, whole.money))
     return Table(columns, tuple(rows))

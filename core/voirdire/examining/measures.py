@@ -94,8 +94,8 @@ def _score(statistic: Callable[..., Estimate]) -> Pairwise:
 
 def _limit(side: str) -> Pairwise:
     def limit(a: Any, b: Any, _: Levels, analysis: Analysis) -> Estimate:
-        found: Estimate = getattr(stats.bland_altman(b, a, level=analysis.level), side)
-        return found
+        estimate: Estimate = getattr(stats.bland_altman(b, a, level=analysis.level), side)
+        return estimate
 
     return limit
 
@@ -108,9 +108,9 @@ def _summed(name: str) -> Pairwise:
         both = ~np.isnan(scores).any(axis=1)
         one = summed_coefficient(name, 2, levels or np.unique(scores[both]).tolist())
         columns = one.columns(scores[both])
-        found = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
+        jackknifed = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
         return summed_estimate(
-            one, one.value(columns.sum(axis=0)), [found.interval(analysis.level)],
+            one, one.value(columns.sum(axis=0)), [jackknifed.interval(analysis.level)],
             n=int(both.sum()), k=2, left_out=int((~both).sum()),
         )  # fmt: skip
 

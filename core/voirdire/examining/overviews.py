@@ -106,15 +106,15 @@ def decisions(examination: Examination) -> Section:
     rows = []
     for attribute in examination.attributes:
         own = [r for r in examination.results if r.attribute == attribute]
-        found = [r for r in own if not math.isnan(r.icc_c1)]
-        if len(found) < 2:
+        results = [r for r in own if not math.isnan(r.icc_c1)]
+        if len(results) < 2:
             continue
         best = [
-            min(found, key=lambda r: r.mse).judge,
-            max(found, key=lambda r: r.icc_c1).judge,
-            max(found, key=lambda r: r.icc_a1).judge,
+            min(results, key=lambda r: r.mse).judge,
+            max(results, key=lambda r: r.icc_c1).judge,
+            max(results, key=lambda r: r.icc_a1).judge,
         ]
-        pairs = list(combinations(found, 2))
+        pairs = list(combinations(results, 2))
         turned = [
             sum((a.mse - b.mse) * (getattr(a, form) - getattr(b, form)) > 0 for a, b in pairs)
             for form in ("icc_c1", "icc_a1")

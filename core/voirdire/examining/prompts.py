@@ -122,10 +122,16 @@ def _scores(ratings: pl.DataFrame, one: Worded, attribute: str) -> Floats:
     return values
 
 
-def _row(found: VarianceComponents) -> tuple[Any, ...]:
+def _row(components: VarianceComponents) -> tuple[Any, ...]:
     """Sizes, then the components of responses by prompts with runs in them."""
-    parts = (found.item, found.rater, found.item_rater, found.run, found.error)
-    return (found.n_raters, found.n_runs, found.n_items, found.left_out, *parts)
+    parts = (
+        components.item,
+        components.rater,
+        components.item_rater,
+        components.run,
+        components.error,
+    )
+    return (components.n_raters, components.n_runs, components.n_items, components.left_out, *parts)
 
 
 def _crossed(ratings: pl.DataFrame, judges: Sequence[Worded], attribute: str) -> tuple[Any, ...]:
@@ -138,9 +144,16 @@ def _crossed(ratings: pl.DataFrame, judges: Sequence[Worded], attribute: str) ->
         means.append(np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0))
     if len({len(part) for part in means}) > 1:
         return (len(judges), len(judges[0].prompts), 0, *(None,) * 7)
-    found = variance_components(np.stack(means, axis=1), "crossed")
-    parts = (found.item, found.rater, found.run, found.item_rater, found.item_run, found.rater_run)
-    return (found.n_raters, found.n_runs, found.n_items, *parts, found.error)
+    components = variance_components(np.stack(means, axis=1), "crossed")
+    parts = (
+        components.item,
+        components.rater,
+        components.run,
+        components.item_rater,
+        components.item_run,
+        components.rater_run,
+    )
+    return (components.n_raters, components.n_runs, components.n_items, *parts, components.error)
 
 
 def _within(rows: list[tuple[Any, ...]]) -> Section:

@@ -165,10 +165,10 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
     InputError
         There is nothing of that kind, or nothing of that name.
     """
-    found = list(_every(examination, gate.name))
-    if not found:
+    gate_values = list(_every(examination, gate.name))
+    if not gate_values:
         raise InputError(f"requirement {gate.text!r}: {_nothing(examination, gate.name)}")
-    if gate.of is not None and not any(gate.of in value.of for value in found):
+    if gate.of is not None and not any(gate.of in value.of for value in gate_values):
         known = ", ".join(examination.attributes) or "none"
         if gate.name in _PROBED:
             known = ", ".join(dict.fromkeys(effect.probe for effect in examination.probes))
@@ -180,7 +180,7 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
             f"requirement {gate.text!r}: no result for {gate.of!r} "
             f"(attributes: {known}; judges: {judges})"
         )
-    return found
+    return gate_values
 
 
 def _nothing(examination: Examination, name: str) -> str:
@@ -226,12 +226,12 @@ def _value(
     return GateValue(name, (found.judge, found.attribute), value, where)
 
 
-def _end(found: Evidence, part: str, end: str) -> float:
+def _end(evidence: Evidence, part: str, end: str) -> float:
     """Estimate or bound of a component, or of agreement at the gate."""
     if part not in _RATES:
-        component = found.component(part)
+        component = evidence.component(part)
         return math.nan if component is None else float(getattr(component, end))
-    score = None if found.responses is None else found.responses.scores.get(part)
+    score = None if evidence.responses is None else evidence.responses.scores.get(part)
     if score is None:
         return math.nan
     if end == "estimate":

@@ -183,11 +183,11 @@ def _gains(
         own = cube.scores[cube.raters.index(name), at]
         for key, scores, use, runs, wanted in others:
             if attribute in scores:
-                found = explained_gain(
+                gain = explained_gain(
                     own, scores[attribute], human,
                     clusters=_clusters(inputs, cube), level=inputs.study.analysis.level,
                 )  # fmt: skip
-                yield StepsGain(name, attribute, key, found, whole, use, runs, wanted)
+                yield StepsGain(name, attribute, key, gain, whole, use, runs, wanted)
 
 
 def _clusters(inputs: Inputs, cube: Cube) -> NDArray[Any]:
@@ -296,10 +296,10 @@ def trace_sections(
     return tuple(parts)
 
 
-def gain_sentence(found: StepsGain) -> str:
+def gain_sentence(steps_gain: StepsGain) -> str:
     """Whether the further steps pay, in a sentence that begins with what to do."""
-    gain, about = found.gain, f"{found.rater} on {found.attribute}"
-    beside = _beside(found)
+    gain, about = steps_gain.gain, f"{steps_gain.rater} on {steps_gain.attribute}"
+    beside = _beside(steps_gain)
     if gain.reason is not None:
         return f"{about}: too few responses have a human rating to set it beside {beside}."
     estimate = gain.gain.interval()
@@ -307,25 +307,29 @@ def gain_sentence(found: StepsGain) -> str:
     numbers = (
         f"it explains {gain.first:.2f} of the humans' variance, {beside} {gain.second:.2f} "
         f"(difference {number_text(low, 2, signed=True)} to "
-        f"{number_text(high, 2, signed=True)}){_times(found)}"
+        f"{number_text(high, 2, signed=True)}){_times(steps_gain)}"
     )
-    if found.is_worth_it:
+    if steps_gain.is_worth_it:
         return f"Use the further steps: {about} beats {beside}; {numbers}."
-    what = "is worse than" if found.is_worse else "shows no gain over"
+    what = "is worse than" if steps_gain.is_worse else "shows no gain over"
     return f"Do not pay for the further steps: {about} {what} {beside}; {numbers}."
 
 
-def _beside(found: StepsGain) -> str:
-    if found.runs > 1:
-        dear = "" if found.runs >= found.wanted else f" ({found.wanted} would cost the same)"
-        return f"the mean of {found.runs} runs of {found.beside}{dear}"
-    return _WORDS.get(found.beside, found.beside)
+def _beside(steps_gain: StepsGain) -> str:
+    if steps_gain.runs > 1:
+        dear = (
+            ""
+            if steps_gain.runs >= steps_gain.wanted
+            else f" ({steps_gain.wanted} would cost the same)"
+        )
+        return f"the mean of {steps_gain.runs} runs of {steps_gain.beside}{dear}"
+    return _WORDS.get(steps_gain.beside, steps_gain.beside)
 
 
-def _times(found: StepsGain) -> str:
+def _times(steps_gain: StepsGain) -> str:
     pairs = (
-        (found.use.money, found.beside_use.money, "cost"),
-        (found.use.tokens, found.beside_use.tokens, "tokens"),
+        (steps_gain.use.money, steps_gain.beside_use.money, "cost"),
+        (steps_gain.use.tokens, steps_gain.beside_use.tokens, "tokens"),
     )
     return next((f", at {a / b:.1f} times the {word}" for a, b, word in pairs if a and b), "")
 
@@ -338,13 +342,14 @@ def _worths(gains: Sequence[StepsGain]) -> Table:
         number("Beside: cost", 6),
     )  # fmt: skip
     rows = []
-    for found in gains:
-        estimate = found.gain.gain.interval()
+    for steps_gain in gains:
+        estimate = steps_gain.gain.gain.interval()
         bounds = (math.nan, math.nan) if estimate is None else (estimate.low, estimate.high)
         rows.append((
-            found.rater, found.attribute, _beside(found), found.gain.n, found.gain.first,
-            found.gain.second, bounds, found.use.tokens, found.beside_use.tokens,
-            found.use.money, found.beside_use.money,
+            steps_gain.rater, steps_gain.attribute, _beside(steps_gain), steps_gain.gain.n,
+            steps_gain.gain.first, steps_gain.gain.second,
+            bounds, steps_gain.use.tokens, steps_gain.beside_use.tokens,
+            steps_gain.use.money, steps_gain.beside_use.money,
         ))  # fmt: skip
     return Table(columns, tuple(rows))
 

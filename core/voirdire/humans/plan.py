@@ -27,7 +27,7 @@ _LONG = 30_000
 
 def skeleton(text: str) -> str:
     """What is left of a text by a trip through any spreadsheet: its printable characters."""
-    meant = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    meant = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     plain = unicodedata.normalize("NFC", meant)
     kept = (c for c in plain if not unicodedata.category(c).startswith(("C", "Z")))
     return "".join(kept).lstrip("'")

@@ -141,7 +141,7 @@ def _labels(humans: Humans) -> Question:
 
 
 def _pairwise(humans: Humans, item: Item) -> Form:
-    found = [Question(c.name, "one", LEVELS, c.description) for c in humans.criteria]
+    questions = [Question(c.name, "one", LEVELS, c.description) for c in humans.criteria]
     if humans.criteria_by:
         value = str(item.extra.get(humans.criteria_by) or "")
         if value not in humans.criteria_of:
@@ -150,10 +150,12 @@ def _pairwise(humans: Humans, item: Item) -> Form:
                 f"(humans.criteria_of: {list(humans.criteria_of)})"
             )
         texts = enumerate(humans.criteria_of[value], start=1)
-        found = [Question(f"Criteria {number}", "one", LEVELS, text) for number, text in texts]
+        questions = [Question(f"Criteria {number}", "one", LEVELS, text) for number, text in texts]
     if humans.overall:
-        found.append(Question(OVERALL, "one", LEVELS, "Which response is the better one in all?"))
-    return tuple(found)
+        questions.append(
+            Question(OVERALL, "one", LEVELS, "Which response is the better one in all?")
+        )
+    return tuple(questions)
 
 
 def _step(step: Step) -> Iterator[Question]:

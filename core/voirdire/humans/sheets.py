@@ -53,21 +53,21 @@ def columns(plan: Plan) -> tuple[Column, ...]:
         Two columns would have one name.
     """
     first = next(iter(plan.judgements.values()))
-    found = [Column("id", "id")]
-    found += [Column(title, "shown", at) for at, (title, _) in enumerate(first.shown)]
+    columns = [Column("id", "id")]
+    columns += [Column(title, "shown", at) for at, (title, _) in enumerate(first.shown)]
     for at, question in enumerate(first.form):
         asked = {judgement.form[at].asked for judgement in plan.judgements.values()}
         if len(asked) > 1:
-            found.append(Column(f"{question.name} (what is asked)", "asked", at))
-        found += _answers(at, question, asked.pop() if len(asked) == 1 else "")
-    found.append(Column("check", "check"))
-    headers = [" ".join(column.header.split()).casefold() for column in found]
+            columns.append(Column(f"{question.name} (what is asked)", "asked", at))
+        columns += _answers(at, question, asked.pop() if len(asked) == 1 else "")
+    columns.append(Column("check", "check"))
+    headers = [" ".join(column.header.split()).casefold() for column in columns]
     twice = next(
-        (c.header for c, h in zip(found, headers, strict=True) if headers.count(h) > 1), ""
+        (c.header for c, h in zip(columns, headers, strict=True) if headers.count(h) > 1), ""
     )
     if twice:
         raise StudyError(f"humans: two columns of the sheet would be called {twice!r}")
-    return tuple(found)
+    return tuple(columns)
 
 
 def _answers(at: int, question: Question, asked: str) -> list[Column]:

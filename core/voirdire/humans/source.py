@@ -149,16 +149,16 @@ def with_rubric(study: Study) -> Study:
     if not spec.use or spec.attributes:
         return study
     try:
-        found = read_rubric(study, plugins())
+        rubric = read_rubric(study, plugins())
     except VoirdireError as error:
         raise StudyError(f"rubric.use: {error}") from error
     declared = {
-        "name": spec.name or found.name,
-        "scale": (found.scale.low, found.scale.high),
-        "step": found.scale.step,
-        "attributes": [_declared(attribute) for attribute in found.attributes],
-        "composites": found.composites,
-        "instructions": found.instructions,
+        "name": spec.name or rubric.name,
+        "scale": (rubric.scale.low, rubric.scale.high),
+        "step": rubric.scale.step,
+        "attributes": [_declared(attribute) for attribute in rubric.attributes],
+        "composites": rubric.composites,
+        "instructions": rubric.instructions,
     }
     read = build_study({"name": study.name, "rubric": declared}, f"rubric.use {spec.use!r}")
     return study.model_copy(update={"rubric": read.rubric})

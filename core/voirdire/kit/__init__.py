@@ -135,4 +135,4 @@ def _written(template: Traversable, target: Path, values: dict[str, str]) -> lis
 
 def _filled(text: str, values: dict[str, str]) -> str:
     """A template with its @names@ replaced."""
-    return re.sub(r"@(\w+)@", lambda found: values[found[1]], text)
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], text)

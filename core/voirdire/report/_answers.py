@@ -80,9 +80,9 @@ class Answer:
 
     def verdict(self, attribute: str, use: Use, target: Target = THESE) -> Verdict | None:
         """The verdict on one use, if there is one."""
-        for found in self.verdicts:
-            if (found.attribute, found.use, found.target) == (attribute, use, target):
-                return found
+        for verdict in self.verdicts:
+            if (verdict.attribute, verdict.use, verdict.target) == (attribute, use, target):
+                return verdict
         return None
 
 
@@ -104,10 +104,10 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
     return tuple(made)
 
 
-def leads(found: Sequence[Answer]) -> tuple[str, ...]:
+def leads(answers: Sequence[Answer]) -> tuple[str, ...]:
     """What the first screen says: the sentences, or where they are long those without reasons."""
-    short = sum(len(answer.sentence) for answer in found) <= _MOST_LETTERS
-    return tuple(answer.sentence if short else answer.headline for answer in found)
+    short = sum(len(answer.sentence) for answer in answers) <= _MOST_LETTERS
+    return tuple(answer.sentence if short else answer.headline for answer in answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,9 @@ class _Saying:
         """What it is for; uses of the same attributes together."""
         groups: dict[str, list[str]] = {}
         for use in USES:
-            if found := self._by_state(use, "yes"):
+            if verdicts := self._by_state(use, "yes"):
                 verb = _DO[use].format(systems=f"these {plural(self.systems, 'system')}")
-                where = self._on(found)
+                where = self._on(verdicts)
                 if use == "score" and groups.get(where):
                     verb = "quote their means"
                 groups.setdefault(where, []).append(verb)
@@ -196,11 +196,11 @@ class _Saying:
         groups: dict[tuple[str, str], list[str]] = {}
         first = not self._yes()
         for use, (named, short) in _DONT.items():
-            if found := self._by_state(use, "no"):
+            if verdicts := self._by_state(use, "no"):
                 verb = named.format(judge=self.name) if first else short
                 first = False
-                why = _worst(found) if with_reasons else ""
-                groups.setdefault((self._on(found), why), []).append(verb)
+                why = _worst(verdicts) if with_reasons else ""
+                groups.setdefault((self._on(verdicts), why), []).append(verb)
         return [
             f"do not {listed(verbs, 'or')}{where}{f': {why}' if why else ''}"
             for (where, why), verbs in groups.items()
@@ -211,11 +211,11 @@ class _Saying:
         open_: dict[str, list[str]] = {}
         untested: dict[str, list[str]] = {}
         for use, verb in _WHETHER.items():
-            if found := self._by_state(use, "open"):
-                open_.setdefault(self._on(found), []).append(verb)
-            found = self._by_state(use, "not tested")
-            if found and use in ("single", "gate") and len(found) == len(self.attributes):
-                why = REASONS.get(found[0].reason, "these data cannot tell")
+            if verdicts := self._by_state(use, "open"):
+                open_.setdefault(self._on(verdicts), []).append(verb)
+            verdicts = self._by_state(use, "not tested")
+            if verdicts and use in ("single", "gate") and len(verdicts) == len(self.attributes):
+                why = REASONS.get(verdicts[0].reason, "these data cannot tell")
                 untested.setdefault(why, []).append(verb)
         return [
             *(f"whether {listed(v, 'or')}{where} is open" for where, v in open_.items()),
@@ -223,9 +223,9 @@ class _Saying:
               for why, v in untested.items()),
         ]  # fmt: skip
 
-    def _on(self, found: Sequence[Verdict]) -> str:
+    def _on(self, verdicts: Sequence[Verdict]) -> str:
         """On which attributes; nothing where there is but one, or where it is all of them."""
-        names = [brief(verdict.attribute, 40) for verdict in found]
+        names = [brief(verdict.attribute, 40) for verdict in verdicts]
         if len(names) == len(self.attributes):
             return "" if len(names) == 1 else " on every attribute"
         if len(names) > _MOST_NAMED:
@@ -299,11 +299,11 @@ def points(answer: Answer) -> tuple[Point, ...]:
         if verdict.state != "not tested":
             groups.setdefault((verdict.use, verdict.target, verdict.state), []).append(verdict)
     merged: dict[tuple[Target, State, tuple[str, ...], str, str], list[Use]] = {}
-    for (use, target, state), found in groups.items():
-        worst = max(found, key=_p)
+    for (use, target, state), verdicts in groups.items():
+        worst = max(verdicts, key=_p)
         why = reason_text(worst, _MOST_PARTS)
-        why = f"{worst.attribute}: {why}" if len(found) > 1 and why else why
-        attributes = tuple(verdict.attribute for verdict in found)
+        why = f"{worst.attribute}: {why}" if len(verdicts) > 1 and why else why
+        attributes = tuple(verdict.attribute for verdict in verdicts)
         step = next_text(worst.next, state)
         merged.setdefault((target, state, attributes, why, step), []).append(use)
     return tuple(Point(tuple(uses), *key) for key, uses in merged.items())
@@ -313,7 +313,7 @@ def _p(verdict: Verdict) -> float:
     return verdict.p
 
 
-def why_section(found: Sequence[Answer]) -> Section:
+def why_section(answers: Sequence[Answer]) -> Section:
     """For each no, open and not tested: what decided, and the cheapest next step."""
     columns = tuple(map(text, ("Judge", "Attribute", "Use", "Target", "Verdict", "Why", "Next")))
     rows = tuple(
@@ -326,7 +326,7 @@ def why_section(found: Sequence[Answer]) -> Section:
             reason_text(verdict),
             next_text(verdict.next, verdict.state),
         )
-        for answer in found
+        for answer in answers
         for verdict in answer.verdicts
         if verdict.state != "yes"
     )
@@ -337,7 +337,7 @@ def why_section(found: Sequence[Answer]) -> Section:
     )
 
 
-def components_section(found: Sequence[Answer]) -> Section:
+def components_section(answers: Sequence[Answer]) -> Section:
     """Every component that any use of a judge requires."""
     columns = (
         *map(text, ("Judge", "Attribute", "Component", "State")),
@@ -357,7 +357,7 @@ def components_section(found: Sequence[Answer]) -> Section:
             margin_text(part) or None,
             ", ".join(part.at) or None,
         )
-        for answer in found
+        for answer in answers
         for attribute in answer.attributes
         for part in parts_of(answer, attribute)
     )

@@ -66,7 +66,7 @@ class Grid:
         return self.columns == self.uses
 
 
-def grid_of(examination: Examination, found: Sequence[Answer]) -> Grid:
+def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
     """Uses as columns while the rows are few, else attributes with a mark a use in each cell."""
     attributes = attributes_of(examination)
     tested = tuple(
@@ -81,9 +81,9 @@ def grid_of(examination: Examination, found: Sequence[Answer]) -> Grid:
         pairs = ((use, answer.verdict(name, use)) for use in uses)
         return tuple((use, one.state) for use, one in pairs if one is not None)
 
-    if len(found) * len(attributes) <= _MOST_LINES or len(attributes) == 1:
+    if len(answers) * len(attributes) <= _MOST_LINES or len(attributes) == 1:
         lines = [
-            (at, answer, name) for at, answer in enumerate(found) for name in answer.attributes
+            (at, answer, name) for at, answer in enumerate(answers) for name in answer.attributes
         ]
         rows = tuple(
             (answer.name if len(attributes) == 1 else f"{answer.name}, {name}",
@@ -92,11 +92,11 @@ def grid_of(examination: Examination, found: Sequence[Answer]) -> Grid:
         )  # fmt: skip
         places = tuple(at for at, _, _ in lines)
         return Grid("Judge", shown, rows, "rows", places, shown, untested)
-    names, places = tuple(answer.name for answer in found), tuple(range(len(found)))
-    if len(attributes) > len(found):
-        rows = tuple((n, tuple(marks(answer, n, shown) for answer in found)) for n in attributes)
+    names, places = tuple(answer.name for answer in answers), tuple(range(len(answers)))
+    if len(attributes) > len(answers):
+        rows = tuple((n, tuple(marks(answer, n, shown) for answer in answers)) for n in attributes)
         return Grid("Attribute", names, rows, "columns", places, shown, untested)
-    rows = tuple((one.name, tuple(marks(one, n, shown) for n in attributes)) for one in found)
+    rows = tuple((one.name, tuple(marks(one, n, shown) for n in attributes)) for one in answers)
     return Grid("Judge", attributes, rows, "rows", places, shown, untested)
 
 
@@ -111,19 +111,19 @@ def _untested(examination: Examination, tested: Sequence[Use]) -> str:
     return f"Not tested: {'; '.join(said)}." if said else ""
 
 
-def grid_section(examination: Examination, found: Sequence[Answer]) -> Section:
+def grid_section(examination: Examination, answers: Sequence[Answer]) -> Section:
     """The sentences, and the grid: judges by attributes, one sign a use."""
     uses, attributes = uses_of(examination), attributes_of(examination)
     columns = (text("Use"), *(text(f"On {name}") for name in attributes))
     rows = []
-    for answer in found:
+    for answer in answers:
         for use in uses:
             states = [answer.verdict(name, use) for name in attributes]
             cells = [None if one is None else one.state for one in states]
             rows.append((f"{answer.name}: {use}", *cells))
     return Section(
         "What each judge may be used for",
-        " ".join((*(answer.sentence for answer in found), scope_text(examination))),
+        " ".join((*(answer.sentence for answer in answers), scope_text(examination))),
         (Table(columns, tuple(rows)),),
     )
 

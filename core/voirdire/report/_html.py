@@ -236,7 +236,7 @@ def _facts(examination: Examination) -> str:
 
 
 def _audit_summary(examination: Examination) -> str:
-    counts = Counter(found.severity for found in examination.findings)
+    counts = Counter(finding.severity for finding in examination.findings)
     if not counts:
         return "The audit found nothing odd."
     nouns = {"blocking": "blocking finding", "serious": "serious finding", "note": "note"}
@@ -250,7 +250,7 @@ def _audit_summary(examination: Examination) -> str:
 def _findings(examination: Examination) -> list[dict[str, Any]]:
     groups = []
     for severity in WORST_FIRST:
-        found = [f for f in examination.findings if f.severity == severity]
+        findings = [f for f in examination.findings if f.severity == severity]
         sign, _, meaning = SEVERITIES[severity]
         shown = [
             {
@@ -262,7 +262,7 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
                 "places": [cut(place) for place in f.places[:_PLACES]],
                 "more": len(f.places) > _PLACES,
             }
-            for f in found
+            for f in findings
         ]
         if shown:
             groups.append(
@@ -277,9 +277,9 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
     return groups
 
 
-def _marks(examination: Examination, found: Sequence[Answer]) -> dict[str, Any]:
+def _marks(examination: Examination, answers: Sequence[Answer]) -> dict[str, Any]:
     """The grid, each mark with its sign and colour."""
-    grid = grid_of(examination, found)
+    grid = grid_of(examination, answers)
     links = [f"j{at + 1}" for at in grid.places]
     in_rows = grid.judges == "rows"
     rows = [

@@ -164,7 +164,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
 def finding_records(examination: Examination) -> list[dict[str, Any]]:
     """The audit's findings as `audit.json` holds them, in the order given."""
     keys = tuple(field.name for field in dataclasses.fields(Finding))
-    return [{key: plain(getattr(found, key)) for key in keys} for found in examination.findings]
+    return [{key: plain(getattr(finding, key)) for key in keys} for finding in examination.findings]
 
 
 def icc_frame(examination: Examination) -> pl.DataFrame:

@@ -48,10 +48,10 @@ def rates_table(examination: Examination) -> Table | None:
     """The main rates at the gate, for a terminal; None without a gate."""
     rows = []
     for seen in examination.evidence:
-        if (found := seen.responses) is not None:
-            rates = [found[name] for name in ("sensitivity", "specificity", "kappa")]
+        if (agreement := seen.responses) is not None:
+            rates = [agreement[name] for name in ("sensitivity", "specificity", "kappa")]
             cells = [cell for rate in rates for cell in (rate.value, rate.interval())]
-            rows.append((seen.judge, seen.attribute, found.n, *cells[:-1]))
+            rows.append((seen.judge, seen.attribute, agreement.n, *cells[:-1]))
     columns = (
         text("Judge"),
         text("Attribute"),
@@ -69,10 +69,10 @@ def _agreement(evidence: Sequence[Evidence], *, gated: bool) -> Section:
     """A row a judge, attribute and score; the humans' own beside it."""
     rows: list[tuple[Cell, ...]] = []
     for seen in evidence:
-        found = seen.responses if gated else seen.graded
+        agreement = seen.responses if gated else seen.graded
         own = seen.humans_responses if gated else seen.humans_graded
-        if found is not None:
-            rows += _score_rows(seen, found, own)
+        if agreement is not None:
+            rows += _score_rows(seen, agreement, own)
     columns = (
         text("Judge"),
         text("Attribute"),
@@ -103,17 +103,17 @@ def _agreement(evidence: Sequence[Evidence], *, gated: bool) -> Section:
 
 
 def _score_rows(
-    seen: Evidence, found: ResponseAgreement, own: ResponseAgreement | None
+    seen: Evidence, agreement: ResponseAgreement, own: ResponseAgreement | None
 ) -> Iterable[tuple[Cell, ...]]:
     for name, said in SCORES.items():
-        if name in found.scores:
+        if name in agreement.scores:
             human = own.scores.get(name) if own is not None else None
-            estimate = found[name]
+            estimate = agreement[name]
             yield (
                 seen.judge,
                 seen.attribute,
                 said,
-                found.n,
+                agreement.n,
                 estimate.value,
                 estimate.interval(),
                 human.value if human is not None else None,
@@ -124,20 +124,22 @@ def _score_rows(
 def _confusion(evidence: Sequence[Evidence]) -> Section:
     """A row a judge, attribute and what the humans gave; a column for what the judge gave."""
     shown = [
-        (seen, found)
+        (seen, agreement)
         for seen in evidence
-        if (found := seen.responses or seen.graded) is not None and found.confusion
-        and len(found.labels) <= _MOST_LEVELS
+        if (agreement := seen.responses or seen.graded) is not None and agreement.confusion
+        and len(agreement.labels) <= _MOST_LEVELS
     ]  # fmt: skip
-    levels = sorted({level for _, found in shown for level in found.labels})
-    words = _level_words(levels, gated=all(found.gate is not None for _, found in shown))
+    levels = sorted({level for _, agreement in shown for level in agreement.labels})
+    words = _level_words(levels, gated=all(agreement.gate is not None for _, agreement in shown))
     if len(levels) > _MOST_LEVELS:
         shown = []
     rows = []
-    for seen, found in shown:
-        at = {level: place for place, level in enumerate(found.labels)}
-        for level in found.labels:
-            cells = [found.confusion[at[level]][at[one]] if one in at else None for one in levels]
+    for seen, agreement in shown:
+        at = {level: place for place, level in enumerate(agreement.labels)}
+        for level in agreement.labels:
+            cells = [
+                agreement.confusion[at[level]][at[one]] if one in at else None for one in levels
+            ]
             rows.append((seen.judge, seen.attribute, words[level], *cells))
     whole = all(cell is None or cell % 1 == 0 for row in rows for cell in row[3:])
     columns = (
@@ -195,8 +197,8 @@ def _humans(examination: Examination) -> Section:
     )
 
 
-def _value(found: ResponseAgreement, name: str) -> float | None:
-    estimate: Estimate | None = found.scores.get(name)
+def _value(agreement: ResponseAgreement, name: str) -> float | None:
+    estimate: Estimate | None = agreement.scores.get(name)
     return None if estimate is None else estimate.value
 
 
@@ -214,19 +216,19 @@ def _alt_tests(evidence: Sequence[Evidence]) -> Section:
     )
     rows = []
     for seen in evidence:
-        if (found := seen.alt_tests) is not None:
-            details = found.mean_of_runs.details
+        if (alt_tests := seen.alt_tests) is not None:
+            details = alt_tests.mean_of_runs.details
             passed = details.get("passed")
             rows.append(
                 (
                     seen.judge,
                     seen.attribute,
                     details.get("epsilon"),
-                    found.mean_of_runs.value,
+                    alt_tests.mean_of_runs.value,
                     None if passed is None else "yes" if passed else "no",
-                    found.single_run.value,
-                    found.best_constant.value,
-                    found.system_mean.value if found.system_mean is not None else None,
+                    alt_tests.single_run.value,
+                    alt_tests.best_constant.value,
+                    alt_tests.system_mean.value if alt_tests.system_mean is not None else None,
                 )
             )
     return Section(

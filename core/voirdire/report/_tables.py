@@ -394,8 +394,8 @@ def _unit(examination: Examination) -> str:
     return "System level: the unit is a system, scored by its mean over items."
 
 
-def _ruled(found: UnderRule | None) -> tuple[float | None, float | None]:
-    return (found.icc_c1, found.icc_a1) if found else (None, None)
+def _ruled(under_rule: UnderRule | None) -> tuple[float | None, float | None]:
+    return (under_rule.icc_c1, under_rule.icc_a1) if under_rule else (None, None)
 
 
 def _label(examination: Examination, system: str) -> str:

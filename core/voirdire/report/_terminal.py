@@ -132,11 +132,11 @@ def _print_rest(examination: Examination, console: Console) -> None:
         console.print(Text(visible(f"\n{note}")))
 
 
-def print_answers(examination: Examination, found: Sequence[Answer], console: Console) -> None:
+def print_answers(examination: Examination, answers: Sequence[Answer], console: Console) -> None:
     """A sentence a judge, and the grid: judges by uses, or by attributes with one sign a use."""
-    for said in leads(found):
+    for said in leads(answers):
         console.print(Text(brief(visible(said), _SENTENCE)))
-    grid = grid_of(examination, found)
+    grid = grid_of(examination, answers)
     cells = {
         (row, column): " ".join(STATES[state].sign for _, state in cell)
         for row, marks in grid.rows
@@ -279,14 +279,14 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         console.print("The audit found nothing odd in the data.")
         return
     grave = sorted(
-        (found for found in findings if found.severity != "note"),
-        key=lambda found: WORST_FIRST.index(found.severity),
+        (finding for finding in findings if finding.severity != "note"),
+        key=lambda finding: WORST_FIRST.index(finding.severity),
     )
-    for found in grave[:_TOP_FINDINGS]:
-        sign, style, _ = SEVERITIES[found.severity]
-        line = Text(f"{sign} {found.severity}: ", style=style)
-        place = f"{found.table}: " if found.table else ""
-        sentence = visible(f"{place}{found.message} {found.consequence}".strip())
+    for finding in grave[:_TOP_FINDINGS]:
+        sign, style, _ = SEVERITIES[finding.severity]
+        line = Text(f"{sign} {finding.severity}: ", style=style)
+        place = f"{finding.table}: " if finding.table else ""
+        sentence = visible(f"{place}{finding.message} {finding.consequence}".strip())
         line.append(brief(sentence, _SENTENCE), style="none")
         console.print(line)
     notes, more = len(findings) - len(grave), len(grave) - _TOP_FINDINGS

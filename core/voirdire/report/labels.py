@@ -58,9 +58,9 @@ _COLUMNS = (
 )
 
 
-def labels_section(found: pl.DataFrame, level: float = 0.95) -> Section:
+def labels_section(frame: pl.DataFrame, level: float = 0.95) -> Section:
     """The table of results beside chance."""
-    rows = tuple(_cells(row) for row in found.iter_rows(named=True))
+    rows = tuple(_cells(row) for row in frame.iter_rows(named=True))
     caption = _CAPTION.format(level=f"{100 * level:g}%")
     return Section("Labels beside chance", caption, (Table(_COLUMNS, rows),))
 
@@ -92,7 +92,7 @@ def _interval(row: dict[str, Any], name: str) -> Cell:
 
 
 def write_labels(
-    found: pl.DataFrame,
+    frame: pl.DataFrame,
     folder: str | Path,
     *,
     formats: Iterable[str] = FORMATS,
@@ -113,7 +113,7 @@ def write_labels(
     check_formats(asked, FORMATS)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    section, record = labels_section(found, level), found.to_dicts()
+    section, record = labels_section(frame, level), frame.to_dicts()
     forms = [form for form in asked if form in ("md", "tex", "json")]
     written = [
         *write_sections(
@@ -121,20 +121,20 @@ def write_labels(
         )
     ]
     if "csv" in asked:
-        write_csv(folder / f"{_NAME}.csv", found)
+        write_csv(folder / f"{_NAME}.csv", frame)
         written.append(folder / f"{_NAME}.csv")
     if "parquet" in asked:
-        found.write_parquet(folder / f"{_NAME}.parquet")
+        frame.write_parquet(folder / f"{_NAME}.parquet")
         written.append(folder / f"{_NAME}.parquet")
     if figures:
         from voirdire.report.figures._labels import draw  # noqa: PLC0415 - loads matplotlib
 
-        written += draw(found, level).save(folder)
+        written += draw(frame, level).save(folder)
     return tuple(written)
 
 
 def print_labels(
-    found: pl.DataFrame,
+    frame: pl.DataFrame,
     folder: Path | None = None,
     console: Console | None = None,
     *,
@@ -142,8 +142,8 @@ def print_labels(
 ) -> None:
     """Print the table, as many columns as the window bears, and the sections that follow it."""
     console = console or terminal()
-    table = labels_section(found).table
-    gaps = any(found["missing"].drop_nulls())
+    table = labels_section(frame).table
+    gaps = any(frame["missing"].drop_nulls())
     few = (0, 1, 2, *((4,) if gaps else ()), 5, 7, 10, 11)
     kept = range(len(table.columns)) if console.width >= _WIDE else few
     columns = tuple(table.columns[at] for at in kept)

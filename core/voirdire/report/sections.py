@@ -59,10 +59,10 @@ def print_sections(
         for section in sections:
             console.print()
             print_section(section, console)
-        for found in sorted(findings, key=lambda one: WORST_FIRST.index(one.severity)):
-            sign, style, _ = SEVERITIES[found.severity]
-            line = Text(f"{sign} {found.severity}: ", style=style)
-            said = visible(f"{found.message} {found.consequence}".strip())
+        for finding in sorted(findings, key=lambda one: WORST_FIRST.index(one.severity)):
+            sign, style, _ = SEVERITIES[finding.severity]
+            line = Text(f"{sign} {finding.severity}: ", style=style)
+            said = visible(f"{finding.message} {finding.consequence}".strip())
             console.print(line.append(said, style="none"))
     console.file.write(legible(captured.get(), console.encoding))
 
@@ -243,8 +243,8 @@ def markdown_text(title: str, sections: Sequence[Section], findings: Sequence[Fi
     """A page of Markdown: the title, each section with its tables, and the findings."""
     from voirdire.report._markup import cell, markdown  # noqa: PLC0415 - only where asked for
 
-    lines = [f"- **{found.severity}**: {cell(found.message)} {cell(found.consequence)}"
-             for found in findings]  # fmt: skip
+    lines = [f"- **{finding.severity}**: {cell(finding.message)} {cell(finding.consequence)}"
+             for finding in findings]  # fmt: skip
     parts = [f"# {cell(title)}", *map(markdown, sections), *(["\n".join(lines)] if lines else [])]
     return "\n\n".join(parts)
 

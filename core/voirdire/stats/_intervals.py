@@ -125,9 +125,9 @@ def jackknife_interval(
         share = 1 - ((1 - level) / 2) ** (1 / int(counts.sum()))
         return Interval("clopper_pearson", level, 1 - share * worst, 1.0)
     se, df = jackknife_error(left, counts)
-    found = student_interval(value, se, df, level, "jackknife")
+    interval = student_interval(value, se, df, level, "jackknife")
     flags = ("few_informative_items",) if df < _FEW_DEGREES else ()
-    return dataclasses.replace(found, flags=flags)
+    return dataclasses.replace(interval, flags=flags)
 
 
 def outside(value: float) -> tuple[str, ...]:

@@ -101,12 +101,12 @@ def bland_altman(
 _SIDES = (("lower limit of agreement", -1), ("upper limit of agreement", 1))
 
 
-def _limit(name: str, value: float, sd: float, z: float, found: Pairs, level: float) -> Estimate:
-    n = found.n
+def _limit(name: str, value: float, sd: float, z: float, pairs: Pairs, level: float) -> Estimate:
+    n = pairs.n
     if n < 2:
         empty = Interval("t", level, math.nan, math.nan)
         reason = "too_few_items" if n else "no_data"
-        return Estimate(name, math.nan, (empty,), n, 2, found.left_out, reason)
+        return Estimate(name, math.nan, (empty,), n, 2, pairs.left_out, reason)
     half = t_quantile(0.5 + level / 2, n - 1) * sd * math.sqrt(1 / n + z**2 / (2 * (n - 1)))
     interval = Interval("t", level, value - half, value + half)
-    return Estimate(name, value, (interval,), n, 2, found.left_out)
+    return Estimate(name, value, (interval,), n, 2, pairs.left_out)

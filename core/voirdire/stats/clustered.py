@@ -107,18 +107,18 @@ def icc_clustered(
 def _interval(
     Y: Floats,
     codes: NDArray[np.int64],
-    found: Estimate,
+    estimate: Estimate,
     scheme: str,
     level: float,
     n_resamples: int,
     seed: int,
 ) -> Interval:
-    if found.reason is not None:
+    if estimate.reason is not None:
         return Interval(scheme, level, np.nan, np.nan)
     order = np.argsort(codes, kind="stable")
     members = np.bincount(codes)
     chunks = (_clusters if scheme == "cluster" else _nested)(seed, members, n_resamples)
-    draws = Distribution.of(_values(Y[order], members, found.details["form"], chunks, scheme))
+    draws = Distribution.of(_values(Y[order], members, estimate.details["form"], chunks, scheme))
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     flags = ("unreliable_interval",) if len(members) < 20 else ()
     lost = int(draws.undefined[0])

@@ -100,5 +100,5 @@ def _interval(p: float, se: float, level: float) -> Interval:
     return fisher_interval(p, (se / (1 - p**2)) ** 2, level)
 
 
-def _undefined(found: Pairs, interval: Interval, reason: str) -> Estimate:
-    return Estimate("CCC", math.nan, (interval,), found.n, 2, found.left_out, reason)
+def _undefined(pairs: Pairs, interval: Interval, reason: str) -> Estimate:
+    return Estimate("CCC", math.nan, (interval,), pairs.n, 2, pairs.left_out, reason)

@@ -165,12 +165,12 @@ def _ranks(values: Floats) -> Floats:
 def _estimate(
     name: str,
     value: float,
-    found: Pairs,
+    pairs: Pairs,
     reason: str | None,
     variance: float,
     level: float,
     fewest: int,
 ) -> Estimate:
-    known = variance if found.n >= fewest else math.nan
+    known = variance if pairs.n >= fewest else math.nan
     interval = fisher_interval(value, known, level)
-    return Estimate(name, value, (interval,), found.n, 2, found.left_out, reason)
+    return Estimate(name, value, (interval,), pairs.n, 2, pairs.left_out, reason)

@@ -106,15 +106,15 @@ def normalised_bias(judge: Any, reference: Any, scale: tuple[float, float]) -> E
     ----------
     Bland and Altman (1986), Lancet 327, 307-310, for the bias itself.
     """
-    found = bias(judge, reference, scale=scale)
+    estimate = bias(judge, reference, scale=scale)
     return Estimate(
         "normalised bias",
-        found.details["normalised"],
-        n=found.n,
+        estimate.details["normalised"],
+        n=estimate.n,
         k=2,
-        left_out=found.left_out,
-        reason=found.reason,
-        details={"bias": found.value},
+        left_out=estimate.left_out,
+        reason=estimate.reason,
+        details={"bias": estimate.value},
     )
 
 
@@ -221,14 +221,14 @@ def rmse(judge: Any, reference: Any) -> Estimate:
     ----------
     Willmott and Matsuura (2005), Climate Research 30, 79-82.
     """
-    found = mse(judge, reference)
+    estimate = mse(judge, reference)
     return Estimate(
         "RMSE",
-        math.sqrt(found.value),
-        n=found.n,
+        math.sqrt(estimate.value),
+        n=estimate.n,
         k=2,
-        left_out=found.left_out,
-        reason=found.reason,
+        left_out=estimate.left_out,
+        reason=estimate.reason,
     )
 
 
@@ -239,7 +239,7 @@ def _mean(values: Floats) -> float:
 def _mean_estimate(
     name: str,
     values: Floats,
-    found: Pairs,
+    pairs: Pairs,
     level: float,
     clusters: Any = None,
     details: dict[str, Any] | None = None,
@@ -248,10 +248,10 @@ def _mean_estimate(
         name,
         _mean(values),
         (mean_interval(values, level, clusters),),
-        n=found.n,
+        n=pairs.n,
         k=2,
-        left_out=found.left_out,
-        reason=None if found.n else "no_data",
+        left_out=pairs.left_out,
+        reason=None if pairs.n else "no_data",
         details=details or {},
     )
 

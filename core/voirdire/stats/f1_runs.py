@@ -202,15 +202,15 @@ def f1_difference(
     Efron and Tibshirani (1993), chapter 16; kappa_F1: Sharma et al., section 5.3.
     """
     options: dict[str, Any] = {"multilabel": multilabel, "level": level}
-    found = [f1_above_chance(*side, **options) for side in (first, second)]
-    if found[0].f1.n != found[1].f1.n:
+    results = [f1_above_chance(*side, **options) for side in (first, second)]
+    if results[0].f1.n != results[1].f1.n:
         raise StatisticsError(
-            f"both sides must hold the same items, got {found[0].f1.n} and {found[1].f1.n}"
+            f"both sides must hold the same items, got {results[0].f1.n} and {results[1].f1.n}"
         )
     drawn = [_draws(side, n_resamples, seed, multilabel=multilabel) for side in (first, second)]
     f1, kappa = (
-        _less(name, getattr(found[0], name), getattr(found[1], name), drawn[0][at] - drawn[1][at],
-              level)
+        _less(name, getattr(results[0], name), getattr(results[1], name),
+              drawn[0][at] - drawn[1][at], level)
         for at, name in enumerate(("f1", "kappa"))
     )  # fmt: skip
     gaps = drawn[0][1] - drawn[1][1]
@@ -339,20 +339,22 @@ def _above(f1: Floats, floor: Floats) -> Floats:
     return np.divide(f1 - floor, 1 - floor, out=np.full(len(f1), np.nan), where=floor < 1)
 
 
-def _dressed(found: Estimate, drawn: Floats | None, options: tuple[float, int, bool]) -> Estimate:
+def _dressed(
+    estimate: Estimate, drawn: Floats | None, options: tuple[float, int, bool]
+) -> Estimate:
     level, n, asked = options
     intervals: tuple[Interval, ...] = ()
     if asked:
-        values = np.array([]) if drawn is None or found.reason else drawn
+        values = np.array([]) if drawn is None or estimate.reason else drawn
         intervals = (percentile_interval(values, level, n),)
     return Estimate(
-        found.statistic,
-        found.value,
+        estimate.statistic,
+        estimate.value,
         intervals,
-        found.n,
-        found.k,
-        found.left_out,
-        found.reason,
-        found.flags,
-        found.details,
+        estimate.n,
+        estimate.k,
+        estimate.left_out,
+        estimate.reason,
+        estimate.flags,
+        estimate.details,
     )

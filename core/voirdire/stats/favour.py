@@ -122,8 +122,8 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
 
 
 def _estimate(
-    value: float, interval: Interval, found: Pairs, reason: str | None, details: dict[str, Any]
+    value: float, interval: Interval, pairs: Pairs, reason: str | None, details: dict[str, Any]
 ) -> Estimate:
     return Estimate(
-        "self-preference", value, (interval,), found.n, 2, found.left_out, reason, details=details
+        "self-preference", value, (interval,), pairs.n, 2, pairs.left_out, reason, details=details
     )

@@ -145,7 +145,7 @@ def scott_pi(
     complete = Ratings(ratings.codes[(ratings.codes >= 0).all(axis=1)], ratings.levels)
     name = f"Scott's pi ({weights_name(weights)})"
     interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
-    found = coefficient(complete, FLEISS, name, weights, interval)
+    estimate = coefficient(complete, FLEISS, name, weights, interval)
     left_out = ratings.n - complete.n
-    reason = "no_pairable_item" if left_out and not complete.n else found.reason
-    return dataclasses.replace(found, left_out=left_out, reason=reason)
+    reason = "no_pairable_item" if left_out and not complete.n else estimate.reason
+    return dataclasses.replace(estimate, left_out=left_out, reason=reason)

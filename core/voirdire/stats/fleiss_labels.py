@@ -290,19 +290,19 @@ def _jackknife(
     joint: JointItems, parts: Sequence[Estimate], used: Sequence[int], level: float
 ) -> list[Interval]:
     total, falls = np.zeros(len(joint.places)), []
-    found = []
+    intervals = []
     for c, part in enumerate(parts[:-1]):
         table = joint.tables[c]
         left = one_left_out(table) if c in used else np.full(len(table.counts), math.nan)
         fall = worst(table) if c in used else math.nan
-        found.append(jackknife_interval(part.value, left, table.counts, level, fall))
+        intervals.append(jackknife_interval(part.value, left, table.counts, level, fall))
         if c in used:
             total += joint.spread(c, left - part.value) / len(used)
             falls.append(fall)
     rated = joint.places.any(axis=1)
     fall = float(np.mean(falls)) if falls else math.nan
     mean = jackknife_interval(parts[-1].value, total[rated], joint.counts[rated], level, fall)
-    return [*found, mean]
+    return [*intervals, mean]
 
 
 def _percentile(

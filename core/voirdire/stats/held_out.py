@@ -102,13 +102,13 @@ def rates_beside_human(
 
 
 def _beside(name: str, panel: ResponsePanel, level: float, *, passes: bool) -> BesideHuman:
-    found = Rates.of(panel, range(len(panel.humans)), passes=passes)
-    if found.n == 0:
+    rates = Rates.of(panel, range(len(panel.humans)), passes=passes)
+    if rates.n == 0:
         lacking = Estimate(name, math.nan, n=panel.n, k=2, reason="too_few_raters")
         return BesideHuman(lacking, math.nan, math.nan, math.nan, 0)
-    off = found.difference()
+    off = rates.difference()
     made = Estimate(name, off.value, (off.interval(level),), panel.n, len(panel.humans))
-    return BesideHuman(made, found.judge, found.human, found.between, found.n)
+    return BesideHuman(made, rates.judge, rates.human, rates.between, rates.n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

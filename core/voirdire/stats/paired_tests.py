@@ -160,15 +160,15 @@ def wilcoxon(first: Any, second: Any) -> PairedTest:
     return _result("wilcoxon", paired, float(tested.statistic), float(tested.pvalue))
 
 
-def _tied(found: Pairs) -> Floats:
+def _tied(pairs: Pairs) -> Floats:
     """Differences of which those that round-off alone tells apart are equal in size."""
-    sizes = np.abs(found.differences)
+    sizes = np.abs(pairs.differences)
     order = np.argsort(sizes, kind="stable")
-    steps = np.diff(sizes[order], prepend=0.0) > round_off(found.judge, found.reference)
+    steps = np.diff(sizes[order], prepend=0.0) > round_off(pairs.judge, pairs.reference)
     first = np.maximum.accumulate(np.where(steps, np.arange(len(order)), 0))
     out = np.empty_like(sizes)
     out[order] = sizes[order][first]
-    return np.sign(found.differences) * out
+    return np.sign(pairs.differences) * out
 
 
 def mcnemar(first: Any, second: Any) -> PairedTest:
@@ -260,28 +260,28 @@ def compare_systems(
     if test not in _TESTS:
         raise not_one_of("test", test, _TESTS, error=StatisticsError)
     chosen = list(itertools.combinations(range(len(systems)), 2))
-    found = [_TESTS[test](matrix[:, a], matrix[:, b]) for a, b in chosen]
-    adjusted = adjust_p([one.p for one in found], correction)
-    family = sum(one.reason is None for one in found)
+    tests = [_TESTS[test](matrix[:, a], matrix[:, b]) for a, b in chosen]
+    adjusted = adjust_p([one.p for one in tests], correction)
+    family = sum(one.reason is None for one in tests)
     return tuple(
         dataclasses.replace(
             one, first=systems[a], second=systems[b], p_adjusted=float(p), family=family
         )
-        for one, (a, b), p in zip(found, chosen, adjusted, strict=True)
+        for one, (a, b), p in zip(tests, chosen, adjusted, strict=True)
     )
 
 
 def _result(
-    test: str, found: Pairs, statistic: float, p: float, df: float = math.nan
+    test: str, pairs: Pairs, statistic: float, p: float, df: float = math.nan
 ) -> PairedTest:
-    interval = mean_interval(found.differences, 0.95)
-    mean = float(found.differences.mean())
-    return PairedTest(test, statistic, p, mean, interval, df, found.n, found.left_out)
+    interval = mean_interval(pairs.differences, 0.95)
+    mean = float(pairs.differences.mean())
+    return PairedTest(test, statistic, p, mean, interval, df, pairs.n, pairs.left_out)
 
 
-def _undefined(test: str, found: Pairs, reason: str) -> PairedTest:
-    mean = float(found.differences.mean()) if found.n else math.nan
-    interval = mean_interval(found.differences, 0.95)
+def _undefined(test: str, pairs: Pairs, reason: str) -> PairedTest:
+    mean = float(pairs.differences.mean()) if pairs.n else math.nan
+    interval = mean_interval(pairs.differences, 0.95)
     return PairedTest(
-        test, math.nan, math.nan, mean, interval, math.nan, found.n, found.left_out, reason
+        test, math.nan, math.nan, mean, interval, math.nan, pairs.n, pairs.left_out, reason
     )

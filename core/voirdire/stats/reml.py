@@ -87,12 +87,12 @@ def icc_reml(
     rated = ~np.isnan(ratings).all(axis=1)
     kept, exponent = magnified(ratings[rated])
     size = (len(kept), ratings.shape[1], int((~rated).sum()))
-    found = _of_rated(kept, kind, size, level, ci)
+    estimate = _of_rated(kept, kind, size, level, ci)
     unscaled = {
         name: math.ldexp(value, -2 * exponent) if name.startswith("var_") else value
-        for name, value in found.details.items()
+        for name, value in estimate.details.items()
     }
-    return dataclasses.replace(found, details=unscaled)
+    return dataclasses.replace(estimate, details=unscaled)
 
 
 def _of_rated(

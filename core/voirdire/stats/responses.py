@@ -283,15 +283,17 @@ class _Rows:
         jackknifed = jackknife(value, out[there], scale, weight)
         return self._with_interval(name, value, jackknifed, len(table))
 
-    def _with_interval(self, name: str, value: float, found: Jackknifed, clusters: int) -> Estimate:
+    def _with_interval(
+        self, name: str, value: float, jackknifed: Jackknifed, clusters: int
+    ) -> Estimate:
         if math.isnan(value):
             empty = name in _SHARES or not self.n
             reason = "no_data" if empty else "zero_expected_disagreement"
             return Estimate(name, value, n=self.n, k=2, reason=reason)
         if name in _SHARES:
-            interval = share_interval(value, found.se, found.df, self.n, self.level)
-        elif found.se > 0:
-            interval = found.interval(self.level)
+            interval = share_interval(value, jackknifed.se, jackknifed.df, self.n, self.level)
+        elif jackknifed.se > 0:
+            interval = jackknifed.interval(self.level)
         else:  # nothing moves it: a spread that is not seen is unknown
             interval = Interval("cluster_jackknife", self.level, math.nan, math.nan)
         return Estimate(
@@ -301,7 +303,7 @@ class _Rows:
             self.n,
             2,
             self.left_out,
-            details={"se": found.se, "df": found.df, "clusters": clusters},
+            details={"se": jackknifed.se, "df": jackknifed.df, "clusters": clusters},
         )
 
     def _area(self) -> Estimate:

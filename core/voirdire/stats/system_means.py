@@ -71,12 +71,12 @@ class Means(Result):
     @classmethod
     def from_sums(cls, sums: SystemTable) -> Means:
         """From the sums of the humans and of the judge."""
-        found = sums.means()
-        human, judge = found.means
-        human_out, judge_out = found.out[:, 0], found.out[:, 1]
-        kept = np.isfinite(found.out).all(axis=(1, 2))
-        weight = None if found.weight is None else found.weight[kept]
-        return cls(human, judge, human_out[kept], judge_out[kept], weight, found.met[1], sums)
+        means = sums.means()
+        human, judge = means.means
+        human_out, judge_out = means.out[:, 0], means.out[:, 1]
+        kept = np.isfinite(means.out).all(axis=(1, 2))
+        weight = None if means.weight is None else means.weight[kept]
+        return cls(human, judge, human_out[kept], judge_out[kept], weight, means.met[1], sums)
 
     def jackknife(self, statistic: Callable[[Floats, Floats], Floats]) -> Jackknifed:
         """A function of the humans' and the judge's means, with its error over clusters."""
@@ -196,8 +196,8 @@ class SystemTable(Result):
         for one in scores:
             there = ~np.isnan(one)
             columns += [np.where(there, one, 0.0), there * 1.0]
-        found = panel.by_cluster_and_system(np.stack(columns).T)
-        return cls(found, len(panel.systems))
+        sums = panel.by_cluster_and_system(np.stack(columns).T)
+        return cls(sums, len(panel.systems))
 
     def __str__(self) -> str:
         """How much is summed."""
@@ -287,8 +287,8 @@ def unbiased_moments(
     Miller (1974), Biometrika 61, 1-15.
     """
     panel = ResponsePanel.of(judge, humans, systems=systems, items=items, clusters=clusters)
-    found = Means.of(panel).moments()
-    whole, out = found.whole, found.out
+    moments = Means.of(panel).moments()
+    whole, out = moments.whole, moments.out
     units = len(out)
     if units < 2:
         return np.full(4, np.nan)
@@ -387,15 +387,15 @@ def system_agreement(
 def _of_means(name: str, panel: ResponsePanel, statistic: Statistic, level: float) -> Estimate:
     if len(panel.systems) < 3:
         return Estimate(name, math.nan, n=len(panel.systems), k=2, reason="too_few_items")
-    found = Means.of(panel).moments().unbiased(statistic)
+    jackknifed = Means.of(panel).moments().unbiased(statistic)
     return Estimate(
         name,
-        float(found.value),
-        (found.interval(level),),
+        float(jackknifed.value),
+        (jackknifed.interval(level),),
         len(panel.systems),
         2,
         panel.left_out,
-        details={"se": found.se, "df": found.df, "clusters": panel.n_clusters},
+        details={"se": jackknifed.se, "df": jackknifed.df, "clusters": panel.n_clusters},
     )
 
 
@@ -420,7 +420,7 @@ class SystemBias(Result):
 
     def __str__(self) -> str:
         """A line a system."""
-        return "\n".join(f"{system}: {found}" for system, found in self.specific.items())
+        return "\n".join(f"{system}: {estimate}" for system, estimate in self.specific.items())
 
 
 def system_bias(
@@ -477,16 +477,18 @@ def system_bias(
     )
 
 
-def _named(panel: ResponsePanel, found: Jackknifed, name: str, level: float) -> dict[str, Estimate]:
+def _named(
+    panel: ResponsePanel, jackknifed: Jackknifed, name: str, level: float
+) -> dict[str, Estimate]:
     n = np.bincount(panel.system, minlength=len(panel.systems))
     return {
         str(system): Estimate(
             name,
-            float(found.at[place]),
-            (found[place].interval(level),),
+            float(jackknifed.at[place]),
+            (jackknifed[place].interval(level),),
             int(n[place]),
             2,
-            details={"se": found[place].se, "df": found.df},
+            details={"se": jackknifed[place].se, "df": jackknifed.df},
         )
         for place, system in enumerate(panel.systems)
     }

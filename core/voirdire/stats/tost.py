@@ -91,9 +91,9 @@ def equivalence(
         raise StatisticsError(f"margin must be a positive number, got {margin!r}")
     if not 0 < alpha < 0.5:
         raise StatisticsError(f"alpha must lie strictly between 0 and 0.5, got {alpha!r}")
-    found = bias(judge, reference, clusters=clusters, level=1 - 2 * alpha)
-    conclusion = _conclusion(found.intervals[0], margin)
-    return Equivalence(found, float(margin), conclusion, _larger_p(found, margin), alpha)
+    estimate = bias(judge, reference, clusters=clusters, level=1 - 2 * alpha)
+    conclusion = _conclusion(estimate.intervals[0], margin)
+    return Equivalence(estimate, float(margin), conclusion, _larger_p(estimate, margin), alpha)
 
 
 def _conclusion(interval: Interval, margin: float) -> str:
@@ -106,12 +106,12 @@ def _conclusion(interval: Interval, margin: float) -> str:
     return "undecided"
 
 
-def _larger_p(found: Estimate, margin: float) -> float:
+def _larger_p(estimate: Estimate, margin: float) -> float:
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import
 
-    error = found.details["standard_error"]
+    error = estimate.details["standard_error"]
     if math.isnan(error):
         return math.nan
     if error == 0:
-        return 0.0 if abs(found.value) < margin else 1.0
-    return float(stdtr(found.details["df"], (abs(found.value) - margin) / error))
+        return 0.0 if abs(estimate.value) < margin else 1.0
+    return float(stdtr(estimate.details["df"], (abs(estimate.value) - margin) / error))

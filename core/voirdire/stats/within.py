@@ -443,13 +443,13 @@ def _undefined(name: str, panel: ResponsePanel, reason: str) -> Estimate:
     )
 
 
-def _estimate(name: str, found: Jackknifed, panel: ResponsePanel, level: float) -> Estimate:
+def _estimate(name: str, jackknifed: Jackknifed, panel: ResponsePanel, level: float) -> Estimate:
     return Estimate(
         name,
-        float(found.value),
-        (found.interval(level),),
+        float(jackknifed.value),
+        (jackknifed.interval(level),),
         panel.n,
         len(panel.humans),
         panel.left_out,
-        details={"se": found.se, "df": found.df, "clusters": panel.n_clusters},
+        details={"se": jackknifed.se, "df": jackknifed.df, "clusters": panel.n_clusters},
     )

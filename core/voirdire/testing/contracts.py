@@ -63,7 +63,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
 
 
-def check_registered(found: Registered, plugins: Plugins, *, ask: bool = False) -> Outcome:
+def check_registered(registered: Registered, plugins: Plugins, *, ask: bool = False) -> Outcome:
     """The contract test of one registered name, without options.
 
     Not checked, with the reason: what needs options or an extra, and, unless `ask`, models (asking
@@ -77,18 +77,18 @@ def check_registered(found: Registered, plugins: Plugins, *, ask: bool = False) 
     'holds'
     """
     try:
-        thing = plugins.resolve(found.kind, found.name)
-        why = _unready(found.kind, thing, ask=ask)
+        thing = plugins.resolve(registered.kind, registered.name)
+        why = _unready(registered.kind, thing, ask=ask)
         if why:
-            return Outcome(found.kind, found.name, "not checked", (why,))
-        CONTRACTS[found.kind](thing)
+            return Outcome(registered.kind, registered.name, "not checked", (why,))
+        CONTRACTS[registered.kind](thing)
     except ContractError as error:
-        return Outcome(found.kind, found.name, "broken", error.problems)
+        return Outcome(registered.kind, registered.name, "broken", error.problems)
     except (InputError, MissingExtraError) as error:  # what it is in want of, in its own words
-        return Outcome(found.kind, found.name, "not checked", (str(error),))
+        return Outcome(registered.kind, registered.name, "not checked", (str(error),))
     except VoirdireError as error:
-        return Outcome(found.kind, found.name, "broken", (str(error),))
-    return Outcome(found.kind, found.name, "holds")
+        return Outcome(registered.kind, registered.name, "broken", (str(error),))
+    return Outcome(registered.kind, registered.name, "holds")
 
 
 def _unready(kind: str, thing: Any, *, ask: bool) -> str:

@@ -157,10 +157,10 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
         )
     if at_most is not None and at_most < 1:
         raise InputError(f"labels annotator: at_most must be 1 or more, got {at_most!r}")
-    found = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
+    label_set = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
     most = RANKED_MOST if at_most is None and kind == "ranked" else at_most
-    asked = built_in(kind, found, most) if prompt is None else prompt
-    return LabelAnnotator(found, filled(asked, found), most, contradiction, guard, sampling)
+    asked = built_in(kind, label_set, most) if prompt is None else prompt
+    return LabelAnnotator(label_set, filled(asked, label_set), most, contradiction, guard, sampling)
 
 
 def built_in(kind: str, labels: LabelSet, at_most: int | None) -> str:

@@ -164,11 +164,11 @@ def predict(
         raise InputError(f"--out must end in .csv or .parquet, got {str(out)!r}")
     items, words = read_texts(texts, item, text)
     machine = {"device": device, "threads": threads}
-    found, notes = predict_texts(folder, items, words, only=only, machine=machine)
+    frame, notes = predict_texts(folder, items, words, only=only, machine=machine)
     if out is None:
-        typer.echo(found.write_csv(), nl=False)
+        typer.echo(frame.write_csv(), nl=False)
     else:
-        write_predictions(found, out)
+        write_predictions(frame, out)
     blank = sum(not word for word in words)
     for note in notes:
         typer.echo(note, err=True)
@@ -202,22 +202,22 @@ def evaluate(
     """
     from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
 
-    found = evaluate_grid(folder, best=best)
-    found.write(out or folder)
+    evaluation = evaluate_grid(folder, best=best)
+    evaluation.write(out or folder)
     if as_json:
-        typer.echo(found.summary.write_json())
+        typer.echo(evaluation.summary.write_json())
     else:
-        _print_summary(found.summary)
-        for row in found.best.iter_rows(named=True):
+        _print_summary(evaluation.summary)
+        for row in evaluation.best.iter_rows(named=True):
             sd = f" ± {number_text(row['f1_weighted_sd'], 3)}" if row["seeds"] > 1 else ""
             typer.echo(
                 f"Best of {row['tried']} on dev, {row['labels']}, {row['task']}: {row['model']} "
                 f"({row['validation_f1']:.3f}); on test {number_text(row['f1_weighted'], 3)}{sd}."
             )
-    for note in found.notes:
+    for note in evaluation.notes:
         typer.echo(note, err=True)
-    if found.unfinished:
-        count, first = len(found.unfinished), found.unfinished[0]
+    if evaluation.unfinished:
+        count, first = len(evaluation.unfinished), evaluation.unfinished[0]
         typer.echo(f"{count} cells are not finished, the first: {first}", err=True)
 
 

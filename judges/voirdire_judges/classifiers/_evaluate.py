@@ -118,10 +118,10 @@ def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
         results = [read_json(folder / RESULT) for _, folder in seeds]
         frames += tested
         cell = seeds[0][0]
-        found = matrices_of_predictions(pl.concat(tested), cell.name)
-        tests.append((cell, found))
+        predictions = matrices_of_predictions(pl.concat(tested), cell.name)
+        tests.append((cell, predictions))
         scores = label_scores(
-            found.truth, found.given, task=task_of(cell.task, cell.name), resamples=0
+            predictions.truth, predictions.given, task=task_of(cell.task, cell.name), resamples=0
         )
         for place, ((cell, _), result) in enumerate(zip(seeds, results, strict=True)):
             where = _where(cell, several=several)
@@ -159,14 +159,16 @@ def _ratings(tests: list[tuple[Cell, Predictions]], *, several: bool) -> pl.Data
     """
     kinds = {(cell.label_set, cell.task) for cell, _ in tests}
     parts, keys = [], []
-    for cell, found in tests:
-        labels = found.truth.labels[1:] if cell.task == "binary" else found.truth.labels
+    for cell, predictions in tests:
+        labels = predictions.truth.labels[1:] if cell.task == "binary" else predictions.truth.labels
         kind = f"{cell.label_set}, {cell.task}"
         of = f", {kind}" if len(kinds) > 1 else ""
-        items = tuple(f"{cell.data}: {item}" if several else item for item in found.truth.items)
+        items = tuple(
+            f"{cell.data}: {item}" if several else item for item in predictions.truth.items
+        )
         key, given = (
             replace(one.only(labels), rater=name, items=items)
-            for one, name in ((found.truth, TRUTH), (found.given, f"{cell.model}{of}"))
+            for one, name in ((predictions.truth, TRUTH), (predictions.given, f"{cell.model}{of}"))
         )
         keys.append(ratings_of(key).with_columns(labels=pl.lit(kind)))
         parts.append(ratings_of(given))
@@ -236,14 +238,14 @@ def _where(cell: Cell, *, several: bool) -> dict[str, Any]:
 
 def _row(scores: LabelScores, place: int, result: dict[str, Any]) -> dict[str, Any]:
     """Scores of one seed, beside baselines on the items that some seed predicted."""
-    found, floor = scores.by_run[place], scores.baselines
+    classification, floor = scores.by_run[place], scores.baselines
     return {
-        "n": found["f1_weighted"].n,
-        "missing": scores.keyed - found["f1_weighted"].n,
-        **{name: found[name].value for name in _SCORES},
+        "n": classification["f1_weighted"].n,
+        "missing": scores.keyed - classification["f1_weighted"].n,
+        **{name: classification[name].value for name in _SCORES},
         "f1_random": floor.chance.value,
         "f1_constant": floor.constant.value,
-        "kappa": kappa_f1(found["f1_weighted"], floor.chance).value,
+        "kappa": kappa_f1(classification["f1_weighted"], floor.chance).value,
         "validation_f1": result["validation_f1"],
         "notes": "; ".join(result["notes"]),
     }

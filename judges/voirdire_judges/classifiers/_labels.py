@@ -97,15 +97,15 @@ def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -
     )
 
 
-def _without_contradictions(found: Labelled) -> Labelled:
+def _without_contradictions(labelled: Labelled) -> Labelled:
     """The labels without rows that name neither `none` nor a label, or both."""
-    if not found.none:
-        return found
-    values = found.labels.values[0]
-    none, count = values[:, found.labels.labels.index(found.none)], values.sum(axis=1)
-    reasons = np.where(count == 0, "no label", found.reasons)
+    if not labelled.none:
+        return labelled
+    values = labelled.labels.values[0]
+    none, count = values[:, labelled.labels.labels.index(labelled.none)], values.sum(axis=1)
+    reasons = np.where(count == 0, "no label", labelled.reasons)
     reasons = np.where((none == 1) & (count > 1), "contradiction", reasons)
-    return replace(found, labels=found.labels.without(reasons != ""), reasons=reasons)
+    return replace(labelled, labels=labelled.labels.without(reasons != ""), reasons=reasons)
 
 
 def _from_lists(
@@ -153,8 +153,8 @@ def _from_columns(
         values[values.sum(axis=1) == 0, labels.index(none)] = 1
     single = np.nan_to_num(values).sum(axis=1) == 1
     first = np.where(single, np.nan_to_num(values).argmax(axis=1), -1)
-    found = matrix_of_values(values, labels, items=items, first=first).without(reasons != "")
-    return Labelled(found, none, reasons, dict(unknown))
+    matrix = matrix_of_values(values, labels, items=items, first=first).without(reasons != "")
+    return Labelled(matrix, none, reasons, dict(unknown))
 
 
 def target_of(given: Labelled, task: Task, spec: LabelSetSpec) -> Target:
@@ -169,16 +169,16 @@ def target_of(given: Labelled, task: Task, spec: LabelSetSpec) -> Target:
         Too few classes are left.
     """
     if spec.classes:
-        found = _combined(given, spec)
+        target = _combined(given, spec)
     elif task == "binary":
-        found = _binary(given, spec)
+        target = _binary(given, spec)
     elif task == "multi-class":
-        found = _first(given)
+        target = _first(given)
     else:
-        found = Target(task, given.labels, given.reasons)
-    if not found.classes or (task != "multi-label" and len(found.classes) < 2):
+        target = Target(task, given.labels, given.reasons)
+    if not target.classes or (task != "multi-label" and len(target.classes) < 2):
         raise StudyError(f"label set {spec.name!r}: a {task} task needs two classes or more")
-    return found
+    return target
 
 
 def binary_classes(labels: tuple[str, ...], none: str, positive: str = "") -> tuple[str, str]:

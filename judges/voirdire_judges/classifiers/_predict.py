@@ -57,12 +57,12 @@ def predict_texts(
     cells = [(cell, folder) for cell, folder in finished_cells(Path(out)) if cell.named(only)]
     if not cells:
         raise SessionError(f"{out}: holds no finished cell with the words {only!r} in its name")
-    found, notes = [], []
+    frames, notes = [], []
     for cell, folder in cells:
         trained, result = _loaded(cell, folder, machine or {}, known)
-        found.append(_predicted(cell, trained, result, items, texts))
+        frames.append(_predicted(cell, trained, result, items, texts))
         notes += [f"{cell.name}: {note}" for note in cuts(trained, {"given": texts})]
-    return pl.concat(found), notes
+    return pl.concat(frames), notes
 
 
 def read_texts(path: str | Path, item: str, text: str) -> tuple[list[str], list[str]]:
@@ -71,13 +71,13 @@ def read_texts(path: str | Path, item: str, text: str) -> tuple[list[str], list[
     return frame[item].to_list(), frame[text].to_list()
 
 
-def write_predictions(found: pl.DataFrame, path: Path) -> None:
+def write_predictions(frame: pl.DataFrame, path: Path) -> None:
     """Write CSV or Parquet, as the name says."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() == ".parquet":
-        found.write_parquet(path)
+        frame.write_parquet(path)
     else:
-        found.write_csv(path)
+        frame.write_csv(path)
 
 
 def _loaded(

@@ -75,10 +75,10 @@ class TfidfClassifier:
         tried = self.c if validation else self.c[:1]
         for done, c in enumerate(tried, start=1):
             weights = _learn(vectorizer, rows, np.asarray(labels), self.task, c)
-            found = replace(self, trained=weights)
-            f1 = _reached(found, validation) if validation else 0.0
+            classifier = replace(self, trained=weights)
+            f1 = _reached(classifier, validation) if validation else 0.0
             if best.trained is None or f1 > most:
-                best, most = found, f1
+                best, most = classifier, f1
             if progress:
                 progress(f"C = {c:g}", done, len(tried))
         return best
@@ -234,11 +234,15 @@ def _regression(c: float) -> Any:
     return LogisticRegression(C=c, max_iter=2000)
 
 
-def _reached(found: TfidfClassifier, validation: tuple[Sequence[str], NDArray[np.int8]]) -> float:
+def _reached(
+    classifier: TfidfClassifier, validation: tuple[Sequence[str], NDArray[np.int8]]
+) -> float:
     texts, truth = validation
-    scores = found.predict(texts)
-    chosen = choose_thresholds(scores, truth, "shared" if found.task == "multi-label" else "fixed")
-    return weighted_f1(truth, decide(scores, found.task, chosen))
+    scores = classifier.predict(texts)
+    chosen = choose_thresholds(
+        scores, truth, "shared" if classifier.task == "multi-label" else "fixed"
+    )
+    return weighted_f1(truth, decide(scores, classifier.task, chosen))
 
 
 def _softmax(margins: Floats) -> Floats:

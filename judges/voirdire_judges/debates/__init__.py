@@ -112,8 +112,8 @@ class DebateJudge:
             return self.judge.parse([lost] if lost is not None else [])
         if not self._decided(replies):  # cut by a limit on steps before it came to a verdict
             return self.judge.parse([Reply("", "length")])
-        found = Flag("debate_rounds", self._ended(replies[:-1]), len(self._rounds(replies)))
-        return flagged(self.judge.parse([replies[-1]]), found)
+        flag = Flag("debate_rounds", self._ended(replies[:-1]), len(self._rounds(replies)))
+        return flagged(self.judge.parse([replies[-1]]), flag)
 
     def trace(self, replies: Sequence[Reply]) -> Trace:
         """What the judge said alone, the mean of the openings, and why the debate ended."""

@@ -63,28 +63,28 @@ class QuestionnaireJudge:
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """Answers, total and label; what lacks an answer is missing with a reason, never 0."""
         reply = replies[-1] if replies else missing_reply(replies)
-        found = parse_questionnaire(
+        parsed = parse_questionnaire(
             reply.text,
             [self.questionnaire.scale] * len(self._questions),
             yes_no=self.questionnaire.yes_no,
             not_ratable=self.questionnaire.may_lack,
             finish_reason=reply.finish_reason,
         )
-        answers = {int(serial): value for serial, value in found.scores.items()}
+        answers = {int(serial): value for serial, value in parsed.scores.items()}
         scored = score_answers(self.questionnaire, answers, self.threshold)
-        named = {f"{self._name}.{serial}": value for serial, value in found.scores.items()}
+        named = {f"{self._name}.{serial}": value for serial, value in parsed.scores.items()}
         named[f"{self._name}.total"] = scored.total
         if self.label:
             named[self.label] = None if scored.positive is None else float(scored.positive)
         derived = [name for name in (f"{self._name}.total", self.label) if name]
-        reasons = {f"{self._name}.{serial}": why for serial, why in found.reasons.items()}
+        reasons = {f"{self._name}.{serial}": why for serial, why in parsed.reasons.items()}
         reasons |= {name: "incomplete" for name in derived if named[name] is None}
         return Parsed(
             named,
-            _status_of(found),
-            self._statuses(found, named),
-            found.flags,
-            extra={**found.extra, "scored": dataclasses.asdict(scored)},
+            _status_of(parsed),
+            self._statuses(parsed, named),
+            parsed.flags,
+            extra={**parsed.extra, "scored": dataclasses.asdict(scored)},
             reasons=reasons,
         )
 
@@ -96,10 +96,10 @@ class QuestionnaireJudge:
     def _questions(self) -> tuple[Any, ...]:
         return self.questionnaire.questions
 
-    def _statuses(self, found: Parsed, named: dict[str, float | None]) -> dict[str, Status]:
+    def _statuses(self, parsed: Parsed, named: dict[str, float | None]) -> dict[str, Status]:
         """Items as they were read; what follows from them is missing as the worst of them is."""
-        read = {f"{self._name}.{serial}": status for serial, status in found.statuses.items()}
-        rest: Status = "ok" if found.status in ("ok", "repaired") else found.status
+        read = {f"{self._name}.{serial}": status for serial, status in parsed.statuses.items()}
+        rest: Status = "ok" if parsed.status in ("ok", "repaired") else parsed.status
         return {name: read.get(name, "ok" if named[name] is not None else rest) for name in named}
 
     def _instructions(self) -> str:
@@ -146,12 +146,12 @@ class QuestionnaireJudge:
         return {"enum": levels}
 
 
-def _status_of(found: Parsed) -> Status:
+def _status_of(parsed: Parsed) -> Status:
     """*Not ratable* is an answer: a reply with no other gap is not asked again."""
-    lacking = {serial for serial, why in found.reasons.items() if why != "not_ratable"}
-    if lacking or found.status not in ("blank", "ok", "repaired"):
-        return found.status
-    rest = [status for serial, status in found.statuses.items() if serial not in found.reasons]
+    lacking = {serial for serial, why in parsed.reasons.items() if why != "not_ratable"}
+    if lacking or parsed.status not in ("blank", "ok", "repaired"):
+        return parsed.status
+    rest = [status for serial, status in parsed.statuses.items() if serial not in parsed.reasons]
     return worst_status(rest)
 
 

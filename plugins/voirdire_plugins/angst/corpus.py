@@ -98,22 +98,22 @@ def build_corpus(
     )
     steps.append(_step("with text and author, each text once", known))
     disclosed = known.filter(_discloses(known["text"], patterns))["author"].unique()
-    found = known.filter(pl.col("author").is_in(disclosed.implode()))
-    steps.append(_step("of authors who disclose a diagnosis", found))
+    frame = known.filter(pl.col("author").is_in(disclosed.implode()))
+    steps.append(_step("of authors who disclose a diagnosis", frame))
     words = pl.col("text").str.count_matches(r"\S+")
     active = pl.len().over("author") >= min_posts
-    found = found.with_columns(active.alias("_active"))
-    found = found.filter(words >= min_words)
-    steps.append(_step(f"of {min_words} words or more", found))
-    found = found.filter(pl.col("_active")).drop("_active")
-    steps.append(_step(f"of authors with {min_posts} posts or more", found))
+    frame = frame.with_columns(active.alias("_active"))
+    frame = frame.filter(words >= min_words)
+    steps.append(_step(f"of {min_words} words or more", frame))
+    frame = frame.filter(pl.col("_active")).drop("_active")
+    steps.append(_step(f"of authors with {min_posts} posts or more", frame))
     if lexicons:
-        found = _ranked(found, lexicons).head(top)
-        steps.append(_step(f"top {top} by lexicon", found))
-    drawn = np.random.default_rng(seed).permutation(found.height)[:sample]
-    chosen = pl.Series(np.isin(np.arange(found.height), drawn))
-    steps.append(_step(f"random sample of {sample}", found.filter(chosen)))
-    return Corpus(found.filter(chosen), found.filter(~chosen), tuple(steps))
+        frame = _ranked(frame, lexicons).head(top)
+        steps.append(_step(f"top {top} by lexicon", frame))
+    drawn = np.random.default_rng(seed).permutation(frame.height)[:sample]
+    chosen = pl.Series(np.isin(np.arange(frame.height), drawn))
+    steps.append(_step(f"random sample of {sample}", frame.filter(chosen)))
+    return Corpus(frame.filter(chosen), frame.filter(~chosen), tuple(steps))
 
 
 def _discloses(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
@@ -159,11 +159,11 @@ def write_corpus(
 ) -> list[Section]:
     """Build a corpus and write its sample and the rest; a row a step."""
     declared = DISCLOSURE if patterns is None else _lines(patterns)
-    found = build_corpus(read_labelled(posts, (), columns), patterns=declared, **how)
+    corpus = build_corpus(read_labelled(posts, (), columns), patterns=declared, **how)
     out.mkdir(parents=True, exist_ok=True)
-    found.sample.write_csv(out / "sample.csv")
-    found.rest.write_csv(out / "rest.csv")
-    rows = tuple((step.name, step.posts, step.authors) for step in found.steps)
+    corpus.sample.write_csv(out / "sample.csv")
+    corpus.rest.write_csv(out / "rest.csv")
+    rows = tuple((step.name, step.posts, step.authors) for step in corpus.steps)
     table = Table((text("Step"), count("Posts"), count("Authors")), rows)
     return [Section("Corpus", f"Written: sample.csv and rest.csv in {out}.", (table,))]
 

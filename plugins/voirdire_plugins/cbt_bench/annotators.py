@@ -138,5 +138,5 @@ def _selector(
         return FixedExamples(tuple(seed.shot for seed in seeds))
     from voirdire_retrieval import nearest_examples  # noqa: PLC0415 - an extra
 
-    found: ExampleSelector = nearest_examples(seeds, embedder, read_examples(Path(data), task))
-    return found
+    selector: ExampleSelector = nearest_examples(seeds, embedder, read_examples(Path(data), task))
+    return selector

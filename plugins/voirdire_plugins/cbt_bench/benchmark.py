@@ -76,8 +76,8 @@ class CBTBench:
         if "cbt-qa" in uses:
             letters = [attribute.name for attribute in examination.study.rubric.attributes]
             types = {item.id: str(item.extra.get("type") or "") for item in items}
-            found = read_keyed(examination, KEY, letters, "cbt-qa")
-            examination = keyed_choices(examination, found, "Questions", types)
+            keyed = read_keyed(examination, KEY, letters, "cbt-qa")
+            examination = keyed_choices(examination, keyed, "Questions", types)
         if uses & {"cbt-qa", *(f"cbt-{key}" for key in TASKS)}:
             shown = {"situation": "Situation", "text": "Thoughts"}
             examination = with_session_texts(examination, session, items, shown)
@@ -90,14 +90,14 @@ class CBTBench:
 def _labels(examination: Examination, session: Path, task: LabelTask) -> Examination:
     """Scores against the experts, beside the printed human where all items were asked."""
     use = f"cbt-{task.key}"
-    found = read_keyed(examination, KEY, task.labels, use)
-    whole = len(found.truth.items) == PRINTED["table_3"][task.key][0]
+    keyed = read_keyed(examination, KEY, task.labels, use)
+    whole = len(keyed.truth.items) == PRINTED["table_3"][task.key][0]
     human = printed_scores(task.key)[HUMAN]
     raters = [rater.name for rater in examination.study.panel if rater.use == use]
     excess = excess_findings(session, raters, task.at_most, task.name)
     return keyed_labels(
         examination.replace(findings=(*excess, *examination.findings)),
-        found,
+        keyed,
         task.name,
         HUMAN,
         {HUMAN: human} if whole else {},

@@ -261,7 +261,7 @@ def _components(
     labels, rows = (a, at[0]) if a.reference else (b, at[1])
     if not labels.reference:
         return ()
-    found: list[ComponentChange] = []
+    changes: list[ComponentChange] = []
     for judge, other in judges.items():
         for name in attributes:
             humans = np.stack([labels.cube.of(human, name)[rows] for human in labels.reference])
@@ -278,8 +278,8 @@ def _components(
                 gate=gate_of(a.study, a.scale),
             )
             after = replace(before, scores=b.cube.of(other, name)[at[1]][None])
-            found += component_changes(before, after, a.study.margins, points)
-    return with_states(found)
+            changes += component_changes(before, after, a.study.margins, points)
+    return with_states(changes)
 
 
 def _changes(
@@ -333,17 +333,17 @@ def change_of(
     )
 
 
-def _interval(found: Equivalence, level: float) -> tuple[float, float]:
+def _interval(equivalence: Equivalence, level: float) -> tuple[float, float]:
     from voirdire.stats.sums import quantile  # noqa: PLC0415 - loads scipy
 
-    details = found.bias.details
+    details = equivalence.bias.details
     half = quantile((1 + level) / 2, details["df"]) * details["standard_error"]
-    return found.bias.value - half, found.bias.value + half
+    return equivalence.bias.value - half, equivalence.bias.value + half
 
 
-def p_of_no_difference(found: Equivalence) -> float:
+def p_of_no_difference(equivalence: Equivalence) -> float:
     """Two-sided p of a mean difference of 0; NaN with fewer than two units."""
-    value, details = found.bias.value, found.bias.details
+    value, details = equivalence.bias.value, equivalence.bias.details
     error = details["standard_error"]
     if math.isnan(error) or math.isnan(value):
         return math.nan
@@ -395,14 +395,14 @@ def _items(
 ) -> tuple[ChangedItem, ...]:
     """The responses whose scores changed most, over all judges and attributes."""
     item, system = a.item[at[0]], a.system[at[0]]
-    found: list[ChangedItem] = []
+    changed_items: list[ChangedItem] = []
     for judge, other in judges.items():
         for attribute in attributes:
             before = a.cube.of(judge, attribute)[at[0]]
             after = b.cube.of(other, attribute)[at[1]]
             size = np.nan_to_num(np.abs(after - before), nan=0.0)
             largest = np.argsort(-size, kind="stable")[:MOST_ITEMS]
-            found += [
+            changed_items += [
                 ChangedItem(
                     judge, attribute, str(item[k]), str(system[k]), float(before[k]),
                     float(after[k]),
@@ -410,8 +410,8 @@ def _items(
                 for k in largest
                 if size[k] > 0
             ]  # fmt: skip
-    found.sort(key=lambda one: -abs(one.after - one.before))
-    kept = found[:MOST_ITEMS]
+    changed_items.sort(key=lambda one: -abs(one.after - one.before))
+    kept = changed_items[:MOST_ITEMS]
     return _with_replies(a, b, judges, kept, at) if with_text and kept else tuple(kept)
 
 
@@ -480,7 +480,7 @@ def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Itera
                 )
 
 
-def comparison_values(found: SourceComparison) -> tuple[GateValue, ...]:
+def comparison_values(comparison: SourceComparison) -> tuple[GateValue, ...]:
     """What gates may name: ``difference``, its bounds ``_low`` and ``_high``, and ``moved``.
 
     Of components their change and its bounds: ``READ.change_low``.
@@ -493,10 +493,10 @@ def comparison_values(found: SourceComparison) -> tuple[GateValue, ...]:
             ", ".join(filter(None, (change.attribute, change.judge, change.system))),
             apart=bool(change.system),
         )
-        for change in found.changes
+        for change in comparison.changes
         for name, value in (
             ("difference", change.difference), ("difference_low", change.low),
             ("difference_high", change.high), ("moved", change.moved),
         )
     )  # fmt: skip
-    return (*rows, *component_values(found.components))
+    return (*rows, *component_values(comparison.components))

@@ -289,8 +289,8 @@ def _slope(sums: Floats) -> Floats:
 
 
 def _change(case: Case, before: _Estimate, after: _Estimate, margin: float) -> ComponentChange:
-    found = jackknife(after.value - before.value, after.out - before.out)
-    change, se, df = after.value - before.value, float(found.se), found.df
+    jackknifed = jackknife(after.value - before.value, after.out - before.out)
+    change, se, df = after.value - before.value, float(jackknifed.se), jackknifed.df
     half, inner = quantile(0.975, df) * se, quantile(SURE_YES, df) * se
     return ComponentChange(
         judge=case.judge, attribute=case.attribute, component=before.name, at=before.at,

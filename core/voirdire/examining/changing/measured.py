@@ -143,32 +143,35 @@ def measured_of(
     )
 
 
-def _of_examination(found: Examination, judges: Sequence[str]) -> Measured:
-    raters = found.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
-    reference = tuple(found.options["reference"])
-    attributes = [part.name for part in found.study.rubric.attributes]
+def _of_examination(examination: Examination, judges: Sequence[str]) -> Measured:
+    raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
+    reference = tuple(examination.options["reference"])
+    attributes = [part.name for part in examination.study.rubric.attributes]
     attributes = attributes or (
-        found.ratings["attribute"].cast(pl.String).unique(maintain_order=True).to_list()
+        examination.ratings["attribute"].cast(pl.String).unique(maintain_order=True).to_list()
     )
     cube = build_cube(
-        found.ratings, raters, attributes, [system.name for system in found.study.systems]
+        examination.ratings,
+        raters,
+        attributes,
+        [system.name for system in examination.study.systems],
     )
     others = [name for name in raters if name not in reference]
     return Measured(
-        name=found.study.name,
-        study=found.study,
+        name=examination.study.name,
+        study=examination.study,
         cube=cube,
-        judges=_chosen(others, judges, found.study.name),
+        judges=_chosen(others, judges, examination.study.name),
         reference=reference,
-        scale=scale_of(found.study),
-        clusters=clusters_of(found.ratings, cube),
-        verdicts=found.verdicts,
-        evidence=found.evidence,
-        raters=found.raters,
-        ratings=found.ratings,
-        findings=found.findings,
-        replies=found.replies,
-        session=found.session,
+        scale=scale_of(examination.study),
+        clusters=clusters_of(examination.ratings, cube),
+        verdicts=examination.verdicts,
+        evidence=examination.evidence,
+        raters=examination.raters,
+        ratings=examination.ratings,
+        findings=examination.findings,
+        replies=examination.replies,
+        session=examination.session,
     )
 
 

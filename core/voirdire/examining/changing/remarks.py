@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_temperature"})
 
 
-def missing_scores(lock: Lock, found: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
+def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
     """Canaries, judges and attributes of the lock that are not there today."""
     gone = [one.item for one, place in zip(lock.canary, at, strict=True) if place < 0]
     if gone:
         yield _finding(
             "canary_missing", "serious", len(gone), dict.fromkeys(gone),
-            f"{len(gone)} of {len(at)} canary responses are not in {found.name} "
+            f"{len(gone)} of {len(at)} canary responses are not in {measured.name} "
             f"(items {listed(list(dict.fromkeys(gone)), 5)}).",
             "The check rests on the others.",
         )  # fmt: skip
-    names = [judge.name for judge in lock.judges if judge.name not in found.judges]
-    names += [name for name in lock.attributes if name not in found.cube.attributes]
+    names = [judge.name for judge in lock.judges if judge.name not in measured.judges]
+    names += [name for name in lock.attributes if name not in measured.cube.attributes]
     if names:
         yield _finding(
             "judge_missing", "serious", len(names), names,
-            f"The lock names {listed(names)}, which {found.name} does not have.",
+            f"The lock names {listed(names)}, which {measured.name} does not have.",
             "Nothing is said of what is not there.",
         )  # fmt: skip
 
 
-def changed_texts(lock: Lock, found: Measured) -> Iterator[Finding]:
+def changed_texts(lock: Lock, measured: Measured) -> Iterator[Finding]:
     """Labelled responses whose text is another today."""
-    now, known = text_hashes(found), labelled(lock)
+    now, known = text_hashes(measured), labelled(lock)
     other = [
         one.item
         for one, human in zip(lock.canary, known, strict=True)
@@ -67,10 +67,10 @@ def changed_texts(lock: Lock, found: Measured) -> Iterator[Finding]:
 
 
 def changed_declarations(
-    lock: Lock, found: Measured, judges: Sequence[LockedJudge]
+    lock: Lock, measured: Measured, judges: Sequence[LockedJudge]
 ) -> Iterator[Finding]:
     """Models, prompts, rubric and temperatures that are others than in the lock."""
-    now = {judge.name: judge for judge in locked_judges(found)}
+    now = {judge.name: judge for judge in locked_judges(measured)}
     for old in judges:
         new = now[old.name]
         for kind, what, before, after in (
@@ -87,7 +87,7 @@ def changed_declarations(
                     "It is another judge, even where its scores are equal: freeze it anew once it "
                     "has been reviewed.",
                 )  # fmt: skip
-    rubric = rubric_hash(found.study)
+    rubric = rubric_hash(measured.study)
     if lock.study and lock.rubric and rubric != lock.rubric:
         yield _finding(
             "lock_rubric", "serious", 1, (),

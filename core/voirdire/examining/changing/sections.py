@@ -21,28 +21,34 @@ if TYPE_CHECKING:
 EXCERPT = 400
 
 
-def comparison_sections(found: SourceComparison) -> tuple[Section, ...]:
+def comparison_sections(comparison: SourceComparison) -> tuple[Section, ...]:
     """Differences, changed verdicts, and the items that changed most."""
-    together = [change for change in found.changes if not change.system]
-    by_system = [change for change in found.changes if change.system]
-    parts = [Section(f"{found.b} less {found.a}", _said(found), (_differences(together, found),))]
+    together = [change for change in comparison.changes if not change.system]
+    by_system = [change for change in comparison.changes if change.system]
+    parts = [
+        Section(
+            f"{comparison.b} less {comparison.a}",
+            _said(comparison),
+            (_differences(together, comparison),),
+        )
+    ]
     if by_system:
         parts.append(
-            Section("By system", "", (_differences(by_system, found, text("System")),))
+            Section("By system", "", (_differences(by_system, comparison, text("System")),))
         )  # fmt: skip
-    if found.verdicts_held:
-        parts.append(_verdicts(found))
-    if found.components:
-        parts.append(_components(found.components, ("A", "B")))
-    parts.append(_items(found))
+    if comparison.verdicts_held:
+        parts.append(_verdicts(comparison))
+    if comparison.components:
+        parts.append(_components(comparison.components, ("A", "B")))
+    parts.append(_items(comparison))
     return tuple(parts)
 
 
-def _said(found: SourceComparison) -> str:
+def _said(comparison: SourceComparison) -> str:
     return (
         f"Scores are paired by item and system. A difference counts as none within "
-        f"{found.margin:g} points where its whole 90 % interval lies inside. p is of no difference "
-        f"at all, by Holm's method over the rows."
+        f"{comparison.margin:g} points where its whole 90 % interval lies inside. p is of no "
+        f"difference at all, by Holm's method over the rows."
     )
 
 
@@ -55,10 +61,10 @@ def reading(change: Change, alpha: float = 0.05) -> str:
     return "changed" if change.p_holm <= alpha else "open"
 
 
-def _differences(changes: Sequence[Change], found: SourceComparison, *more: Column) -> Table:
+def _differences(changes: Sequence[Change], comparison: SourceComparison, *more: Column) -> Table:
     columns = (
         text("Attribute"), text("Judge"), *more, count("n"), number("A"), number("B"),
-        number("Difference", signed=True), interval(f"{100 * found.level:g} % interval"),
+        number("Difference", signed=True), interval(f"{100 * comparison.level:g} % interval"),
         number("p"), share("Moved"), text("Reading"),
     )  # fmt: skip
     rows = tuple(
@@ -79,16 +85,16 @@ def judge_name(change: Change) -> str:
     return f"{change.judge} → {change.judge_b}"
 
 
-def _verdicts(found: SourceComparison) -> Section:
+def _verdicts(comparison: SourceComparison) -> Section:
     columns = ("Attribute", "Judge", "Use", "Target", "A", "B", "Decided by")
     rows = tuple(
         (
             one.attribute, one.judge, one.use, one.target, one.before, one.after,
             ", ".join(one.deciding_after or one.deciding_before),
         )
-        for one in found.verdicts
+        for one in comparison.verdicts
     )  # fmt: skip
-    said = f"{len(found.verdicts)} of {found.verdicts_held} verdicts are others."
+    said = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts are others."
     return Section("Changed verdicts", said, (Table(tuple(map(text, columns)), rows),))
 
 
@@ -116,13 +122,13 @@ def _components(changes: Sequence[ComponentChange], names: tuple[str, str]) -> S
     )
 
 
-def _items(found: SourceComparison) -> Section:
-    with_text = any(one.reply_before or one.reply_after for one in found.items)
+def _items(comparison: SourceComparison) -> Section:
+    with_text = any(one.reply_before or one.reply_after for one in comparison.items)
     columns = [text("Item"), text("System"), text("Attribute"), text("Judge"), number("A"),
                number("B")]  # fmt: skip
     if with_text:
         columns += [text("Reply in A"), text("Reply in B")]
-    rows = tuple(tuple(_item_row(one, with_text=with_text)) for one in found.items)
+    rows = tuple(tuple(_item_row(one, with_text=with_text)) for one in comparison.items)
     said = "" if rows else "No score is another."
     return Section("Items that changed most", said, (Table(tuple(columns), rows),))
 

@@ -176,9 +176,9 @@ def declared_by(spec: Rater) -> Labelling | None:
         ) from error
     if not isinstance(annotator, DeclaresLabels) or not isinstance(annotator.labels, LabelSet):
         return None
-    found = annotator.labels
+    label_set = annotator.labels
     unsure = annotator.unsure if isinstance(annotator, NamesUnsure) else UNSURE
-    return Labelling(found.labels, found.none, found.other, unsure)
+    return Labelling(label_set.labels, label_set.none, label_set.other, unsure)
 
 
 def labels_beside(study: Study) -> tuple[str, ...]:
@@ -197,8 +197,8 @@ def _named_by(spec: Rater) -> tuple[str, ...]:
     """The labels of one annotator: those of its options, else those that it says itself."""
     given, other = spec.options.get("labels"), spec.options.get("other")
     if not isinstance(given, list | tuple):
-        found = declared_by(spec)
-        given, other = ((), None) if found is None else (found.labels, found.other)
+        labelling = declared_by(spec)
+        given, other = ((), None) if labelling is None else (labelling.labels, labelling.other)
     return tuple(str(name) for name in (*given, other) if name is not None)
 
 

@@ -124,7 +124,7 @@ def between_sections(
     """
     if len(runs.matrices) < 2:
         return ()
-    within = {r: found.mean.value for r, found in label_agreements(runs, ci=None).items()}
+    within = {r: agreement.mean.value for r, agreement in label_agreements(runs, ci=None).items()}
     pairs = between_annotators(runs)
     rows = tuple(
         (one.first, one.second, one.kappa.value, one.kappa.interval(level), within[one.first],

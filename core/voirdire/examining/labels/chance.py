@@ -144,33 +144,33 @@ def scored_row(scores: LabelScores) -> dict[str, Any]:
     }
 
 
-def _bounds(name: str, found: Estimate) -> dict[str, float | None]:
-    interval = found.interval()
+def _bounds(name: str, estimate: Estimate) -> dict[str, float | None]:
+    interval = estimate.interval()
     low, high = (interval.low, interval.high) if interval else (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def _printed(found: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
-    known: dict[str, Any] = {"n": found.n, "f1": found.f1, "f1_sd": found.sd}
-    if found.shares:
-        known |= _from_shares(found, options, multilabel=multilabel)
-    if found.f1_random is not None:
-        known |= {"f1_random": found.f1_random, "baseline": "printed"}
-    known["kappa"] = kappa_f1(found.f1, known["f1_random"]).value
+def _printed(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
+    known: dict[str, Any] = {"n": printed.n, "f1": printed.f1, "f1_sd": printed.sd}
+    if printed.shares:
+        known |= _from_shares(printed, options, multilabel=multilabel)
+    if printed.f1_random is not None:
+        known |= {"f1_random": printed.f1_random, "baseline": "printed"}
+    known["kappa"] = kappa_f1(printed.f1, known["f1_random"]).value
     constant = known.get("f1_constant", math.nan)
-    known["kappa_constant"] = kappa_f1(found.f1, constant).value
+    known["kappa_constant"] = kappa_f1(printed.f1, constant).value
     return known
 
 
-def _from_shares(found: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
-    support = whole_support(found.shares, found.n or _MANY, multilabel=multilabel)
-    n = (found.n or _MANY) if multilabel else None
+def _from_shares(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
+    support = whole_support(printed.shares, printed.n or _MANY, multilabel=multilabel)
+    n = (printed.n or _MANY) if multilabel else None
     known: dict[str, Any] = {
         "f1_random": random_f1(support, n).value,
         "baseline": "theory",
         "f1_constant": best_constant_f1(support, n).value,
     }
-    if found.n is not None:
+    if printed.n is not None:
         drawn = simulate_random_f1(support, n, runs=options["draws"], seed=options["seed"])
         known |= {
             "f1_drawn": random_f1(support, n, draws="independent").value,

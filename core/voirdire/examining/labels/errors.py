@@ -74,27 +74,27 @@ def with_texts(
     """
     blank = pl.lit(None, pl.String)
     if items is None or items.is_empty():
-        found = errors.with_columns(blank.alias("text"))
+        frame = errors.with_columns(blank.alias("text"))
     else:
         texts = items.select(pl.col("item").cast(pl.String), "text").unique("item")
-        found = errors.join(texts, on="item", how="left", maintain_order="left")
+        frame = errors.join(texts, on="item", how="left", maintain_order="left")
     if replies is None or replies.is_empty():
-        return found.with_columns(blank.alias("reply"))
+        return frame.with_columns(blank.alias("reply"))
     keys = ["item", "rater", "run"]
     said = replies.select(
         pl.col("item").cast(pl.String), pl.col("rater").cast(pl.String),
         pl.col("run").cast(pl.Int32), "reply",
     ).unique(keys)  # fmt: skip
-    return found.join(said, on=keys, how="left", maintain_order="left")
+    return frame.join(said, on=keys, how="left", maintain_order="left")
 
 
 def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") -> Section:
     """Errors without any text of items or replies; those with most wrong labels come first."""
-    found = pl.concat([pl.DataFrame(schema=ERRORS), *errors])
+    frame = pl.concat([pl.DataFrame(schema=ERRORS), *errors])
     size = pl.col("missed").list.len() + pl.col("wrong").list.len()
-    worst = found.sort(size, descending=True, nulls_last=True, maintain_order=True)
-    more = max(0, found.height - _MOST)
-    shown = f"The first {_MOST} of {found.height} rows. " if more else ""
+    worst = frame.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    more = max(0, frame.height - _MOST)
+    shown = f"The first {_MOST} of {frame.height} rows. " if more else ""
     rows = tuple(
         (
             row["rater"] if row["run"] == 1 else f"{row['rater']} (run {row['run']})",

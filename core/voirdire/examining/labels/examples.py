@@ -179,7 +179,7 @@ def overlap_findings(
     pools: Mapping[str, Sequence[Example]], tests: Mapping[str, Sequence[Example]]
 ) -> tuple[Finding, ...]:
     """A note for each pool of which examples stand in the test set of another name."""
-    found = []
+    findings = []
     for name, pool in pools.items():
         others = (test for other, test in tests.items() if other != name)
         twice = tuple(sorted({ident for test in others for ident in overlap(pool, test)}))
@@ -187,5 +187,5 @@ def overlap_findings(
             message = f"{len(twice)} of {len(pool)} seeds stand in another task's test set."
             said = "They serve only their own task; a pool of several tasks is refused."
             kind, table = "seeds_are_test_items", f"{name} seeds"
-            found.append(Finding(kind, "note", table, len(twice), twice, message, said))
-    return tuple(found)
+            findings.append(Finding(kind, "note", table, len(twice), twice, message, said))
+    return tuple(findings)

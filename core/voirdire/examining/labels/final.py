@@ -69,16 +69,16 @@ def label_counts(runs: LabelRuns) -> pl.DataFrame:
     """
     parts = []
     for matrix in runs.matrices:
-        found = counts_of(matrix)
-        n, q = found.named.shape
+        counts = counts_of(matrix)
+        n, q = counts.named.shape
         parts.append(
             pl.DataFrame(
                 {
                     "rater": [matrix.rater] * (n * q),
                     "item": pl.Series(matrix.items).gather(np.repeat(np.arange(n), q)),
                     "label": pl.Series(runs.labels).gather(np.tile(np.arange(q), n)),
-                    "count": found.named.ravel(),
-                    "missing": found.open.ravel(),
+                    "count": counts.named.ravel(),
+                    "missing": counts.open.ravel(),
                 }
             )
         )
@@ -97,10 +97,10 @@ def largest_counts(runs: LabelRuns) -> pl.DataFrame:
     """
     parts = []
     for matrix in runs.matrices:
-        found = counts_of(matrix)
-        largest = found.named.max(axis=1, initial=0)
-        tally = np.bincount(largest, minlength=found.runs + 1)
-        gaps = np.bincount(largest[found.answered < found.runs], minlength=found.runs + 1)
+        counts = counts_of(matrix)
+        largest = counts.named.max(axis=1, initial=0)
+        tally = np.bincount(largest, minlength=counts.runs + 1)
+        gaps = np.bincount(largest[counts.answered < counts.runs], minlength=counts.runs + 1)
         n = max(len(largest), 1)
         parts.append(
             pl.DataFrame(
@@ -167,37 +167,37 @@ def final_labels(
 def _final(
     matrix: LabelMatrix, none: int | None, at_least: int | None, unsure: tuple[str, str]
 ) -> pl.DataFrame:
-    found = counts_of(matrix)
-    least = threshold_of(found.runs, at_least)
-    kept = found.named >= least
-    category = _categories(found, kept, least, none)
+    counts = counts_of(matrix)
+    least = threshold_of(counts.runs, at_least)
+    kept = counts.named >= least
+    category = _categories(counts, kept, least, none)
     kept[category != 0] = False
     names = pl.Enum([LABELLED, *unsure, INCOMPLETE])
-    could = ((found.named < least) & (found.named + found.open >= least)).any(axis=1)
+    could = ((counts.named < least) & (counts.named + counts.open >= least)).any(axis=1)
     return pl.DataFrame(
         {
             "rater": [matrix.rater] * len(kept),
             "item": matrix.items,
             "category": pl.Series(names.categories.gather(category)).cast(names),
             "labels": _listed(kept, matrix.labels),
-            "dominant": _dominant(found, kept, matrix.labels),
-            "largest": found.named.max(axis=1, initial=0),
-            "answered": found.answered,
-            "runs": np.full(len(kept), found.runs),
+            "dominant": _dominant(counts, kept, matrix.labels),
+            "largest": counts.named.max(axis=1, initial=0),
+            "answered": counts.answered,
+            "runs": np.full(len(kept), counts.runs),
             "settled": ~could,
         }
     )
 
 
 def _categories(
-    found: Counts, kept: NDArray[np.bool_], least: int, none: int | None
+    counts: Counts, kept: NDArray[np.bool_], least: int, none: int | None
 ) -> NDArray[np.int64]:
     """0 labels, 1 not sure if any, 2 not sure which, 3 incomplete."""
-    said = found.silent if none is None else found.named[:, none]
-    silent = found.runs - found.answered if none is None else found.open[:, none]
+    said = counts.silent if none is None else counts.named[:, none]
+    silent = counts.runs - counts.answered if none is None else counts.open[:, none]
     reached = kept.any(axis=1) | ((said >= least) if none is None else False)
     both = kept[:, none] & (kept.sum(axis=1) > 1) if none is not None else np.zeros(len(kept), bool)
-    could = (found.named + found.open >= least).any(axis=1)
+    could = (counts.named + counts.open >= least).any(axis=1)
     if none is None:
         could |= said + silent >= least
     return np.select(
@@ -216,8 +216,8 @@ def _listed(kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
     return whole["labels"].fill_null(pl.lit([], pl.List(pl.String)))
 
 
-def _dominant(found: Counts, kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
-    weight = np.where(kept, found.first * (found.runs + 1) + found.named, -1)
+def _dominant(counts: Counts, kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
+    weight = np.where(kept, counts.first * (counts.runs + 1) + counts.named, -1)
     if not weight.size:
         return pl.Series([], dtype=pl.String)
     best = pl.Series(labels, dtype=pl.String).gather(weight.argmax(axis=1))
@@ -312,27 +312,29 @@ def agreement_frame(agreements: Mapping[str, LabelAgreement]) -> pl.DataFrame:
         Undefined is null with a reason.
     """
     rows = []
-    for rater, found in agreements.items():
-        parts = zip((*found.labels, AVERAGE), (*found.estimates, found.mean), strict=True)
+    for rater, agreement in agreements.items():
+        parts = zip(
+            (*agreement.labels, AVERAGE), (*agreement.estimates, agreement.mean), strict=True
+        )
         rows += [{"rater": rater, "label": label, **_row(part)} for label, part in parts]
     schema = {"rater": pl.String, "label": pl.String, **_COLUMNS}
     return pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _row(found: Estimate) -> dict[str, Any]:
-    interval = found.interval()
+def _row(estimate: Estimate) -> dict[str, Any]:
+    interval = estimate.interval()
     return {
-        "kappa": found.value,
+        "kappa": estimate.value,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "interval": interval.method if interval else None,
-        "prevalence": found.details.get("prevalence"),
-        "ac1": found.details.get("ac1"),
-        "named": found.details.get("items_named"),
-        "n": found.n,
-        "k": found.k,
-        "left_out": found.left_out,
-        "reason": found.reason,
+        "prevalence": estimate.details.get("prevalence"),
+        "ac1": estimate.details.get("ac1"),
+        "named": estimate.details.get("items_named"),
+        "n": estimate.n,
+        "k": estimate.k,
+        "left_out": estimate.left_out,
+        "reason": estimate.reason,
     }
 
 
@@ -375,12 +377,12 @@ def _joint(a: pl.DataFrame, b: pl.DataFrame, on: str, level: float) -> dict[str,
     same = pair.drop_nulls().select(pl.col("a") == pl.col("b")).to_series()
     # Two ratings agree or differ: how they are spelled is nothing to the share.
     coded = np.column_stack([np.ones(len(same)), same.cast(pl.Float64).to_numpy()])
-    found = joint_agreement(coded, levels=[0, 1], ci="wilson", level=level)
-    interval = found.intervals[0]
+    estimate = joint_agreement(coded, levels=[0, 1], ci="wilson", level=level)
+    interval = estimate.intervals[0]
     return {
-        "agreement": found.value,
+        "agreement": estimate.value,
         "low": interval.low,
         "high": interval.high,
-        "n": found.n,
-        "left_out": pair.height - found.n,
+        "n": estimate.n,
+        "left_out": pair.height - estimate.n,
     }

@@ -63,7 +63,7 @@ def read_keyed(examination: Examination, key: str, labels: Sequence[str], use: s
 
 def keyed_labels(
     examination: Examination,
-    found: Keyed,
+    keyed: Keyed,
     title: str,
     human: str | None = None,
     printed: Mapping[str, float] | None = None,
@@ -80,15 +80,15 @@ def keyed_labels(
     """
     analysis = examination.study.analysis
     how: dict[str, Any] = {"level": analysis.level, "resamples": analysis.resamples}
-    scores = [label_scores(found.truth, one, seed=analysis.seed, **how) for one in found.given]
-    errors = [label_errors(found.truth, one) for one in found.given]
-    floor = baselines(found.truth)
+    scores = [label_scores(keyed.truth, one, seed=analysis.seed, **how) for one in keyed.given]
+    errors = [label_errors(keyed.truth, one) for one in keyed.given]
+    floor = baselines(keyed.truth)
     f1s = {one.rater: one.f1.value for one in scores}
     sections = (
         *label_sections(scores, title, human, printed or {}, floor),
         error_section(errors, f"{title}: error cases"),
         replaced_section(errors, f"{title}: which label replaces which"),
-        people_section(found, f"{title}: agreement of people"),
+        people_section(keyed, f"{title}: agreement of people"),
     )
     said = constant_sentence({**f1s, **(printed or {})}, floor, human)
     return examination.replace(
@@ -98,22 +98,22 @@ def keyed_labels(
 
 
 def keyed_choices(
-    examination: Examination, found: Keyed, title: str, types: Mapping[str, str]
+    examination: Examination, keyed: Keyed, title: str, types: Mapping[str, str]
 ) -> Examination:
     """The examination with accuracy overall and by type of question, errors, and people beside."""
-    parts = {item: types.get(item, "") for item in found.truth.items}
+    parts = {item: types.get(item, "") for item in keyed.truth.items}
     accuracies = [
         part
-        for one in found.given
+        for one in keyed.given
         for part in choice_accuracy(
-            found.truth,
+            keyed.truth,
             one,
             parts if any(parts.values()) else None,
             level=examination.study.analysis.level,
         )
     ]
-    errors = [label_errors(found.truth, one) for one in found.given]
-    people = people_section(found, f"{title}: agreement of people", by_label=False)
+    errors = [label_errors(keyed.truth, one) for one in keyed.given]
+    people = people_section(keyed, f"{title}: agreement of people", by_label=False)
     sections = (
         accuracy_section(accuracies, f"{title}: accuracy"),
         *((people,) if people.has_rows else ()),
@@ -141,13 +141,13 @@ def replaced_section(errors: Sequence[pl.DataFrame], title: str) -> Section:
     )
 
 
-def people_section(found: Keyed, title: str, *, by_label: bool = True) -> Section:
+def people_section(keyed: Keyed, title: str, *, by_label: bool = True) -> Section:
     """How far people agree with one another, by label and on whole answers; of two or more."""
-    own = [one.values[0] for one in found.given if one.rater in found.people]
+    own = [one.values[0] for one in keyed.given if one.rater in keyed.people]
     if len(own) < 2:
         return Section(title)
     values = np.stack(own, axis=1)  # items, people, labels
-    codes = {label: values[:, :, at] for at, label in enumerate(found.truth.labels)}
+    codes = {label: values[:, :, at] for at, label in enumerate(keyed.truth.labels)}
     whole = values @ 2.0 ** np.arange(values.shape[2])  # each answer as a number of its own
     rows = [
         (label, share.value, share.interval(), alpha.value, alpha.interval(), share.n)
@@ -163,7 +163,7 @@ def people_section(found: Keyed, title: str, *, by_label: bool = True) -> Sectio
         text("Label"), number("Agreement"), interval("Agreement, interval"),
         number("Krippendorff's alpha"), interval("Alpha, interval"), count("Items"),
     )  # fmt: skip
-    said = f"{len(own)} people: {', '.join(found.people)}. They are the ceiling for any model."
+    said = f"{len(own)} people: {', '.join(keyed.people)}. They are the ceiling for any model."
     return Section(title, said, (Table(columns, tuple(rows)),))
 
 

@@ -27,12 +27,12 @@ DIFFERENCES = {
 }  # fmt: skip
 
 
-def label_matrices(found: pl.DataFrame) -> tuple[Section, ...]:
+def label_matrices(frame: pl.DataFrame) -> tuple[Section, ...]:
     """F1 and kappa_F1 as matrices: a row a configuration, a column a label set and task.
 
     Parameters
     ----------
-    found : polars.DataFrame
+    frame : polars.DataFrame
         From `labels_beside_chance`.
 
     Returns
@@ -40,18 +40,18 @@ def label_matrices(found: pl.DataFrame) -> tuple[Section, ...]:
     tuple of Section
         Empty where there is a single label set and task.
     """
-    names = found["labels"].unique(maintain_order=True).to_list()
-    columns = found.select("labels", "task").unique(maintain_order=True).rows()
+    names = frame["labels"].unique(maintain_order=True).to_list()
+    columns = frame.select("labels", "task").unique(maintain_order=True).rows()
     columns.sort(key=lambda column: names.index(column[0]))
     if len(columns) < 2:
         return ()
-    rows = {name: name for name in found["configuration"].unique(maintain_order=True)}
+    rows = {name: name for name in frame["configuration"].unique(maintain_order=True)}
     heads = {column: number(" ".join(filter(None, column))) for column in columns}
 
     def section(title: str, said: str, cell: Any) -> Section:
         cells = {
             (row["configuration"], (row["labels"], row["task"])): cell(row)
-            for row in found.iter_rows(named=True)
+            for row in frame.iter_rows(named=True)
         }
         return Section(title, said, (matrix(cells, rows, heads, "Configuration"),))
 
@@ -119,23 +119,23 @@ def _compared(
         for one, of in zip((a, b), at, strict=True)
     ]
     known = np.logical_and.reduce([_known(*side) for side in sides])
-    found = f1_difference(
+    difference = f1_difference(
         *((key[known], said[:, known]) for key, said in sides),
         multilabel=task == "multi-label",
         level=level,
         n_resamples=max(resamples, 1),
         seed=seed,
     )
-    bounds = found.kappa.intervals[0]
+    bounds = difference.kappa.intervals[0]
     whole = len({*a.truth.items, *b.truth.items})
     return {
         "n": int(known.sum()),
         "left_out": whole - int(known.sum()),
-        "f1": found.f1.value,
-        "kappa": found.kappa.value,
+        "f1": difference.f1.value,
+        "kappa": difference.kappa.value,
         "kappa_low": bounds.low if resamples else None,
         "kappa_high": bounds.high if resamples else None,
-        "p": found.p if resamples else None,
+        "p": difference.p if resamples else None,
     }
 
 
@@ -145,7 +145,7 @@ def _known(key: NDArray[np.float64], said: NDArray[np.float64]) -> NDArray[np.bo
     return np.asarray(keyed & known.any(axis=0))
 
 
-def differences_section(found: pl.DataFrame, level: float = 0.95) -> Section:
+def differences_section(frame: pl.DataFrame, level: float = 0.95) -> Section:
     """The tests as a report's table."""
     columns = (
         *map(text, ("Configuration", "Task", "Label set", "less")), count("Items"),
@@ -156,7 +156,7 @@ def differences_section(found: pl.DataFrame, level: float = 0.95) -> Section:
         (r["configuration"], r["task"], r["first"], r["second"], r["n"], r["left_out"], r["f1"],
          r["kappa"], None if r["kappa_low"] is None else (r["kappa_low"], r["kappa_high"]),
          r["p"], r["p_adjusted"])
-        for r in found.iter_rows(named=True)
+        for r in frame.iter_rows(named=True)
     )  # fmt: skip
     return Section(
         "Label sets against one another",

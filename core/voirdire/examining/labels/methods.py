@@ -243,9 +243,11 @@ def agreement_of_methods(
                 on="rater", index="item", values="score"
             )
             matrix = wide.select(pl.col(raters).cast(pl.Float64)).to_numpy()
-            found = joint_agreement(matrix, levels=[0, 1], ci="percentile")
+            estimate = joint_agreement(matrix, levels=[0, 1], ci="percentile")
             kappa = fleiss_kappa(matrix, levels=[0, 1]).value
-            rows.append((label, kind, len(raters), found.value, found.interval(), kappa, found.n))
+            rows.append(
+                (label, kind, len(raters), estimate.value, estimate.interval(), kappa, estimate.n)
+            )
     columns = (
         text("Label"), text("Methods"), count("Number"), number("Agreement"),
         interval("Interval"), number("Fleiss' kappa"), count("Items"),

@@ -84,18 +84,18 @@ def read_results(
     InputError
         A source does not exist, holds nothing to compare, or a value of it is wrong.
     """
-    found: list[LabelResult] = []
+    results: list[LabelResult] = []
     for source in sources:
         if isinstance(source, LabelResult):
-            found.append(source)
+            results.append(source)
             continue
         path = Path(source)
         for file in _files(path):
             within = file.relative_to(path).parent.as_posix() if path.is_dir() else ""
-            found += _read(file, within, separator)
-    if not found:
+            results += _read(file, within, separator)
+    if not results:
         raise InputError("there is nothing to compare: give tables of predictions or results")
-    return found
+    return results
 
 
 def _files(path: Path) -> list[Path]:
@@ -118,8 +118,8 @@ def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
         return _predicted(raw, path, default, separator)
     if is_printed(raw.frame):
         return [
-            LabelResult(path.name, configuration, labels, task, found)
-            for configuration, labels, task, found in printed_results(raw, path)
+            LabelResult(path.name, configuration, labels, task, printed)
+            for configuration, labels, task, printed in printed_results(raw, path)
         ]
     raise TableError(
         f"{path}: neither predictions (columns item, truth, predicted) nor printed results (column "
@@ -133,7 +133,7 @@ def _predicted(raw: RawTable, path: Path, default: str, separator: str | None) -
     An empty prediction is missing. Without a task, several labels in a cell make it multi-label,
     two labels binary, more multi-class. A single label of 0 and 1 is binary: it holds or not.
     """
-    found = []
+    results = []
     frame = _keyed(raw.frame, default)
     for part in frame.partition_by("configuration", "labels", "task", maintain_order=True):
         configuration, labels, task = part.select("configuration", "labels", "task").row(0)
@@ -142,10 +142,10 @@ def _predicted(raw: RawTable, path: Path, default: str, separator: str | None) -
         tested = matrices_of_predictions(part, where, separator=separator)
         if "label" in part.columns and len(tested.truth.labels) == 1 and asked in (None, "binary"):
             tested = Predictions(tested.truth.two_classes(), tested.given.two_classes())
-        found.append(
+        results.append(
             LabelResult(path.name, configuration, labels, asked or _guessed(tested), tested)
         )
-    return found
+    return results
 
 
 def _keyed(frame: pl.DataFrame, default: str) -> pl.DataFrame:

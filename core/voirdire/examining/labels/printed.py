@@ -101,10 +101,12 @@ def _numbers(value: Any, column: str, where: str) -> tuple[float, ...]:
 
 def _counted(part: str, column: str, where: str) -> float:
     """The number at the end of a part: a count for `support`, else a share."""
-    found = list(_FIGURE.finditer(part))
-    whole = [each for each in found if not each["percent"]]
-    wanted = whole if column == "support" else [each for each in found if each["percent"]] or whole
-    if not wanted or part[found[-1].end() :].strip(" )]"):
+    matches = list(_FIGURE.finditer(part))
+    whole = [each for each in matches if not each["percent"]]
+    wanted = (
+        whole if column == "support" else [each for each in matches if each["percent"]] or whole
+    )
+    if not wanted or part[matches[-1].end() :].strip(" )]"):
         what = "a count" if column == "support" else "a share, such as 0.6 or 60 %,"
         raise TableError(f"{where}, column {column!r}: must end in {what} for each class, "
                          f"got {part!r}")  # fmt: skip
@@ -146,10 +148,10 @@ def _number(value: Any, column: str, where: str) -> float | None:
     text = "" if value is None else str(value).strip()
     if text in _NOTHING:
         return None
-    found = _FIGURE.fullmatch(text)
-    if found is None:
+    match = _FIGURE.fullmatch(text)
+    if match is None:
         raise TableError(f"{where}, column {column!r}: not a number: {value!r}")
-    return _value(found)
+    return _value(match)
 
 
 def _value(figure: re.Match[str]) -> float:

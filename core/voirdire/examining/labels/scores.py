@@ -175,7 +175,7 @@ def label_scores(
     used = keyed & given.known.any(axis=0)
     key, said = truth.values[0][used], given.values[:, used]
     options: dict[str, Any] = {"level": level, "n_resamples": max(resamples, 1), "seed": seed}
-    found = f1_above_chance(
+    above_chance = f1_above_chance(
         key,
         said,
         multilabel=task == "multi-label",
@@ -190,12 +190,12 @@ def label_scores(
         int(keyed.sum()),
         int(used.sum()),
         int(keyed.sum()) * len(given.runs) - int(given.known[:, keyed].sum()),
-        found.f1,
-        found.kappa,
-        found.kappa_constant,
+        above_chance.f1,
+        above_chance.kappa,
+        above_chance.kappa_constant,
         baselines(truth, used, task=task, draws=draws, seed=seed),
         tuple(
-            _label_score(label, key[:, c], said, c, found.labels[c], level)
+            _label_score(label, key[:, c], said, c, above_chance.labels[c], level)
             for c, label in enumerate(truth.labels)
         ),
         by_run,
@@ -378,16 +378,16 @@ def choice_accuracy(
     of = np.array(["" if parts is None else parts[item] or _UNTYPED for item in truth.items])
     every = np.ones(len(of), np.bool_)
     kinds = {"": every, **{kind: of == kind for kind in dict.fromkeys(of.tolist()) if kind}}
-    found = []
+    accuracies = []
     for place, said in enumerate(given.values):
         several = (key.sum(axis=1) == 1) & (said.sum(axis=1) > 1)
         answered = given.known[place] & ~several
         right = answered & (key == said).all(axis=1)
-        found += [
+        accuracies += [
             _accuracy(given.name(place), kind, right & here, answered & here, here, level)
             for kind, here in kinds.items()
         ]
-    return tuple(found)
+    return tuple(accuracies)
 
 
 def _accuracy(

@@ -65,7 +65,7 @@ _EVERY_LABEL = (
 
 
 def label_sections(
-    found: Sequence[LabelScores],
+    scores: Sequence[LabelScores],
     title: str = "Labels against the key",
     human: str | None = None,
     printed: Mapping[str, float] | None = None,
@@ -75,25 +75,25 @@ def label_sections(
 
     Parameters
     ----------
-    found : sequence of LabelScores
+    scores : sequence of LabelScores
         On the same key.
     title : str
         What the labels are.
     human : str, optional
-        The human's name, where one is among `found` or `printed`.
+        The human's name, where one is among `scores` or `printed`.
     printed : mapping of str to float, optional
         Weighted F1 of others, as published, for the sentence on the best constant predictor.
     floor : Baselines, optional
         The baselines on the whole key; by default those on the items of the rater who has most.
     """
-    if not found:
+    if not scores:
         return ()
-    fullest = max(found, key=lambda part: part.n)
+    fullest = max(scores, key=lambda part: part.n)
     beside = floor or fullest.baselines
     return (
-        _weighted(found, title, human, printed or {}, beside),
-        _by_label(found, title, fullest, beside),
-        _full(found, title),
+        _weighted(scores, title, human, printed or {}, beside),
+        _by_label(scores, title, fullest, beside),
+        _full(scores, title),
     )
 
 
@@ -144,7 +144,7 @@ def printed_section(
     )
 
 
-def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Section:
+def accuracy_section(accuracies: Sequence[Accuracy], title: str = "Accuracy") -> Section:
     """Accuracy overall and by type; what was not answered is counted and shown both ways."""
     rows = tuple(
         (
@@ -157,22 +157,22 @@ def accuracy_section(found: Sequence[Accuracy], title: str = "Accuracy") -> Sect
             part.strict.value,
             part.strict.interval(),
         )
-        for part in found
+        for part in accuracies
     )
     return Section(
         title,
         "Accuracy is over the questions answered; beside it, unanswered ones count as wrong. An "
         "answer is right when it names all right options and no other.",
         (Table(_ACCURACY, rows),),
-        (_accuracy_figure(found),),
+        (_accuracy_figure(accuracies),),
         leading=True,
     )
 
 
-def _accuracy_figure(found: Sequence[Accuracy]) -> SectionFigure:
-    parts = list(dict.fromkeys(one.part for one in found))
-    values = {(one.name, one.part): one.answered.value for one in found}
-    names = dict.fromkeys(one.name for one in found)
+def _accuracy_figure(accuracies: Sequence[Accuracy]) -> SectionFigure:
+    parts = list(dict.fromkeys(one.part for one in accuracies))
+    values = {(one.name, one.part): one.answered.value for one in accuracies}
+    names = dict.fromkeys(one.name for one in accuracies)
     return SectionFigure(
         kind="grouped_bars",
         labels=tuple(part or "all" for part in parts),
@@ -216,32 +216,32 @@ def _beside(value: float, name: str, score: float) -> str:
 
 
 def _weighted(
-    found: Sequence[LabelScores],
+    scores: Sequence[LabelScores],
     title: str,
     human: str | None,
     printed: Mapping[str, float],
     floor: Baselines,
 ) -> Section:
-    rows: list[tuple[Cell, ...]] = [_weighted_row(part) for part in found]
+    rows: list[tuple[Cell, ...]] = [_weighted_row(part) for part in scores]
     blank = (None,) * 4
     rows += [(name, *blank, f1, _PUBLISHED, None, None) for name, f1 in printed.items()]
     rows.append(_floor_row("Best constant predictor", floor.constant, floor))
     rows.append(_floor_row("Chance", floor.chance, floor))
-    f1s = {**{part.rater: part.f1.value for part in found}, **printed}
+    f1s = {**{part.rater: part.f1.value for part in scores}, **printed}
     return Section(
         title,
         f"{constant_sentence(f1s, floor, human)} Precision, recall and F1 are weighted by support. "
         "kappa_F1 is 0 at chance and 1 at perfection; beyond constant is the same scale from the "
         "best constant predictor, so that 0 or less means: no better than naming the same labels "
-        f"for every item.{_over_runs(found)}",
+        f"for every item.{_over_runs(scores)}",
         (Table(_WEIGHTED, tuple(rows)),),
         leading=True,
     )
 
 
-def _over_runs(found: Sequence[LabelScores]) -> str:
+def _over_runs(scores: Sequence[LabelScores]) -> str:
     """What the numbers of raters with several runs are; nothing where all have one."""
-    several = [f"{part.rater} {part.runs}" for part in found if part.runs > 1]
+    several = [f"{part.rater} {part.runs}" for part in scores if part.runs > 1]
     if not several:
         return ""
     return (
@@ -271,7 +271,7 @@ def _floor_row(name: str, estimate: Estimate, floor: Baselines) -> tuple[Cell, .
 
 
 def _by_label(
-    found: Sequence[LabelScores], title: str, fullest: LabelScores, floor: Baselines
+    scores: Sequence[LabelScores], title: str, fullest: LabelScores, floor: Baselines
 ) -> Section:
     unknown = (math.nan,) * len(fullest.labels)
     constant, chance = (one.details.get("f1", unknown) for one in (floor.constant, floor.chance))
@@ -279,13 +279,13 @@ def _by_label(
         (
             label.label,
             label.true,
-            *(part.labels[c].f1.value for part in found),
+            *(part.labels[c].f1.value for part in scores),
             float(constant[c]),
             float(chance[c]),
         )
         for c, label in enumerate(fullest.labels)
     )
-    names = (*(part.rater for part in found), "Always named", "Chance")
+    names = (*(part.rater for part in scores), "Always named", "Chance")
     columns = (text("Label"), count("True"), *map(number, names))
     return Section(
         f"{title}: F1 by label",
@@ -296,7 +296,7 @@ def _by_label(
                 kind="grouped_bars",
                 labels=tuple(label.label for label in fullest.labels),
                 series=(
-                    *((one.rater, tuple(lab.f1.value for lab in one.labels)) for one in found),
+                    *((one.rater, tuple(lab.f1.value for lab in one.labels)) for one in scores),
                     ("Always named", tuple(map(float, constant))),
                 ),
                 y="F1",
@@ -305,7 +305,7 @@ def _by_label(
     )
 
 
-def _full(found: Sequence[LabelScores], title: str) -> Section:
+def _full(scores: Sequence[LabelScores], title: str) -> Section:
     rows = tuple(
         (
             part.rater,
@@ -319,7 +319,7 @@ def _full(found: Sequence[LabelScores], title: str) -> Section:
             label.f1.value,
             label.f1.interval(),
         )
-        for part in found
+        for part in scores
         for label in part.labels
     )
     return Section(

@@ -44,7 +44,7 @@ def with_comparisons(
     if examination.preferences is None:
         return examination
     analysis = examination.study.analysis
-    found = examine_preferences(
+    preferences = examine_preferences(
         against(examination.preferences.table, reference),
         parts_of(items, parts),
         level=analysis.level,
@@ -52,8 +52,8 @@ def with_comparisons(
         seed=analysis.seed,
     )
     general = {section.title for section in examination.sections}
-    more = [s for s in preference_sections(found) if s.title not in general]
-    first = part_section(found, next(iter(parts)), reference)
+    more = [s for s in preference_sections(preferences) if s.title not in general]
+    first = part_section(preferences, next(iter(parts)), reference)
     sections = (first, *examination.sections, *more, length_section(responses, reference))
     texts = [(item.id, item.text) for item in items]
     schema = {"item": pl.String, "text": pl.String}

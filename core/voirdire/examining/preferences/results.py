@@ -145,12 +145,12 @@ class Preferences:
         known = self.combined.filter(score.is_not_null())
         means = known.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
         overall = pl.col("attribute").str.to_lowercase() == OVERALL.casefold()
-        found = means.group_by(key, maintain_order=True).agg(
+        frame = means.group_by(key, maintain_order=True).agg(
             pl.coalesce(score.filter(overall).first(), score.mean()).alias("all"),
             "attribute",
             "score",
         )
-        return found.filter(pl.col("all") < 0).sort("all", maintain_order=True).head(most)
+        return frame.filter(pl.col("all") < 0).sort("all", maintain_order=True).head(most)
 
     def cell(self, rater: str, system: str, attribute: str, part: str = "") -> PreferenceCell:
         """The cell of one rater and system; `part` names a value of a grouping column."""
@@ -263,10 +263,10 @@ def _values(column: pl.Series) -> list[Any]:
 
 def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:
     keys = ("rater", "system_a", "system_b", "attribute")
-    for names, found in combined.group_by(keys, maintain_order=True):
+    for names, frame in combined.group_by(keys, maintain_order=True):
         rater, a, b, attribute = (str(name) for name in names)
-        scores, items = found["score"].to_numpy(), found["item"].to_numpy()
-        repeated = found.filter(pl.col("score").is_not_null())["item"].is_duplicated().any()
+        scores, items = frame["score"].to_numpy(), frame["item"].to_numpy()
+        repeated = frame.filter(pl.col("score").is_not_null())["item"].is_duplicated().any()
         method = "percentile" if repeated else "wilson"
         yield PreferenceCell(
             rater,
@@ -276,14 +276,14 @@ def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterato
             part,
             mean_preference(scores, items, scale=MOST, ci="t", level=options.level),
             win_tie_loss(scores, items, scale=MOST, **options.drawn(method)),
-            _count(found, "inconsistent"),
-            int(found["opposite"].sum()),
-            _count(found, "missing") + _count(found, "half_missing"),
+            _count(frame, "inconsistent"),
+            int(frame["opposite"].sum()),
+            _count(frame, "missing") + _count(frame, "half_missing"),
         )
 
 
-def _count(found: pl.DataFrame, outcome: str) -> int:
-    return int((found["outcome"] == outcome).sum())
+def _count(frame: pl.DataFrame, outcome: str) -> int:
+    return int((frame["outcome"] == outcome).sum())
 
 
 def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
@@ -294,26 +294,26 @@ def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]
     if len(raters) < 2:
         return
     wide = means.pivot(on="rater", index=list(keys[:-1]), values="score", maintain_order=True)
-    for (attribute,), found in wide.group_by("attribute", maintain_order=True):
+    for (attribute,), frame in wide.group_by("attribute", maintain_order=True):
         for first, second in combinations(raters, 2):
-            both = found.select("item", first, second).drop_nulls()
+            both = frame.select("item", first, second).drop_nulls()
             asked = options.drawn()
             if not both["item"].is_duplicated().any():
                 asked["ci"] = ("wilson", "percentile") if asked["ci"] else "wilson"
-            said = (found[name].to_numpy() for name in (first, second, "item"))
+            said = (frame[name].to_numpy() for name in (first, second, "item"))
             agreed = preference_agreement(*said, **asked)
             yield RaterPair(first, second, str(attribute), agreed.winner, agreed.alpha)
 
 
 def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
     shown = table.filter(pl.col("shown_first").is_not_null())
-    for names, found in shown.group_by("rater", "attribute", maintain_order=True):
+    for names, frame in shown.group_by("rater", "attribute", maintain_order=True):
         pair = pl.concat_str("item", "system_a", "system_b", "run", separator="\0")
         effect = position_effect(
-            found["score"].to_numpy(),
-            (found["shown_first"] == found["system_a"]).to_numpy(),
-            found["item"].to_numpy(),
-            pairs=found.select(pair).to_series().to_numpy(),
+            frame["score"].to_numpy(),
+            (frame["shown_first"] == frame["system_a"]).to_numpy(),
+            frame["item"].to_numpy(),
+            pairs=frame.select(pair).to_series().to_numpy(),
             **options.drawn(),
         )
         yield PositionBias(str(names[0]), str(names[1]), effect)
@@ -325,13 +325,13 @@ def _strengths(combined: pl.DataFrame, options: _Options) -> Iterator[Strengths]
     overall = [name for name in attributes if name.casefold() == OVERALL.casefold()]
     ranked = combined.filter(pl.col("attribute").is_in(overall or attributes))
     for names, every in ranked.group_by("rater", "attribute", maintain_order=True):
-        found = every.filter(pl.col("score").is_not_null())
-        method = "percentile" if found["item"].is_duplicated().any() else "wald"
+        frame = every.filter(pl.col("score").is_not_null())
+        method = "percentile" if frame["item"].is_duplicated().any() else "wald"
         ranking = bradley_terry(
-            found["system_a"].to_numpy(),
-            found["system_b"].to_numpy(),
-            found["score"].to_numpy(),
-            found["item"].to_numpy(),
+            frame["system_a"].to_numpy(),
+            frame["system_b"].to_numpy(),
+            frame["score"].to_numpy(),
+            frame["item"].to_numpy(),
             **options.drawn(method, _FITS),
         )
         systems = pl.concat([every["system_a"], every["system_b"]]).unique(maintain_order=True)

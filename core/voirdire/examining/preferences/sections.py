@@ -47,15 +47,18 @@ _CELL = (
 )
 
 
-def preference_sections(found: Preferences) -> tuple[Section, ...]:
+def preference_sections(preferences: Preferences) -> tuple[Section, ...]:
     """Tables of a report: means and outcomes in all and by group, agreement, position, ranking."""
     sections = (
-        _means(found),
-        *(_by(name, cells) for name, cells in found.parts.items()),
-        *(_shares(name, cells) for name, cells in (("", found.cells), *found.parts.items())),
-        _agreement(found),
-        _position(found),
-        _ranking(found),
+        _means(preferences),
+        *(_by(name, cells) for name, cells in preferences.parts.items()),
+        *(
+            _shares(name, cells)
+            for name, cells in (("", preferences.cells), *preferences.parts.items())
+        ),
+        _agreement(preferences),
+        _position(preferences),
+        _ranking(preferences),
     )
     return tuple(section for section in sections if section.has_rows)
 
@@ -97,14 +100,14 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
         "one_order": sides.filter((pl.col("sides") == 1) & (pl.col("items") > 1)),
         "order_unknown": table.filter(first.is_null()),
     }
-    found = []
+    findings = []
     for kind, rows in odd.items():
         severity, message, consequence = _FINDINGS[kind]
         said = message.format(n=rows.height, all=combined.height, rows=table.height)
         if rows.height:
             places = _places(rows)
-            found.append(Finding(kind, severity, name, rows.height, places, said, consequence))
-    return (*found, *_missing(table, combined))
+            findings.append(Finding(kind, severity, name, rows.height, places, said, consequence))
+    return (*findings, *_missing(table, combined))
 
 
 def _missing(table: pl.DataFrame, combined: pl.DataFrame) -> Iterator[Finding]:
@@ -132,13 +135,13 @@ def _places(rows: pl.DataFrame) -> tuple[str, ...]:
     return tuple(", ".join(map(str, row)) for row in rows.select(names).head(_SHOWN).iter_rows())
 
 
-def _means(found: Preferences) -> Section:
+def _means(preferences: Preferences) -> Section:
     return Section(
         "Mean preference",
         "From -2 (the second system much better) to 2 (the first much better); 0 is no "
         "preference. Comparisons whose two orders disagree on the winner are counted under "
         "Inconsistent and are in no other column.",
-        (Table(_CELL, tuple(_row(cell) for cell in found.cells)),),
+        (Table(_CELL, tuple(_row(cell) for cell in preferences.cells)),),
     )
 
 
@@ -207,7 +210,7 @@ def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
     )
 
 
-def _agreement(found: Preferences) -> Section:
+def _agreement(preferences: Preferences) -> Section:
     columns = (
         text("Raters"),
         text("Criterion"),
@@ -227,7 +230,7 @@ def _agreement(found: Preferences) -> Section:
             pair.alpha.value,
             _span(pair.alpha),
         )
-        for pair in found.agreement
+        for pair in preferences.agreement
     )
     return Section(
         "Agreement of raters on preferences",
@@ -239,7 +242,7 @@ def _agreement(found: Preferences) -> Section:
     )
 
 
-def _position(found: Preferences) -> Section:
+def _position(preferences: Preferences) -> Section:
     columns = (
         text("Rater"),
         text("Criterion"),
@@ -259,7 +262,7 @@ def _position(found: Preferences) -> Section:
             bias.effect.details["inconsistent"],
             bias.effect.details["tied_once"],
         )
-        for bias in found.position
+        for bias in preferences.position
     )
     return Section(
         "Position bias",
@@ -270,7 +273,7 @@ def _position(found: Preferences) -> Section:
     )
 
 
-def _ranking(found: Preferences) -> Section:
+def _ranking(preferences: Preferences) -> Section:
     columns = (
         text("Rater"),
         text("Criterion"),
@@ -282,14 +285,14 @@ def _ranking(found: Preferences) -> Section:
     )
     rows: list[tuple[Cell, ...]] = [
         (part.rater, part.attribute, place, system, strength.value, _span(strength), strength.n)
-        for part in found.strengths
+        for part in preferences.strengths
         for place, (system, strength) in enumerate(
             zip(part.ranking.systems, part.ranking.strengths, strict=True), start=1
         )
     ]
     rows += [
         (part.rater, part.attribute, None, system, None, None, 0)
-        for part in found.strengths
+        for part in preferences.strengths
         for system in part.unscored
     ]
     return Section(

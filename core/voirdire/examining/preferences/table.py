@@ -84,7 +84,7 @@ def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
     """
     sign = pl.col("score").sign()
     known = pl.col("score").count()
-    found = table.group_by(COMPARISON, maintain_order=True).agg(
+    frame = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.len().alias("orders"),
         known.alias("known"),
         sign.drop_nulls().n_unique().alias("winners"),
@@ -100,7 +100,7 @@ def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("inconsistent"))
         .otherwise(pl.lit("ok"))
     )
-    return found.with_columns(outcome.alias("outcome")).select(
+    return frame.with_columns(outcome.alias("outcome")).select(
         *COMPARISON,
         pl.when(pl.col("outcome") == "ok").then("mean").alias("score"),
         "outcome",
@@ -138,7 +138,7 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
     )
 
 
-def _check(found: pl.DataFrame, where: str, at: Callable[[int], str]) -> None:
+def _check(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> None:
     a, b, first = pl.col("system_a"), pl.col("system_b"), pl.col("shown_first")
     names = ("item", "system_a", "system_b", "rater", "attribute")
     wrong = {
@@ -150,25 +150,25 @@ def _check(found: pl.DataFrame, where: str, at: Callable[[int], str]) -> None:
         "a shown_first that is neither system": first.is_not_null() & (first != a) & (first != b),
     }
     for what, bad in wrong.items():
-        rows = found.select(bad.fill_null(value=False).arg_true()).to_series()
+        rows = frame.select(bad.fill_null(value=False).arg_true()).to_series()
         if len(rows):
-            row = {k: v for k, v in found.row(rows[0], named=True).items() if k != "status"}
+            row = {k: v for k, v in frame.row(rows[0], named=True).items() if k != "status"}
             raise TableError(f"{where}, {at(rows[0])}: {what}: {row}")
     pair = (pl.min_horizontal(a, b).alias("low"), pl.max_horizontal(a, b).alias("high"))
-    key = found.select("item", *pair, "shown_first", "rater", "run", "attribute")
+    key = frame.select("item", *pair, "shown_first", "rater", "run", "attribute")
     again = (~key.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
     if len(again):
-        row = found.select("item", "rater", "attribute").row(again[0], named=True)
+        row = frame.select("item", "rater", "attribute").row(again[0], named=True)
         raise TableError(
             f"{where}, {at(again[0])}: a comparison that stands above already, in the same order: "
             f"{row}"
         )
 
 
-def _one_direction(found: pl.DataFrame) -> pl.DataFrame:
+def _one_direction(frame: pl.DataFrame) -> pl.DataFrame:
     """Each pair as it first occurs; scores of rows that name it the other way are turned."""
     low, high = pl.min_horizontal("system_a", "system_b"), pl.max_horizontal("system_a", "system_b")
-    pair = found.with_columns(low.alias("low"), high.alias("high"))
+    pair = frame.with_columns(low.alias("low"), high.alias("high"))
     lead = pl.col("system_a").first().over("low", "high")
     turned = pair.with_columns((pl.col("system_a") != lead).alias("turned"))
     flip = pl.col("turned")

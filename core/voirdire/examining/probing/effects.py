@@ -177,15 +177,15 @@ def probe_effect(
     at = np.array([place.get(int(key), -1) for key in pair.key], dtype=np.intp)
     repeated = np.where(at >= 0, again.after[:, at], np.nan)
     before = np.concatenate([pair.before, repeated])
-    found = _effect(
+    effect = _effect(
         probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
         (_flipped(_turned(probe, pair.before), pair.after), _flipped(pair.before, repeated)),
         pair.groups, margin,
     )  # fmt: skip
-    return _graded(found, mean_present(before), [*weaker, pair]) if weaker else found
+    return _graded(effect, mean_present(before), [*weaker, pair]) if weaker else effect
 
 
-def _graded(found: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) -> ProbeEffect:
+def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) -> ProbeEffect:
     """The effect with those of all strengths, on the responses to which each of them applies.
 
     From one strength to the next the mean may not rise: one one-sided test a step, the smallest p
@@ -202,14 +202,14 @@ def _graded(found: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) -
     every[:, np.isnan(every).any(axis=0)] = np.nan
 
     def change(before: Floats, after: Floats) -> Change:
-        return change_of((found.judge, found.judge), found.attribute, "", before, after,
-                         strongest.groups, found.margin)  # fmt: skip
+        return change_of((effect.judge, effect.judge), effect.attribute, "", before, after,
+                         strongest.groups, effect.margin)  # fmt: skip
 
     doses = [change(every[0], level) for level in every[1:]]
     steps = [change(one, two) for one, two in pairwise(every)]
     rises = [one.p / 2 if one.difference > 0 else 1 - one.p / 2 for one in steps]
     return replace(
-        found,
+        effect,
         doses=tuple(one.difference for one in doses),
         doses_low=tuple(one.low for one in doses),
         doses_high=tuple(one.high for one in doses),

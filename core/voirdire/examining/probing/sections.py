@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 AS_IT_IS = "as it is"
 
 
-def probe_sections(found: Probing) -> tuple[Section, ...]:
+def probe_sections(probing: Probing) -> tuple[Section, ...]:
     """Effects, the noise of asking again, and what each probe changes."""
     noise = Table(
         (text("Judge"), text("Attribute"), count("n"), number("Shift", signed=True),
          share("Flips")),
         tuple(
             (one.judge, one.attribute, one.n, one.effect, one.flips)
-            for one in found.noise
+            for one in probing.noise
         ),
     )  # fmt: skip
-    probes = Table(tuple(map(text, ("Probe", "Strength", "What it does"))), found.probes)
+    probes = Table(tuple(map(text, ("Probe", "Strength", "What it does"))), probing.probes)
     parts = (
-        effects_section(found.effects),
-        _graded(found.effects),
+        effects_section(probing.effects),
+        _graded(probing.effects),
         Section(
             "The noise of asking again",
             "The identity probe asks about the same text once more. Its flips are subtracted from "

@@ -47,16 +47,16 @@ class Before:
 _ALL, _FAMILY, _EACH = 0, 1, 2
 
 
-def under_other_rules(found: Sequence[Pairing], cube: Cube, panel: Panel) -> list[Before]:
+def under_other_rules(pairings: Sequence[Pairing], cube: Cube, panel: Panel) -> list[Before]:
     """Each pairing at system level without exclusion, with the family and with each system out.
 
     Judges held against the same raters are summed by system together, once; each rule is a choice
     among those sums.
     """
-    results = [Before()] * len(found)
+    results = [Before()] * len(pairings)
     members = {member.name: member for member in panel.members}
-    for against in dict.fromkeys(p.against for p in found if p.level == "system"):
-        held = {i: p for i, p in enumerate(found) if p.against == against}
+    for against in dict.fromkeys(p.against for p in pairings if p.level == "system"):
+        held = {i: p for i, p in enumerate(pairings) if p.against == against}
         judges = {p.judge: members[p.judge] for p in held.values()}
         sums = system_sums(
             cube.scores[[cube.raters.index(judge) for judge in judges]],

@@ -146,12 +146,12 @@ def reference_scores(cube: Cube, panel: Panel, reference: Sequence[str]) -> NDAr
     return found
 
 
-def pairs_frame(found: Sequence[Pairing], cube: Cube) -> pl.DataFrame:
+def pairs_frame(pairings: Sequence[Pairing], cube: Cube) -> pl.DataFrame:
     """Every pair that a result rests on.
 
     Parameters
     ----------
-    found : sequence of Pairing
+    pairings : sequence of Pairing
         Those of the results, in their order.
 
     Returns
@@ -173,7 +173,7 @@ def pairs_frame(found: Sequence[Pairing], cube: Cube) -> pl.DataFrame:
                 "reference": pairing.reference,
             }
         )
-        for position, pairing in enumerate(found)
+        for position, pairing in enumerate(pairings)
         for judge in [cube.raters.index(pairing.judge)]
         for attribute in [cube.attributes.index(pairing.attribute)]
     ]

@@ -134,27 +134,27 @@ def _tests(cube: Cube, panel: Panel, analysis: Analysis) -> tuple[SystemTest, ..
     return (*system_tests(cube), *(judge_mean_tests(cube, judges) if published else ()))
 
 
-def _results(found: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:
+def _results(pairings: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:
     """Results in the order given. Matrices of one shape share their bootstrap counts."""
-    if not found:
+    if not pairings:
         return ()
-    estimates = _with_items_drawn(found, _icc(found, ways.analysis), cube, ways.analysis)
-    borderline = _borderline(found, ways.analysis)
-    before = under_other_rules(found, cube, ways.panel)
+    estimates = _with_items_drawn(pairings, _icc(pairings, ways.analysis), cube, ways.analysis)
+    borderline = _borderline(pairings, ways.analysis)
+    before = under_other_rules(pairings, cube, ways.panel)
     return tuple(
         _result(pairing, estimates[i], borderline[i], before[i], ways)
-        for i, pairing in enumerate(found)
+        for i, pairing in enumerate(pairings)
     )
 
 
-def _icc(found: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate, ...]]:
+def _icc(pairings: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate, ...]]:
     """The two ICCs of each pairing with all intervals that its size allows."""
-    results: list[tuple[Estimate, ...]] = [()] * len(found)
+    results: list[tuple[Estimate, ...]] = [()] * len(pairings)
     for small in (True, False):
-        members = [i for i, p in enumerate(found) if (len(p.matrix) <= EXACT_LIMIT) == small]
+        members = [i for i, p in enumerate(pairings) if (len(p.matrix) <= EXACT_LIMIT) == small]
         drawn = ("percentile", "bca") if analysis.resamples else ()
         batch = icc_batch(
-            [found[i].matrix for i in members],
+            [pairings[i].matrix for i in members],
             FORMS,
             ci=("f", *drawn, *(("exact",) if small else ())),
             level=analysis.level,
@@ -168,7 +168,7 @@ def _icc(found: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate, .
 
 
 def _with_items_drawn(
-    found: Sequence[Pairing],
+    pairings: Sequence[Pairing],
     estimates: list[tuple[Estimate, ...]],
     cube: Cube,
     analysis: Analysis,
@@ -176,12 +176,12 @@ def _with_items_drawn(
     """The same with the interval over items ("cluster") last, at system level."""
     n_items = len(cube.items)
     results = list(estimates)
-    systems = [i for i, p in enumerate(found) if p.level == "system" and analysis.resamples]
+    systems = [i for i, p in enumerate(pairings) if p.level == "system" and analysis.resamples]
     together = max(1, CELLS_AT_ONCE // (2 * n_items * len(cube.systems)))
     for start in range(0, len(systems), together):
         members = systems[start : start + together]
         batch = icc_systems_batch(
-            [_by_item(found[i], n_items) for i in members],
+            [_by_item(pairings[i], n_items) for i in members],
             FORMS,
             level=analysis.level,
             n_resamples=analysis.resamples,
@@ -204,14 +204,14 @@ def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
     return scores
 
 
-def _borderline(found: Sequence[Pairing], analysis: Analysis) -> list[bool]:
+def _borderline(pairings: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     """Whether the published class depends on the seed; never at response level or without one."""
-    members = [i for i, p in enumerate(found) if p.level == "system"]
-    borderline = [is_borderline(())] * len(found)
+    members = [i for i, p in enumerate(pairings) if p.level == "system"]
+    borderline = [is_borderline(())] * len(pairings)
     if not (members and analysis.published_class and analysis.resamples):
         return borderline
     bounds = icc_over_seeds(
-        [found[i].matrix for i in members],
+        [pairings[i].matrix for i in members],
         "C,1",
         n_seeds=SEEDS_TRIED,
         level=analysis.level,

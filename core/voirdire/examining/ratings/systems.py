@@ -32,11 +32,11 @@ def system_means(cube: Cube, composites: Mapping[str, Sequence[str]]) -> tuple[S
 
 
 def _of_rater(cube: Cube, rater: int, composed: Cube) -> list[SystemMean]:
-    found = [_of_system(cube, composed, rater, system) for system in range(len(cube.systems))]
-    found = [mean for mean in found if mean.n]
-    overall = np.array([mean.overall for mean in found])
+    means = [_of_system(cube, composed, rater, system) for system in range(len(cube.systems))]
+    means = [mean for mean in means if mean.n]
+    overall = np.array([mean.overall for mean in means])
     ranks = [1 + int((overall > o).sum()) + (int((overall == o).sum()) - 1) / 2 for o in overall]
-    return [_ranked(mean, rank) for mean, rank in zip(found, ranks, strict=True)]
+    return [_ranked(mean, rank) for mean, rank in zip(means, ranks, strict=True)]
 
 
 def _of_system(cube: Cube, composed: Cube, rater: int, system: int) -> SystemMean:
@@ -77,12 +77,12 @@ def system_tests(cube: Cube) -> tuple[SystemTest, ...]:
 
     The unit is the item, the value the mean of all attributes (missing where one is).
     """
-    found: list[SystemTest] = []
+    tests: list[SystemTest] = []
     for rater, scores in zip(cube.raters, cube.scores, strict=True):
         table = np.full((len(cube.items), len(cube.systems)), np.nan)
         table[cube.item, cube.system] = scores.mean(axis=0)
-        found += _tests(rater, table, cube.systems)
-    return tuple(found)
+        tests += _tests(rater, table, cube.systems)
+    return tuple(tests)
 
 
 def judge_mean_tests(cube: Cube, judges: Sequence[str]) -> tuple[SystemTest, ...]:
@@ -102,7 +102,7 @@ def judge_mean_tests(cube: Cube, judges: Sequence[str]) -> tuple[SystemTest, ...
 
 
 def _tests(rater: str, table: NDArray[np.float64], systems: Sequence[str]) -> list[SystemTest]:
-    found = compare_systems(table, systems) if len(systems) > 1 else ()
+    tests = compare_systems(table, systems) if len(systems) > 1 else ()
     return [
         SystemTest(
             rater,
@@ -115,5 +115,5 @@ def _tests(rater: str, table: NDArray[np.float64], systems: Sequence[str]) -> li
             test.p_adjusted,
             test.family,
         )
-        for test in found
+        for test in tests
     ]

@@ -30,9 +30,7 @@ _COUNTED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def audit_stream(
-    found: FirstSums, rated: Tables, panel: Panel, study: Study
-) -> tuple[Finding, ...]:
+def audit_stream(sums: FirstSums, rated: Tables, panel: Panel, study: Study) -> tuple[Finding, ...]:
     """What is odd in a stream, as `voirdire.tables.audit` says it of a table.
 
     Not looked for is what needs single responses and texts: responses that one rater left out,
@@ -46,11 +44,11 @@ def audit_stream(
     rows = [
         row
         for attribute in panel.attributes
-        if attribute in found.patterns
-        for row in _of_patterns(found.patterns[attribute], attribute)
+        if attribute in sums.patterns
+        for row in _of_patterns(sums.patterns[attribute], attribute)
     ]
-    rows += [(*row, "out_of_scale", n) for row, n in _read_off(found)]
-    rows += [(*row, n) for row, n in _missing(found)]
+    rows += [(*row, "out_of_scale", n) for row, n in _read_off(sums)]
+    rows += [(*row, n) for row, n in _missing(sums)]
     counted = pl.DataFrame(rows, schema=_COUNTED, orient="row")
     counted = counted.filter(pl.col("attribute").is_in(list(panel.attributes)))
     known = pl.coalesce(pl.col("status"), status_of(panel.scale).cast(pl.String))
@@ -69,7 +67,7 @@ def audit_stream(
     pairs = ratings.select("rater", "item", "system").unique(maintain_order=True)
     tables = replace(rated, ratings=ratings, rated=pairs, replies=rated.replies.clear())
     reference = [name for name in panel.names if name in study.data.reference] or panel.names[:1]
-    return audit_counts(tables, study, _matched(found, panel, reference), reference)
+    return audit_counts(tables, study, _matched(sums, panel, reference), reference)
 
 
 def _of_patterns(patterns: RatingPatterns, attribute: str) -> Iterator[tuple[Any, ...]]:
@@ -92,21 +90,21 @@ def _of_patterns(patterns: RatingPatterns, attribute: str) -> Iterator[tuple[Any
                 yield (*head, float(patterns.moments.high[at, above]), None, n - 1)
 
 
-def _read_off(found: FirstSums) -> Iterator[tuple[tuple[Any, ...], int]]:
+def _read_off(sums: FirstSums) -> Iterator[tuple[tuple[Any, ...], int]]:
     """Scores that were taken as missing while they were read: their values are not known."""
-    for (attribute, rater), n in found.off_scale.items():
+    for (attribute, rater), n in sums.off_scale.items():
         yield (rater, 1, attribute, None, None), n
 
 
-def _missing(found: FirstSums) -> Iterator[tuple[tuple[Any, ...], int]]:
+def _missing(sums: FirstSums) -> Iterator[tuple[tuple[Any, ...], int]]:
     """Ratings without a score, by what became of them."""
-    for (attribute, rater, status), n in found.statuses.items():
+    for (attribute, rater, status), n in sums.statuses.items():
         if status not in ("repaired", "out_of_scale"):
             yield (rater, 1, attribute, None, None, status or "blank"), n
 
 
 def _matched(
-    found: FirstSums, panel: Panel, reference: Sequence[str]
+    sums: FirstSums, panel: Panel, reference: Sequence[str]
 ) -> dict[str, tuple[int, int, int]]:
     """Rater -> items that it and the reference rated, the reference alone, and it alone.
 
@@ -118,7 +116,7 @@ def _matched(
             continue
         for attribute in panel.attributes:
             both = left = right = 0
-            for (of, raters), n in found.raters.items():
+            for (of, raters), n in sums.raters.items():
                 if of == attribute:
                     base, own = not raters.isdisjoint(reference), name in raters
                     both, left, right = (

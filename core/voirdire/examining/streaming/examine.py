@@ -114,17 +114,17 @@ def examine_stream(
             if gate is None and stream.study is not None:
                 gate = stream.study.gate
             taken = Taken() if gate is None else Taken(gate.at)
-            found = executor.map_reduce(partial(first_sums, taken=taken), parts)
+            sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
             reading = {key: columns[key] for key in READING if key in columns}
-            study, inputs = _inputs(stream, parts, found, reference, changes, gate, reading)
+            study, inputs = _inputs(stream, parts, sums, reference, changes, gate, reading)
             inputs = replace(inputs, findings=(*notes, *inputs.findings))
-            again = _on_scale(taken, found, study, inputs.panel)
+            again = _on_scale(taken, sums, study, inputs.panel)
             if again != taken:
                 taken = again
-                found = executor.map_reduce(partial(first_sums, taken=taken), parts)
-            odd = audit_stream(found, _without_notes(inputs), inputs.panel, study)
+                sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
+            odd = audit_stream(sums, _without_notes(inputs), inputs.panel, study)
             inputs = replace(inputs, findings=by_severity((*inputs.findings, *odd)))
-            return _examined(study, inputs, parts, found, taken, executor)
+            return _examined(study, inputs, parts, sums, taken, executor)
     except NotSummableError:
         if stream.asked:
             raise
@@ -138,10 +138,10 @@ def _without_notes(inputs: Inputs) -> Tables:
     return replace(inputs.tables, findings=())
 
 
-def _on_scale(taken: Taken, found: FirstSums, study: Study, panel: Panel) -> Taken:
+def _on_scale(taken: Taken, sums: FirstSums, study: Study, panel: Panel) -> Taken:
     """How scores on no grid must be read: with those off the scale as missing, if there are any."""
     scale, policy = panel.scale, study.data.off_scale
-    for patterns in found.patterns.values():
+    for patterns in sums.patterns.values():
         if policy != "missing" or patterns.moments is None:
             continue
         low, high = patterns.moments.low, patterns.moments.high
@@ -156,14 +156,14 @@ def _on_scale(taken: Taken, found: FirstSums, study: Study, panel: Panel) -> Tak
 def _inputs(
     stream: Stream,
     parts: Sequence[Part],
-    found: FirstSums,
+    sums: FirstSums,
     reference: Sequence[str],
     changes: Mapping[str, Mapping[str, Any]],
     gate: Gate | None,
     reading: Mapping[str, Any],
 ) -> tuple[Study, Inputs]:
     """The study, else one that some of the rows suggest, its panel, and what the sums find odd."""
-    sample = _with_every_rater(_sample(found), found)
+    sample = _with_every_rater(_sample(sums), sums)
     if stream.study is not None:
         study = adjust(stream.study, changes)
         rated, read_off = read_tables(study, sources=(), ratings=sample), "the study's scale holds"
@@ -179,9 +179,9 @@ def _inputs(
         "streamed",
         "note",
         stream.name,
-        sum(found.rows.values()),
-        tuple(f"{name}: {rows:,} ratings" for name, rows in sorted(found.rows.items())),
-        f"{sum(found.rows.values()):,} ratings were examined as sums, in {len(parts):,} parts; "
+        sum(sums.rows.values()),
+        tuple(f"{name}: {rows:,} ratings" for name, rows in sorted(sums.rows.items())),
+        f"{sum(sums.rows.values()):,} ratings were examined as sums, in {len(parts):,} parts; "
         f"{read_off}.",
         "Ranks of scores, REML, the alt-test, paired tests between systems, "
         "calibration over folds, texts and the order of rows are no sums of this kind and were "
@@ -191,14 +191,14 @@ def _inputs(
     return study, Inputs(study, panel, rated, RATINGS.to_frame(), None, findings, None, None)
 
 
-def _sample(found: FirstSums) -> pl.DataFrame:
+def _sample(sums: FirstSums) -> pl.DataFrame:
     """Some responses of each attribute, at even steps through the counts.
 
     The study is drafted from these: they are the same however the ratings are cut into parts.
     """
-    loose = found.sample.drop("_key")
+    loose = sums.sample.drop("_key")
     frames = [loose] if loose.height else []
-    for attribute, patterns in sorted(found.patterns.items()):
+    for attribute, patterns in sorted(sums.patterns.items()):
         if patterns.loose:
             continue
         n, rated = patterns.n, patterns.rows()
@@ -222,11 +222,11 @@ def _sample(found: FirstSums) -> pl.DataFrame:
     return made.drop("system") if made["system"].null_count() == made.height else made
 
 
-def _with_every_rater(sample: pl.DataFrame, found: FirstSums) -> pl.DataFrame:
+def _with_every_rater(sample: pl.DataFrame, sums: FirstSums) -> pl.DataFrame:
     """Rows of the raters that the sample misses: one pattern of each."""
     known = set(sample["rater"].cast(pl.String).unique())
     rows = []
-    for attribute, patterns in found.patterns.items():
+    for attribute, patterns in sums.patterns.items():
         scores = patterns.rows().scores
         for place, (rater, run) in enumerate(patterns.columns):
             there = np.flatnonzero(~np.isnan(scores[:, place]))
@@ -243,31 +243,31 @@ def _examined(
     study: Study,
     inputs: Inputs,
     parts: Sequence[Part],
-    found: FirstSums,
+    sums: FirstSums,
     taken: Taken,
     executor: Executor,
 ) -> Streamed:
     panel = inputs.panel
     tables = {
         attribute: counted(
-            found.patterns[attribute],
+            sums.patterns[attribute],
             attribute,
             panel,
             study,
-            clusters=found.clusters[attribute],
-            largest=found.largest[attribute],
+            clusters=sums.clusters[attribute],
+            largest=sums.largest[attribute],
         )
         for attribute in (*panel.attributes, *panel.composites)
-        if attribute in found.patterns
+        if attribute in sums.patterns
     }
     own = {name: table for name, table in tables.items() if name in panel.attributes}
     if not own:
         raise InputError(f"there are no ratings on {', '.join(panel.attributes)}")
     plans = {name: _Plan.of(table, panel, study) for name, table in tables.items()}
-    boards = {name: board_of(table, found.largest[name]) for name, table in tables.items()}
+    boards = {name: board_of(table, sums.largest[name]) for name, table in tables.items()}
     judged = partial(
         _judged, own, boards, panel, study,
-        blocked=blocked_pairs(inputs.findings, panel, study), clustered=found.clustered,
+        blocked=blocked_pairs(inputs.findings, panel, study), clustered=sums.clustered,
     )  # fmt: skip
     verdicts = judged()
     replicates = min(study.analysis.resamples, MOST_REPLICATES)

@@ -338,21 +338,21 @@ def spread_of(
     planned: Sequence[Planned],
     sizes: Sequence[PlannedSizes],
     asked: Asked,
-    found: SecondSums,
+    sums: SecondSums,
 ) -> Spread:
     """Squares, and sums of sizes, by the identity of each planned coefficient."""
     attribute = table.cube.attributes[0]
     if asked.linear is None:
         squares = [float(_dot(table.counts, one.moves[:, None] ** 2)[0]) for one in planned]
     else:
-        squares = asked.linear.squares(found.high[attribute], found.low[attribute]).tolist()
-    drawn = found.drawn.get(attribute, np.zeros((len(table.counts), 0)))
+        squares = asked.linear.squares(sums.high[attribute], sums.low[attribute]).tolist()
+    drawn = sums.drawn.get(attribute, np.zeros((len(table.counts), 0)))
     weights = np.ascontiguousarray(drawn.T, dtype=np.float64)
     return Spread(
         {id(one): square for one, square in zip(planned, squares, strict=True)},
         weights,
         _drawn_sums(weights, planned),
-        {id(one): found.apart[attribute][:, at] for at, one in enumerate(sizes)},
+        {id(one): sums.apart[attribute][:, at] for at, one in enumerate(sizes)},
     )
 
 
@@ -492,14 +492,14 @@ def _response_forms(sums: Floats, of: Mapping[str, Estimate], level: float) -> t
     """ICCs of single pairs: F, the delta method and the Poisson bootstrap."""
     n = round(float(sums[0]))
     squares = np.array(icc_squares(sums)) if n > 1 else np.full(3, math.nan)
-    found = []
+    estimates = []
     for form, name in zip(FORMS, ("icc_c1", "icc_a1"), strict=True):
         low, high = f_interval(form, squares[:, None], n, 2, level) if n > 1 else ([math.nan],) * 2
         f = Interval("f", level, float(low[0]), float(high[0]))
         names = ("ms_rows", "ms_raters", "ms_error")
         details = {**of[name].details, **dict(zip(names, map(float, squares), strict=True))}
-        found.append(replace(of[name], intervals=(f, *of[name].intervals), details=details))
-    return tuple(found)
+        estimates.append(replace(of[name], intervals=(f, *of[name].intervals), details=details))
+    return tuple(estimates)
 
 
 def _response_level(
@@ -652,7 +652,7 @@ def means_of_systems(
     """How each rater sees each system: means and SDs by attribute; overall the mean of these."""
     raters = tables[0].cube.raters if tables else ()
     systems = tuple(dict.fromkeys(s for table in tables for s in table.cube.systems))
-    found = []
+    means = []
     for rater in raters:
         rows = [_mean_of(tables, composites, rater, system) for system in systems]
         rows = [row for row in rows if row.n]
@@ -660,8 +660,8 @@ def means_of_systems(
         for row in rows:
             same = int((overall == row.overall).sum())
             rank = 1 + int((overall > row.overall).sum()) + (same - 1) / 2
-            found.append(replace(row, rank=math.nan if math.isnan(row.overall) else rank))
-    return tuple(found)
+            means.append(replace(row, rank=math.nan if math.isnan(row.overall) else rank))
+    return tuple(means)
 
 
 def _mean_of(

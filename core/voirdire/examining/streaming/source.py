@@ -91,7 +91,7 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
     given = [source] if isinstance(source, str | Path) else source
     if not isinstance(given, list | tuple) or not all(isinstance(one, str | Path) for one in given):
         return _none(asked=asked)
-    found: list[Path] = []
+    paths: list[Path] = []
     gathered = False
     for one in map(str, given):
         met = _gathered(one)
@@ -99,13 +99,13 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
         files = [Path(one)] if met is None else met
         if not all(file.suffix.lower() in SUFFIXES and file.is_file() for file in files):
             return _none(asked=asked)
-        found += files
-    if not found:
+        paths += files
+    if not paths:
         return _none(asked=asked)
-    rows = _rows(found)
+    rows = _rows(paths)
     if rows is None or not (asked or gathered or rows > MOST_IN_MEMORY):
         return None
-    return Stream(" ".join(map(str, given)), tuple(sorted(found)), rows, asked or gathered)
+    return Stream(" ".join(map(str, given)), tuple(sorted(paths)), rows, asked or gathered)
 
 
 def _rows(files: list[Path]) -> int | None:
@@ -163,10 +163,10 @@ def _gathered(text: str) -> list[Path] | None:
         pattern = Path(text)
         at = next(k for k, part in enumerate(pattern.parts) if "*" in part)
         base = Path(*pattern.parts[:at]) if at else Path()
-        found = sorted(base.glob(str(Path(*pattern.parts[at:]))))
-        if not found:
+        paths = sorted(base.glob(str(Path(*pattern.parts[at:]))))
+        if not paths:
             raise InputError(f"{text}: no file is named so")
-        return found
+        return paths
     folder = Path(text)
     if folder.is_dir() and any(folder.glob("attribute=*/*.parquet")):
         return sorted(folder.glob("attribute=*/*.parquet"))

@@ -126,9 +126,9 @@ class PatternCounts:
         if not self.board.alone:
             linear = Linear.of(self._spread(there), self.board.most)
             asked = self._request("sums", linear.whole, linear.bits, -1 if where is None else where)
-            found: ClusterMoments | None = self.board.ask(asked)
-            if found is not None:
-                return found.sums(self._total(there))
+            moments: ClusterMoments | None = self.board.ask(asked)
+            if moments is not None:
+                return moments.sums(self._total(there))
         if not self.exact:
             return self._unspread(there)
         made = ClusterSums(np.arange(len(there)), there, self.count)
@@ -147,11 +147,11 @@ class PatternCounts:
         most = max(float(np.abs(two).max(initial=0.0)), 1e-9) * self.board.most
         bits = np.full(3, int(np.floor(np.log2(2.0**30 / most**2))), np.int64)
         whole = np.rint(self._spread(two) * 2.0**LEVEL_BITS).astype(np.int32)
-        found: ClusterMoments | None = None
+        moments: ClusterMoments | None = None
         if not self.board.alone:
-            found = self.board.ask(self._request("products", whole, bits))
-        if found is not None:
-            return found.sums(found.fine_total)
+            moments = self.board.ask(self._request("products", whole, bits))
+        if moments is not None:
+            return moments.sums(moments.fine_total)
         columns = np.stack([two[:, 0] * two[:, 1], two[:, 0] ** 2, two[:, 1] ** 2], axis=1)
         if not self.exact:
             return self._unspread(columns)
@@ -178,11 +178,11 @@ class PatternCounts:
             max(float(np.nanmax(np.abs(values[0]), initial=0.0)) * 2 * self.board.reach, 1e-9) ** 2
         )
         bits = np.floor(np.log2(2.0**30 / (np.array([most] * 3 + [1.0]) * self.board.largest)))
-        found: ClusterMoments | None = None
+        moments: ClusterMoments | None = None
         if effects is not None:
-            found = self.board.ask(self._request("reading", values, bits.astype(np.int64)))
-        if found is not None:
-            return found.sums(found.fine_total)
+            moments = self.board.ask(self._request("reading", values, bits.astype(np.int64)))
+        if moments is not None:
+            return moments.sums(moments.fine_total)
         x = np.nan_to_num(values[0, self.rows])
         run = x[:, 1:].mean(axis=1)
         columns = [x[:, 0] * run, x[:, 0] ** 2, (x[:, 1:] ** 2).mean(axis=1), np.ones(len(x))]

@@ -124,11 +124,11 @@ class Case:
 
 def calibrated(case: Case, folds: int = FOLDS) -> Case:
     """The case after cross-fitted calibration of level and, from four systems, of spread."""
-    found = calibrate(
+    calibration = calibrate(
         case.scores,
         mean_present(case.humans),
         systems=case.systems,
         clusters=case.groups(),
         folds=folds,
     )
-    return replace(case, scores=found.scores, gate=None)
+    return replace(case, scores=calibration.scores, gate=None)

@@ -55,7 +55,7 @@ PLANNED = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Computed:
     """All components of one judge and attribute, and the humans that were left out.
 
     `means` and `spread` are what those of systems rest on; None where they were not needed.
@@ -75,7 +75,7 @@ class Found:
         return "GITEM" in self.components and self.components["GITEM"].reason == "one human"
 
 
-def find_components(case: Case, margins: Margins) -> Found:
+def find_components(case: Case, margins: Margins) -> Computed:
     """Compute every component that the data can tell."""
     panel = case.panel()
     parts = [_cover(case, margins)]
@@ -83,7 +83,7 @@ def find_components(case: Case, margins: Margins) -> Found:
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
         parts += [_untested(name, "few clusters", count=panel.n_clusters) for name in few]
         parts.append(_untested("RUN", "temperature 0" if case.temperature == 0 else "few clusters"))
-        return Found(
+        return Computed(
             {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
         )
     careless = _careless(case, panel, margins)
@@ -106,7 +106,7 @@ def find_components(case: Case, margins: Margins) -> Found:
     if len(humans) == 1:
         below = pass_if_below(next(part for part in parts if part.name == "READ").estimate)
     by_name = {part.name: part for part in parts}
-    return Found(by_name, careless, panel, humans, below, found, spread)
+    return Computed(by_name, careless, panel, humans, below, found, spread)
 
 
 def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, ...]]:
@@ -126,7 +126,7 @@ def _attentive(
     return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
 
 
-def find_calibrated_components(case: Case, before: Found, margins: Margins) -> Found | None:
+def find_calibrated_components(case: Case, before: Computed, margins: Margins) -> Computed | None:
     """Those that quoting means of systems needs, had the judge been calibrated on these ratings.
 
     A calibrated score is a line of the score, one line a fold of clusters, so that the sums of
@@ -151,11 +151,11 @@ def find_calibrated_components(case: Case, before: Found, margins: Margins) -> F
         else:
             panel = _attentive(after, after.panel(), before.careless)[0]
         parts.append(_read(after, panel, margins, "READ"))
-    return Found({part.name: part for part in parts}, (), panel, before.humans)
+    return Computed({part.name: part for part in parts}, (), panel, before.humans)
 
 
 def _calibrated_sums(
-    case: Case, before: Found, sums: means.SystemTable
+    case: Case, before: Computed, sums: means.SystemTable
 ) -> tuple[means.SystemTable, int]:
     """The judge's sums on the lines that other folds teach; clusters that none teaches left out.
 
@@ -195,38 +195,38 @@ def _untested(name: ComponentName, reason: Reason, **facts: Any) -> Component:
 
 def _above(
     name: ComponentName,
-    found: Jackknifed,
+    jackknifed: Jackknifed,
     limit: float,
     fail: float | None = None,
     sure: float = SURE_YES,
 ) -> Component:
     """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`)."""
-    if not (math.isfinite(found.at) and math.isfinite(found.se)):
-        return Component(name, "open", float(found.value), margin=limit, reason="no interval")
-    asked = float(on_scale(limit, found.scale))
-    least = asked if fail is None else float(on_scale(fail, found.scale))
-    low = found.at - quantile(sure, found.df) * found.se
-    high = found.at + quantile(SURE_NO, found.df) * found.se
+    if not (math.isfinite(jackknifed.at) and math.isfinite(jackknifed.se)):
+        return Component(name, "open", float(jackknifed.value), margin=limit, reason="no interval")
+    asked = float(on_scale(limit, jackknifed.scale))
+    least = asked if fail is None else float(on_scale(fail, jackknifed.scale))
+    low = jackknifed.at - quantile(sure, jackknifed.df) * jackknifed.se
+    high = jackknifed.at + quantile(SURE_NO, jackknifed.df) * jackknifed.se
     state: State = "yes" if low >= asked else "no" if high < least else "open"
-    p = float(found.at < asked)
-    if found.se > 0:
-        p = float(above_t((found.at - asked) / found.se, found.df))
+    p = float(jackknifed.at < asked)
+    if jackknifed.se > 0:
+        p = float(above_t((jackknifed.at - asked) / jackknifed.se, jackknifed.df))
     return Component(
         name,
         state,
-        float(found.value),
-        float(found.bound(1 - sure)),
-        float(found.bound(sure)),
+        float(jackknifed.value),
+        float(jackknifed.bound(1 - sure)),
+        float(jackknifed.bound(sure)),
         limit,
-        float(found.se),
-        float(found.df),
+        float(jackknifed.se),
+        float(jackknifed.df),
         p,
     )
 
 
 def _inside(
     name: ComponentName,
-    found: Jackknifed,
+    jackknifed: Jackknifed,
     margin: float,
     names: Sequence[str] = (),
     margin_yes: float | None = None,
@@ -236,23 +236,23 @@ def _inside(
     Yes where all lie inside, an intersection-union test that needs no correction; no where one
     lies outside, with Bonferroni's correction.
     """
-    at, se = np.atleast_1d(found.at), np.atleast_1d(found.se)
+    at, se = np.atleast_1d(jackknifed.at), np.atleast_1d(jackknifed.se)
     known = np.isfinite(at) & np.isfinite(se)
     if not known.any():
         return Component(name, "open", margin=margin, reason="no interval")
     inner = margin if margin_yes is None else margin_yes
-    reach = quantile(SURE_YES, found.df) * se
-    far = quantile(1 - (1 - SURE_NO) / len(at), found.df) * se
+    reach = quantile(SURE_YES, jackknifed.df) * se
+    far = quantile(1 - (1 - SURE_NO) / len(at), jackknifed.df) * se
     state: State = "open"
     if (np.abs(at) - far > margin)[known].any():
         state = "no"
     elif known.all() and (np.abs(at) + reach <= inner).all():
         state = "yes"
     k = int(np.argmax(np.where(known, np.abs(at) / margin, -1)))
-    p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), found.df)))
+    p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(
         name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,
-        float(se[k]), float(found.df), p, at=tuple(names[k : k + 1]),
+        float(se[k]), float(jackknifed.df), p, at=tuple(names[k : k + 1]),
     )  # fmt: skip
 
 
@@ -278,12 +278,12 @@ def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Carel
     if len(panel.humans) < 3:
         return ()
     rows = {k: within.follows_others(panel, k) for k in range(len(panel.humans))}
-    known = {k: found for k, found in rows.items() if found is not None}
+    known = {k: jackknifed for k, jackknifed in rows.items() if jackknifed is not None}
     careless = []
-    for k, found in known.items():
+    for k, jackknifed in known.items():
         others = float(np.median([other.value for m, other in known.items() if m != k] or [0.0]))
-        if found.bound(SURE_NO) < max(margins.read, others / 3):
-            careless.append(Careless(case.reference[k], case.attribute, found.value, others))
+        if jackknifed.bound(SURE_NO) < max(margins.read, others / 3):
+            careless.append(Careless(case.reference[k], case.attribute, jackknifed.value, others))
     return tuple(careless)
 
 
@@ -319,10 +319,10 @@ def _humans(table: ClusterSums, margins: Margins) -> Component:
     """Reliability of one human on single responses: with none, nothing can be examined."""
     if table.met(0) < margins.clusters:
         return _untested("HUMANS", "few shared")
-    found = table.jackknife(within.reliability, "fisher")
+    jackknifed = table.jackknife(within.reliability, "fisher")
     # The floor is stated on Fisher's z, where so small a correlation is the same number.
     limit = float(natural(LEAST_HUMANS, "fisher"))
-    return replace(_above("HUMANS", found, limit, margins.read), margin=limit)
+    return replace(_above("HUMANS", jackknifed, limit, margins.read), margin=limit)
 
 
 def _item(
@@ -339,9 +339,9 @@ def _item(
     if common.at - quantile(SURE_YES, common.df) * common.se <= LEAST_HUMANS * v:
         share = c / v if v > 0 else math.nan
         return Component(name, "open", share, margin=times, reason="humans unclear", human=share)
-    found = table.jackknife(lambda sums: within.beyond(sums, times))
-    found = replace(found, df=min(found.df, shared - 1))
-    part = _above(name, found, 0.0)
+    jackknifed = table.jackknife(lambda sums: within.beyond(sums, times))
+    jackknifed = replace(jackknifed, df=min(jackknifed.df, shared - 1))
+    part = _above(name, jackknifed, 0.0)
     return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
 
 
@@ -354,18 +354,24 @@ def _slope(table: ClusterSums, humans: int, margins: Margins) -> Component:
     if not (c > 0 and j > 0 and (cs > 0).all() and (js > 0).all()):
         value = float(j / c) if c else math.nan
         return Component("SLOPE", "open", value, margin=margins.slope, reason="no interval")
-    found = jackknife(j / c, js / cs, "log", table.weight)
+    jackknifed = jackknife(j / c, js / cs, "log", table.weight)
     low, high = math.log(margins.slope[0]), math.log(margins.slope[1])
-    reach, far = (quantile(sure, found.df) * found.se for sure in (SURE_YES, SURE_NO))
+    reach, far = (quantile(sure, jackknifed.df) * jackknifed.se for sure in (SURE_YES, SURE_NO))
     state: State = "open"
-    if found.at - reach >= low and found.at + reach <= high:
+    if jackknifed.at - reach >= low and jackknifed.at + reach <= high:
         state = "yes"
-    elif found.at + far < low or found.at - far > high:
+    elif jackknifed.at + far < low or jackknifed.at - far > high:
         state = "no"
-    p = float(max(above_t(np.array([found.at - low, high - found.at]) / found.se, found.df)))
+    p = float(
+        max(
+            above_t(
+                np.array([jackknifed.at - low, high - jackknifed.at]) / jackknifed.se, jackknifed.df
+            )
+        )
+    )
     return Component(
-        "SLOPE", state, found.value, found.bound(1 - SURE_YES), found.bound(SURE_YES),
-        margins.slope, found.se, found.df, p,
+        "SLOPE", state, jackknifed.value, jackknifed.bound(1 - SURE_YES),
+        jackknifed.bound(SURE_YES), margins.slope, jackknifed.se, jackknifed.df, p,
     )  # fmt: skip
 
 
@@ -403,10 +409,10 @@ def _levels(
     case: Case, off: ClusterSums, spread: means.HumanSpread, margins: Margins
 ) -> list[Component]:
     """BIAS and BIAS1, from sums of how far the judge is off and their number."""
-    found = off.jackknife(_mean)[0]
+    jackknifed = off.jackknife(_mean)[0]
     margin = margins.bias * case.width
     wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
-    return [_inside("BIAS", found, margin), _inside("BIAS1", found, wide)]
+    return [_inside("BIAS", jackknifed, margin), _inside("BIAS1", jackknifed, wide)]
 
 
 def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
@@ -417,9 +423,9 @@ def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
         n = (~np.isnan(vectors)).sum(axis=0)
         total = np.where(np.isnan(vectors), 0.0, vectors).sum(axis=0)
         shares.append(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
-    found = _sums_off(panel, shares[0] - shares[1]).jackknife(_mean)
+    jackknifed = _sums_off(panel, shares[0] - shares[1]).jackknife(_mean)
     names = [f"{code:g}" for code in panel.categories] if panel.categories is not None else []
-    part = _inside("BIAS", found, margins.system, names)
+    part = _inside("BIAS", jackknifed, margins.system, names)
     return [part, replace(part, name="BIAS1")]
 
 
@@ -714,33 +720,33 @@ def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
 def _beside_human(
     name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
 ) -> Component:
-    found = held_out.Rates.of(bits, humans, passes=passes)
-    if found.n < 2 * FEWEST_SUCH:
-        return _untested(name, "few such", count=math.floor(found.n + 1e-6))
-    margin = max(margins.gate, found.between)
-    part = _above(name, found.difference(), -margin)
-    return replace(part, judge=found.judge, human=found.human, count=math.floor(found.n + 1e-6))
+    rates = held_out.Rates.of(bits, humans, passes=passes)
+    if rates.n < 2 * FEWEST_SUCH:
+        return _untested(name, "few such", count=math.floor(rates.n + 1e-6))
+    margin = max(margins.gate, rates.between)
+    part = _above(name, rates.difference(), -margin)
+    return replace(part, judge=rates.judge, human=rates.human, count=math.floor(rates.n + 1e-6))
 
 
 def _against_labels(
     name: ComponentName, bits: ResponsePanel, human: int, passes: bool, least: float | None
 ) -> Component:
     """One column of labels: against the declared minimum, or printed without a verdict."""
-    found, n = held_out.rate_against(bits, human, passes=passes)
+    jackknifed, n = held_out.rate_against(bits, human, passes=passes)
     if n < FEWEST_SUCH:
         return _untested(name, "few such", count=n, margin=least)
-    value, se = float(found.at), float(found.se)
-    facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(found.df)}
+    value, se = float(jackknifed.at), float(jackknifed.se)
+    facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(jackknifed.df)}
     if least is None:
         low, high = value - 1.96 * se, value + 1.96 * se
         return Component(
             name, "not tested", value, low, high, reason="no minima", **facts
         )  # as the specification prints them
     sure, no = (
-        share_interval(value, se, found.df, n, 2 * level - 1) for level in (SURE_YES, SURE_NO)
+        share_interval(value, se, jackknifed.df, n, 2 * level - 1) for level in (SURE_YES, SURE_NO)
     )
     state: State = "yes" if sure.low >= least else "no" if no.high < least else "open"
-    p = share_p(value, se, float(found.df), n, least)
+    p = share_p(value, se, float(jackknifed.df), n, least)
     return Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
 
 
@@ -773,9 +779,9 @@ def _run(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
         part: Floats = s[..., 0] / np.maximum(s[..., 1], 1e-300)
         return part
 
-    found = table.jackknife(share, "fisher")
-    needed = runs_needed(found.value, margins.run).runs
-    return replace(_above("RUN", found, margins.run), count=needed or 0)
+    jackknifed = table.jackknife(share, "fisher")
+    needed = runs_needed(jackknifed.value, margins.run).runs
+    return replace(_above("RUN", jackknifed, margins.run), count=needed or 0)
 
 
 def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
@@ -784,9 +790,9 @@ def _gain(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     if n and panel.per_system().max() < 2:  # within systems nothing is left to correlate
         return _untested("GAIN", "few in system", count=1)
     partly, share = _partly(case, panel), labelled_share(case, panel)
-    found = _following(case, panel)
+    jackknifed = _following(case, panel)
     need = math.sqrt((1 - 1 / margins.gain) / (1 - share))
-    part = _above("GAIN", found, min(need, 1.0))
+    part = _above("GAIN", jackknifed, min(need, 1.0))
 
     def gain(r: float) -> float:
         return float(1 / (1 - (1 - share) * np.clip(r, 0, 0.999) ** 2))

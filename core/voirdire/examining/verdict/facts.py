@@ -304,4 +304,4 @@ class Evidence:
 
     def component(self, name: str) -> Component | None:
         """The component of that name, if it was computed."""
-        return next((found for found in self.components if found.name == name), None)
+        return next((component for component in self.components if component.name == name), None)

@@ -133,8 +133,10 @@ def blocked_pairs(
     rater_of = {source.path: source.rater for source in study.data.sources}
     rater_of |= {PurePath(path).name: rater for path, rater in rater_of.items()}
     names = {judge.name for judge in panel.judges}
-    blocking = [found for found in findings if found.severity == "blocking"]
-    at = [(rater_of.get(found.table) or found.table, found.attributes) for found in blocking]
+    blocking = [finding for finding in findings if finding.severity == "blocking"]
+    at = [
+        (rater_of.get(finding.table) or finding.table, finding.attributes) for finding in blocking
+    ]
     return frozenset(
         (name, attribute)
         for place, attributes in at
@@ -201,7 +203,7 @@ def _responses(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.intp]:
 def _position(column: pl.Series, names: Sequence[str]) -> NDArray[np.intp]:
     """The place of each value in `names`; -1 where it is not among them."""
     place = pl.DataFrame({"name": list(names), "place": range(len(names))})
-    found = (
+    frame = (
         column.alias("name").to_frame().join(place, on="name", how="left", maintain_order="left")
     )
-    return found["place"].fill_null(-1).to_numpy().astype(np.intp)
+    return frame["place"].fill_null(-1).to_numpy().astype(np.intp)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.components import Found
+    from voirdire.examining.verdict.components import Computed
     from voirdire.examining.verdict.facts import Careless
     from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Use
@@ -231,8 +231,8 @@ def copied_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     ]
 
 
-def _how_often(found: Sequence[Copied]) -> str:
-    whole = all(one.equal == one.shared for one in found)
+def _how_often(copied: Sequence[Copied]) -> str:
+    whole = all(one.equal == one.shared for one in copied)
     return "on every response" if whole else "too often"
 
 
@@ -243,28 +243,28 @@ def _copied_words(one: Copied) -> str:
     return f"{words}; a rater who did not see them reaches {one.most:.0%}"
 
 
-def _evidence(case: Case, found: Found, level: float, epsilon: float | None) -> Evidence:
-    gated, humans, graded, humans_graded = _responses(case, found, level)
+def _evidence(case: Case, computed: Computed, level: float, epsilon: float | None) -> Evidence:
+    gated, humans, graded, humans_graded = _responses(case, computed, level)
     return Evidence(
         judge=case.judge,
         attribute=case.attribute,
-        reference=tuple(case.reference[k] for k in found.humans),
-        systems=tuple(str(name) for name in found.panel.systems)
+        reference=tuple(case.reference[k] for k in computed.humans),
+        systems=tuple(str(name) for name in computed.panel.systems)
         if case.systems is not None
         else (),
         n_responses=case.size(case.paired),
         n_labelled=case.size(case.labelled),
         n_judged=case.size(case.judged),
-        clusters=found.panel.n_clusters,
+        clusters=computed.panel.n_clusters,
         clustered=case.clusters is not None,
         runs=len(case.scores),
         width=case.width,
         gate=float("nan") if case.gate is None else case.gate.at,
         constant=case.constant,
-        humans_below=found.humans_below,
-        careless=found.careless,
+        humans_below=computed.humans_below,
+        careless=computed.careless,
         copied=copied_humans(case),
-        components=tuple(found.components.values()),
+        components=tuple(computed.components.values()),
         responses=gated,
         humans_responses=humans,
         graded=graded,
@@ -295,10 +295,10 @@ def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
     )
 
 
-def _advantage(found: Estimate) -> tuple[float, float]:
+def _advantage(estimate: Estimate) -> tuple[float, float]:
     """Winning rate, then advantage; undefined comes last."""
-    advantage = float(found.details.get("advantage_probability", -1.0))
-    return (-1.0 if np.isnan(found.value) else found.value, advantage)
+    advantage = float(estimate.details.get("advantage_probability", -1.0))
+    return (-1.0 if np.isnan(estimate.value) else estimate.value, advantage)
 
 
 def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
@@ -313,7 +313,7 @@ def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _responses(
-    case: Case, found: Found, level: float
+    case: Case, computed: Computed, level: float
 ) -> tuple[
     ResponseAgreement | None,
     ResponseAgreement | None,
@@ -323,7 +323,7 @@ def _responses(
     """Agreement at the gate and a held-out human's; that of the scores as they are, and theirs."""
     if not case.paired.any():
         return None, None, None, None
-    humans = np.ascontiguousarray(case.humans[list(found.humans)].T)
+    humans = np.ascontiguousarray(case.humans[list(computed.humans)].T)
     scores, groups = case.scores.T, case.groups()
     counts = case.counted
     gated = own = graded = own_graded = None
@@ -332,11 +332,11 @@ def _responses(
         gated = response_agreement(
             scores, humans, gate=at, clusters=groups, level=level, counted=counts
         )
-        if len(found.humans) > 1:
+        if len(computed.humans) > 1:
             own = human_agreement(humans, gate=at, clusters=groups, level=level, counted=counts)
     seen = np.unique(case.humans[~np.isnan(case.humans)])
     if len(seen) > 2 or case.gate is None:
         graded = response_agreement(scores, humans, clusters=groups, level=level, counted=counts)
-        if len(found.humans) > 1:
+        if len(computed.humans) > 1:
             own_graded = human_agreement(humans, clusters=groups, level=level, counted=counts)
     return gated, own, graded, own_graded

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.components import Found
+    from voirdire.examining.verdict.components import Computed
     from voirdire.examining.verdict.facts import Reason, State, Verdict
     from voirdire.study import Margins
 
@@ -42,52 +42,52 @@ _ITEMS = {"ITEM", "GITEM", "SUBITEM"}
 _LEVELS = {"BIAS", "LEVEL", "AGREE"}
 
 
-def next_step(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:
+def next_step(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
     """What to do now."""
     if verdict.reason == "blocked":
         return Next("correct the data")
     if verdict.reason == "humans disagree":
         return Next("settle the rubric")
     step = {"yes": _after_yes, "no": _after_no, "not tested": _untested, "open": _open}
-    return step[verdict.state](case, found, verdict, margins)
+    return step[verdict.state](case, computed, verdict, margins)
 
 
-def _after_yes(_case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next:
-    if verdict.use == "gate" and found.labels_alone:
+def _after_yes(_case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -> Next:
+    if verdict.use == "gate" and computed.labels_alone:
         return Next("label twice", needed=TWICE, unit="responses")
     return Next("use it")
 
 
-def _after_no(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:
+def _after_no(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
     deciding = set(verdict.deciding)
     if deciding & {"READ", "GREAD"}:
         return Next("trust it with nothing")
     if verdict.use == "estimate":
-        return Next("label instead", share=1 - 1 / found.components["GAIN"].estimate)
+        return Next("label instead", share=1 - 1 / computed.components["GAIN"].estimate)
     if verdict.use == "repeat":
-        runs = runs_needed(found.components["RUN"].estimate, margins.run).runs or 0
+        runs = runs_needed(computed.components["RUN"].estimate, margins.run).runs or 0
         return Next("average runs", needed=runs or None, now=len(case.scores), unit="runs")
     if deciding == {"COVER"}:
-        part = found.components["COVER"]
+        part = computed.components["COVER"]
         return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
     these = verdict.target == "these systems"
     if verdict.use == "score" and these and deciding <= _LEVELS:
-        return Next("calibrate", after=_score_after(case, found, margins))
+        return Next("calibrate", after=_score_after(case, computed, margins))
     return Next("keep humans")
 
 
-def _score_after(case: Case, found: Found, margins: Margins) -> State | None:
+def _score_after(case: Case, computed: Computed, margins: Margins) -> State | None:
     """SCORE after cross-fitted calibration on these ratings."""
     from voirdire.examining.verdict.uses import decide  # noqa: PLC0415 - imports this module's kin
 
-    after = find_calibrated_components(case, found, margins)
+    after = find_calibrated_components(case, computed, margins)
     return None if after is None else decide(case, after, "score", "these systems").state
 
 
-def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> Next:
-    now, unit = found.panel.n_clusters, _unit(case)
-    systems = len(found.panel.systems)
-    pair = Next("two humans", needed=SHARED, unit="responses", below=found.humans_below)
+def _untested(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
+    now, unit = computed.panel.n_clusters, _unit(case)
+    systems = len(computed.panel.systems)
+    pair = Next("two humans", needed=SHARED, unit="responses", below=computed.humans_below)
     steps: Mapping[Reason, Next] = {
         "one human": pair,
         "few shared": pair,
@@ -100,7 +100,7 @@ def _untested(case: Case, found: Found, verdict: Verdict, margins: Margins) -> N
         "not random": Next("draw at random"),
         "few clusters": Next("rate more", needed=margins.clusters, now=now, unit=unit),
         "few in system": _more_of_a_system(verdict, unit),
-        "few such": _more_such(case, found, verdict),
+        "few such": _more_such(case, computed, verdict),
     }
     return steps.get(verdict.reason, Next("rate more", now=now, unit=unit))
 
@@ -112,10 +112,10 @@ def _more_of_a_system(verdict: Verdict, unit: str) -> Next:
     return Next("rate more", needed=FEWEST_IN_SYSTEM, now=count, unit=f"{unit} of each system")
 
 
-def _more_such(case: Case, found: Found, verdict: Verdict) -> Next:
+def _more_such(case: Case, computed: Computed, verdict: Verdict) -> Next:
     """Labels until each side of the gate has enough, the shares staying as they are."""
     few = [part.count for part in verdict.components if part.reason == "few such"]
-    wanted = FEWEST_SUCH * (1 if found.labels_alone else 2)
+    wanted = FEWEST_SUCH * (1 if computed.labels_alone else 2)
     now = case.size(case.paired)
     if not few or min(few) * MOST_TIMES < wanted:
         return Next("rate more", now=now, unit="labels")
@@ -126,17 +126,17 @@ def _unit(case: Case) -> str:
     return "items" if case.clusters is None else "clusters"
 
 
-def _open(case: Case, found: Found, verdict: Verdict, _margins: Margins) -> Next:
+def _open(case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -> Next:
     """So many that each open component would be settled, were its estimate to stay as it is."""
     parts = [part for part in verdict.components if part.state == "open"]
     plus = any(part.name.endswith("+") for part in parts)
-    now = len(found.panel.systems) if plus else found.panel.n_clusters
+    now = len(computed.panel.systems) if plus else computed.panel.n_clusters
     times = [
-        _times_gain(case, found, part) if part.name == "GAIN" else _times(part) for part in parts
+        _times_gain(case, computed, part) if part.name == "GAIN" else _times(part) for part in parts
     ]
     unit = "systems" if plus else _unit(case)
-    if verdict.use == "gate" and found.labels_alone and case.clusters is None:
-        now, unit = found.panel.n, "labels"
+    if verdict.use == "gate" and computed.labels_alone and case.clusters is None:
+        now, unit = computed.panel.n, "labels"
     if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
         return Next("rate more", now=now, unit=unit)
     most = max((one for one in times if one is not None), default=1.0)
@@ -167,11 +167,11 @@ def _times(part: Component) -> float | None:
     return float((quantile(sure, part.df) * part.se / distance) ** 2)
 
 
-def _times_gain(case: Case, found: Found, part: Component) -> float | None:
+def _times_gain(case: Case, computed: Computed, part: Component) -> float | None:
     """The same of GAIN, whose error is that of the correlation behind it."""
     if not (isinstance(part.margin, float) and part.se > 0):
         return None
-    share = labelled_share(case, found.panel)
+    share = labelled_share(case, computed.panel)
     at, limit = (
         math.atanh(min(math.sqrt(max(1 - 1 / gain, 0.0) / (1 - share)), 0.9999))
         for gain in (part.estimate, part.margin)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.components import Found
+    from voirdire.examining.verdict.components import Computed
 
     Components = Mapping[ComponentName, Component]
 
@@ -68,15 +68,15 @@ class Decision:
     parts: tuple[Component, ...]
 
 
-def decide(case: Case, found: Found, use: Use, target: Target) -> Decision:
+def decide(case: Case, computed: Computed, use: Use, target: Target) -> Decision:
     """No if any component is no; else not tested if any is; else open; else yes."""
-    known: Components = found.components
-    if found.components.get("HUMANS", _NEVER).state == "no" and use != "repeat":
+    known: Components = computed.components
+    if computed.components.get("HUMANS", _NEVER).state == "no" and use != "repeat":
         return Decision("not tested", ("HUMANS",), "humans disagree", 1.0, (known["HUMANS"],))
     # A judge that answered nothing has no system either, and COVER says so.
-    if use in OF_MEANS and len(found.panel.systems) == 1:
+    if use in OF_MEANS and len(computed.panel.systems) == 1:
         return Decision("not tested", (), "one system", 1.0, ())
-    parts = tuple(_required(case, found, use, target))
+    parts = tuple(_required(case, computed, use, target))
     for state in ("no", "not tested", "open"):
         hit = [part for part in parts if part.state == state]
         if hit:
@@ -88,14 +88,14 @@ def decide(case: Case, found: Found, use: Use, target: Target) -> Decision:
 _NEVER = Component("HUMANS", "not tested")
 
 
-def _required(case: Case, found: Found, use: Use, target: Target) -> Iterable[Component]:
-    known: Components = found.components
+def _required(case: Case, computed: Computed, use: Use, target: Target) -> Iterable[Component]:
+    known: Components = computed.components
     for name in REQUIRED[use, target]:
         part = known.get(name)
         if part is None:
             if not (name in OPTIONAL or (name == "SYS" and case.nominal)):
                 yield Component(name, "not tested", reason="not computed")
-        elif not (_skipped(part) or (use == "gate" and _not_of_labels(case, found, part))):
+        elif not (_skipped(part) or (use == "gate" and _not_of_labels(case, computed, part))):
             yield part
 
 
@@ -105,13 +105,13 @@ def _skipped(part: Component) -> bool:
     return part.name in SYSTEMS_ONLY and untested
 
 
-def _not_of_labels(case: Case, found: Found, part: Component) -> bool:
+def _not_of_labels(case: Case, computed: Computed, part: Component) -> bool:
     """Held against one column of labels: no second human is asked for, and the labels decide.
 
     SYS can refuse such a gate, not hold it back: two releases in the file must not turn an answer
     into an open question.
     """
-    if not (found.labels_alone and case.gate is not None and case.gate.has_minima):
+    if not (computed.labels_alone and case.gate is not None and case.gate.has_minima):
         return False
     return part.name == "GITEM" or (part.name == "SYS" and part.state != "no")
 
@@ -156,10 +156,10 @@ def with_holm(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def verdict_of(
-    case: Case, found: Found, use: Use, target: Target, *, critical: bool, blocked: bool
+    case: Case, computed: Computed, use: Use, target: Target, *, critical: bool, blocked: bool
 ) -> Verdict:
     """One verdict, its next step still to be found."""
-    made = decide(case, found, use, target)
+    made = decide(case, computed, use, target)
     if blocked:
         made = replace(made, state="not tested", deciding=(), reason="blocked", p=1.0)
     elif critical and made.state == "yes" and use in FORBIDDEN:

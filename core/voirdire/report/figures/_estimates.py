@@ -161,8 +161,8 @@ def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> Non
 
 
 def _bounds(rows: Rows, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found = [result.interval("C,1", method) for result in rows.results]
-    pairs = [(np.nan, np.nan) if i is None else (i.low, i.high) for i in found]
+    intervals = [result.interval("C,1", method) for result in rows.results]
+    pairs = [(np.nan, np.nan) if i is None else (i.low, i.high) for i in intervals]
     low, high = np.array(pairs).T
     return low, high
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _ROW = 0.19
 
 
-def draw(found: pl.DataFrame, level: float) -> Drawing:
+def draw(frame: pl.DataFrame, level: float) -> Drawing:
     """One row a configuration and task, one marker a label set."""
-    rows = list(dict.fromkeys(found.select("task", "configuration").sort("task").iter_rows()))
-    sets = found["labels"].unique(maintain_order=True).to_list()
+    rows = list(dict.fromkeys(frame.select("task", "configuration").sort("task").iter_rows()))
+    sets = frame["labels"].unique(maintain_order=True).to_list()
     labels = [f"{shorten(name, 30)}, {task}" for task, name in rows]
     with styled():
         columns = legend_columns(list(map(legend_name, sets)))
@@ -43,7 +43,7 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
         axes.axvline(0, color=MUTED, lw=0.9, ls=(0, (4, 2)))
         for at, row in enumerate(rows):
             axes.axhline(at, color=RULE, lw=0.5, zorder=0)
-            _draw_row(axes, found, row, at, sets)
+            _draw_row(axes, frame, row, at, sets)
         axes.set_yticks(range(len(rows)), labels)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("kappa_F1")
@@ -63,11 +63,11 @@ def draw(found: pl.DataFrame, level: float) -> Drawing:
 
 
 def _draw_row(
-    axes: Any, found: pl.DataFrame, row: tuple[str, str], at: int, sets: list[str]
+    axes: Any, frame: pl.DataFrame, row: tuple[str, str], at: int, sets: list[str]
 ) -> None:
     import polars as pl  # noqa: PLC0415 - the frame is there already
 
-    own = found.filter((pl.col("task") == row[0]) & (pl.col("configuration") == row[1]))
+    own = frame.filter((pl.col("task") == row[0]) & (pl.col("configuration") == row[1]))
     for cell in own.iter_rows(named=True):
         if cell["kappa"] is None:
             continue

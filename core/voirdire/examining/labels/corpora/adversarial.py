@@ -97,12 +97,12 @@ def adversarial_validation(
     truth = np.repeat([0, 1], [len(kept[0]), len(kept[1])])
     scores = _held_out([*kept[0], *kept[1]], truth, ngrams, folds, seed)
     labels = (scores > 0.5).astype(np.int64)
-    found = classification_scores(truth, labels, labels=[0, 1])
+    classification = classification_scores(truth, labels, labels=[0, 1])
     return AdversarialValidation(
-        found["accuracy"],
-        found["f1_macro"],
+        classification["accuracy"],
+        classification["f1_macro"],
         roc_auc(truth, scores),
-        found["mcc"],
+        classification["mcc"],
         roc_auc(truth, labels).value,
         float(truth.mean()),
         len(source) + len(target) - len(truth),

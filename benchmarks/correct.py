@@ -1,6 +1,10 @@
 """Corrected means: coverage on public sets, width beside labels alone, speed beside ppi_py.
 
-    python benchmarks/correct.py            # prints the tables and writes results/correct.md
+    python benchmarks/correct.py                     # all, about 12 minutes of one core
+    python benchmarks/correct.py summeval clusters   # some parts; the others of the file stay
+
+Prints the tables and writes results/correct.md. Parts: the names of the sets, simulated, clusters,
+ceiling, differences, plans, escalation, speed.
 
 Needs the published data (VOIRDIRE_SHARED or ../shared) and, for the peer, ppi-python. Items are
 drawn with replacement from a set whose mean is known; a part is labelled, all are judged.
@@ -10,6 +14,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 import time
 from pathlib import Path
 
@@ -67,43 +73,93 @@ def coverage(y, f, n, reps=REPS):
     return *(hits / reps), widths[0] / widths[1]
 
 
-def sets_table():
+def set_table(name):
     rows = []
-    for name in SETS:
-        for judge in JUDGES:
-            y, f = load(name, judge)
-            for n in (20, 50, 100, 200):
-                reps = REPS if judge == JUDGES[0] else 1000
-                ours, human, alone, normal, ratio = coverage(y, f, n, reps)
-                rows.append(
-                    (
-                        name,
-                        judge,
-                        n,
-                        reps,
-                        *(f"{x:.3f}" for x in (ours, normal, human, alone, ratio)),
-                    )
-                )
-                print(rows[-1], flush=True)
-    heads = ("set", "judge", "labels", "runs", "corrected", "normal quantiles", "labels alone",
+    for judge in JUDGES:
+        y, f = load(name, judge)
+        for n in (20, 50, 100, 200):
+            ours, human, alone, normal, ratio = coverage(y, f, n)
+            shares = (f"{x:.3f}" for x in (ours, normal, human, alone, ratio))
+            rows.append((judge, n, REPS, *shares))
+            print(name, rows[-1], flush=True)
+    heads = ("judge", "labels", "runs", "corrected", "normal quantiles", "labels alone",
              "judge alone", "width / labels alone")  # fmt: skip
     return table(heads, rows)
 
 
-def clusters_table(reps=2000):
+def judged_normal(r):
+    """Normal labels, and a judge that correlates with them by r."""
+
+    def draw(chance, n):
+        y = chance.normal(size=n)
+        return y, r * y + np.sqrt(1 - r * r) * chance.normal(size=n)
+
+    return draw, 0.0, None
+
+
+def judged_pass(rate, right):
+    """Labels of which `rate` pass, and a judge that is `right` so often."""
+
+    def draw(chance, n):
+        y = (chance.random(n) < rate).astype(float)
+        return y, np.where(chance.random(n) < right, y, 1 - y)
+
+    return draw, rate, (0.0, 1.0)
+
+
+#: Judges whose truth is known: what draws them, the mean of the labels, and the ends of the scale.
+WORLDS = {
+    **{f"normal, r = {r:g}": judged_normal(r) for r in (0, 0.1, 0.2, 0.5, 0.8, 0.95)},
+    **{
+        f"{rate:.0%} pass, judge {right:.0%} right": judged_pass(rate, right)
+        for rate in (0.5, 0.9, 0.95)
+        for right in (0.5, 0.9)
+    },
+}
+
+
+def simulated_table():
+    """Coverage and width with the weight held back by its noise, and with the published one."""
     rows = []
-    for clusters in (12, 40):
-        chance, hits = np.random.default_rng(clusters), np.zeros(2)
-        for _ in range(reps):
+    for name, (draw, truth, ends) in WORLDS.items():
+        for n in (20, 50):
+            chance, hits, widths = np.random.default_rng(n), np.zeros(3), np.zeros(3)
+            for _ in range(REPS):
+                y, f = draw(chance, JUDGED)
+                labels = np.where(np.arange(JUDGED) < n, y, np.nan)
+                held, plain = (
+                    prediction_powered_mean(labels, f, scale=ends, shrink=shrink)
+                    for shrink in (True, False)
+                )
+                own = held.interval, plain.interval, held.human.interval()
+                hits += [one.low <= truth <= one.high for one in own]
+                widths += [one.width for one in own]
+            shares = (f"{x:.3f}" for x in (*hits / REPS, *widths[:2] / widths[2]))
+            rows.append((name, n, REPS, *shares))
+            print(rows[-1], flush=True)
+    heads = ("labels and judge", "labels", "runs", "corrected", "published weight", "labels alone",
+             "width / labels alone", "with the published weight")  # fmt: skip
+    return table(heads, rows)
+
+
+def clusters_table():
+    rows = []
+    for clusters, right in ((12, 0.0), (12, 0.2), (12, 0.8), (40, 0.8)):
+        chance, hits, widths = np.random.default_rng(clusters), np.zeros(2), np.zeros(2)
+        for _ in range(REPS):
             group = np.repeat(np.arange(clusters * 6), 5)
             truth = chance.normal(0, 1, clusters * 6)[group] + chance.normal(0, 0.5, len(group))
-            judge = truth + chance.normal(0, 0.7, len(group))
+            other = chance.normal(0, 1, clusters * 6)[group] + chance.normal(0, 0.5, len(group))
+            judge = right * truth + np.sqrt(1 - right**2) * other
             labels = np.where(group < clusters, truth, np.nan)
-            for at, own in enumerate((group, None)):
-                one = prediction_powered_mean(labels, judge, clusters=own).interval
-                hits[at] += one.low <= 0 <= one.high
-        rows.append((clusters, reps, *(f"{x:.3f}" for x in hits / reps)))
-    return table(("labelled clusters", "runs", "with clusters", "without"), rows)
+            found = [prediction_powered_mean(labels, judge, clusters=own) for own in (group, None)]
+            hits += [one.interval.low <= 0 <= one.interval.high for one in found]
+            widths += [found[0].interval.width, found[0].human.interval().width]
+        shares = (f"{x:.3f}" for x in (*hits / REPS, widths[0] / widths[1]))
+        rows.append((clusters, right, REPS, *shares))
+        print(rows[-1], flush=True)
+    heads = ("labelled clusters", "r", "runs", "with clusters", "without", "width / labels alone")
+    return table(heads, rows)
 
 
 def mentalalign():
@@ -159,7 +215,7 @@ def designs(n, items=600):
     }
 
 
-def differences_table(cube, reps=2000, judge="GPT-4o"):
+def differences_table(cube, reps=REPS, judge="GPT-4o"):
     """Coverage of the difference of two systems, averaged over pairs of MentalAlign's systems."""
     items, rows = len(cube.items), []
     place = np.full((len(cube.systems), items), -1)
@@ -304,23 +360,39 @@ def escalation_table(reps=1000, n=400):
     )
 
 
-def main():
-    cube = mentalalign()
-    parts = [
-        "# Corrected means, plans and escalation", machine(), versions("numpy", "scipy"),
-        "## Coverage of 95 % intervals on public sets", sets_table(),
-        "## Clusters", clusters_table(),
-        "## Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
-        ceiling_table(cube),
-        "## Differences of two systems (MentalAlign-70k, Empathy and Safety, GPT-4o)",
-        differences_table(cube),
-        "## Plans", plan_table(), "## Escalation at risk 0.10, 400 labels", escalation_table(),
-        "## Speed and peer", speed_row(cube), peer_row(),
-    ]  # fmt: skip
-    text = "\n\n".join(parts) + "\n"
-    RESULTS.write_text(text, encoding="utf-8")
-    print(text)
+PARTS = {
+    **{name: (f"Coverage of 95 % intervals: {name}", lambda name=name: set_table(name))
+       for name in SETS},
+    "simulated": ("Simulated labels and judges", simulated_table),
+    "clusters": ("Clusters of five items", clusters_table),
+    "ceiling": ("Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
+                lambda: ceiling_table(mentalalign())),
+    "differences": ("Differences of two systems (MentalAlign-70k, Empathy and Safety, GPT-4o)",
+                    lambda: differences_table(mentalalign())),
+    "plans": ("Plans", plan_table),
+    "escalation": ("Escalation at risk 0.10, 400 labels", escalation_table),
+    "speed": ("Speed and peer", lambda: f"{speed_row(mentalalign())}\n\n{peer_row()}"),
+}  # fmt: skip
+
+
+def main(names):
+    """Make these parts anew, and keep the others of the file."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit(f"there is no part {unknown[0]!r}: {', '.join(PARTS)}")
+    kept = {}
+    if RESULTS.exists():
+        for text in re.split(r"^## ", RESULTS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            title, body = text.split("\n", 1)
+            kept[title] = body.strip()
+    for name in names or PARTS:
+        title, make = PARTS[name]
+        kept[title] = make()
+        parts = [f"## {one}\n\n{kept[one]}" for one, _ in PARTS.values() if one in kept]
+        head = ["# Corrected means, plans and escalation", machine(), versions("numpy", "scipy")]
+        RESULTS.write_text("\n\n".join([*head, *parts]) + "\n", encoding="utf-8")
+        print(f"## {title}\n\n{kept[title]}\n", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

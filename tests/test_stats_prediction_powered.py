@@ -31,7 +31,7 @@ def columns(y, f, u):
     return np.r_[np.asarray(y, float), np.full(len(u), np.nan)], np.r_[f, u].astype(float)
 
 
-def slow(y, f, u):
+def slow(y, f, u, *, shrink=True):
     """Weight, value and variance of independent items, by the formulas one at a time."""
     n, rest = len(y), len(u)
     every = [*f, *u]
@@ -43,6 +43,9 @@ def slow(y, f, u):
         size = len(rows)
         weight = together / (size - 1) / ((1 + size / rest) * spread)
         weight = min(max(weight, 0.0), 1.0)
+        if shrink and weight > 0:
+            r = stats.pearsonr(ys, fs).statistic
+            weight *= r * r / (r * r + (1 - r * r) / (size - 2))
         return weight, np.mean(ys) + weight * (np.mean(u) - np.mean(fs))
 
     weight, value = fit(range(n))
@@ -51,9 +54,10 @@ def slow(y, f, u):
     return weight, value, variance + weight**2 * np.var(u, ddof=1) / rest
 
 
-def test_equals_its_slow_twin():
-    found = prediction_powered_mean(*columns(Y, F, U))
-    weight, value, variance = slow(Y, F, U)
+@pytest.mark.parametrize("shrink", [True, False])
+def test_equals_its_slow_twin(shrink):
+    found = prediction_powered_mean(*columns(Y, F, U), shrink=shrink)
+    weight, value, variance = slow(Y, F, U, shrink=shrink)
     assert found.weight == pytest.approx(weight, abs=1e-12)
     assert found.value == pytest.approx(value, abs=1e-12)
     assert found.standard_error**2 == pytest.approx(variance, rel=1e-10)
@@ -80,11 +84,35 @@ def test_equals_its_slow_twin_on_any_labels(y, seed):
 
 def test_equals_ppi_py_with_normal_quantiles():
     # ppi_py 0.2.3: ppi_mean_ci(Y, F, U, alpha=0.05, lam=0.55272208430585)
-    found = prediction_powered_mean(*columns(Y, F, U), method="normal")
+    found = prediction_powered_mean(*columns(Y, F, U), method="normal", shrink=False)
     assert found.weight == pytest.approx(0.55272208430585, abs=1e-12)
     assert found.interval.low == pytest.approx(2.701109826428375, abs=1e-10)
     assert found.interval.high == pytest.approx(3.5025196193127583, abs=1e-10)
     assert found.interval.method == "prediction_powered_normal"
+
+
+def test_a_weight_is_held_back_by_its_own_noise():
+    """At t = 1 to its half; a judge that follows the labels keeps nearly all, and its gain."""
+    truth, noise = np.tile([1.0, 2, 3, 4, 5], 8), np.tile([1.0, -1], 20)
+    for judge, least, most in ((truth + noise, 0.98, 1.0), (noise * 4 + truth * 0.2, 0.0, 0.2)):
+        labels, scores = columns(truth, judge, np.tile(judge, 20))
+        plain, held = (prediction_powered_mean(labels, scores, shrink=s) for s in (False, True))
+        r = held.correlation
+        assert held.weight / plain.weight == pytest.approx(r**2 / (r**2 + (1 - r**2) / 38))
+        assert least <= held.weight / plain.weight <= most
+    labels, scores = columns([1, 2, 3, 4, 5] * 4, [5, 4, 3, 2, 1] * 4, [1, 5] * 40)
+    assert prediction_powered_mean(labels, scores).weight == 0
+
+
+def test_a_judge_that_tells_nothing_hardly_widens_the_interval():
+    chance, widths = np.random.default_rng(21), np.zeros(3)
+    for _ in range(600):
+        labels = np.where(np.arange(200) < 20, chance.normal(0, 1, 200), np.nan)
+        judge = chance.normal(0, 1, 200)
+        both = [prediction_powered_mean(labels, judge, shrink=s) for s in (True, False)]
+        widths += [one.interval.width for one in both] + [both[0].human.interval().width]
+    assert widths[0] < 1.02 * widths[2]
+    assert widths[0] < widths[1]
 
 
 def test_single_items_as_clusters_change_nothing():
@@ -270,6 +298,17 @@ def slow_parts(rows, groups, column, *, labelled):
     return found
 
 
+def slow_signal(rows, groups):
+    """How far a weight is kept: t^2 / (t^2 + 1), by the correlation of clusters' parts."""
+    y, f = (
+        np.array(list(slow_parts(rows, groups, column, labelled=True).values()))
+        for column in (2, 3)
+    )
+    r2 = (y @ f) ** 2 / ((y @ y) * (f @ f))
+    t2 = r2 * (sum(bool(sides(rows, g)) for g in groups) - 2) / (1 - r2)
+    return t2 / (t2 + 1)
+
+
 def slow_fit(rows, groups, spreads):
     """The difference, and the weight of the judge in it."""
     gain = cost = value = 0.0
@@ -289,7 +328,7 @@ def slow_fit(rows, groups, spreads):
     others = slow_parts(rows, groups, 3, labelled=False)
     gain -= sum(others[g] * y[g] for g in groups)
     cost -= 2 * sum(others[g] * f[g] for g in groups)
-    weight = min(max(gain / cost, 0.0), 1.0)
+    weight = min(max(gain / cost, 0.0), 1.0) * slow_signal(rows, groups)
     for s in (1, -1):
         known = [r for r in rows if r[0] == s and not math.isnan(r[2])]
         rest = np.mean([r[3] for r in rows if r[0] == s and math.isnan(r[2])])

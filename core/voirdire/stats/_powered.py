@@ -130,8 +130,10 @@ class Fit:
 # A side without unlabelled rows has no mean of these, and one whose only labelled cluster is left
 # out no value; both are told apart below, and neither is worth a warning.
 @np.errstate(all="ignore")
-def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
-    """Weight, value and variances; `alone`: no other groups to pool the spread with."""
+def fit(data: Columns, method: Method, *, alone: bool = True, shrink: bool = True) -> Fit:
+    """Weight, value and variances; `alone`: no other groups to pool the spread with; `shrink`:
+    whether the weight is held back by its own noise.
+    """
     every = _sums(data)
     own = every[every[..., _W].any(-1)]
     total = every.sum(0)
@@ -149,7 +151,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
         shared = pairs.sum(0) - np.concatenate([np.zeros((1, *pairs.shape[1:])), pairs])
         world = _World(
             (flat.T @ flat).reshape(2 * (data.sides, 7)), _judge_spread(data),
-            data.weights is not None,
+            data.weights is not None, shrink,
         )  # fmt: skip
         weights = world.weight(sums, out, shared, of_y, of_f)
         weights = weights * (weights[0] > 0)
@@ -161,7 +163,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True) -> Fit:
         plain = _Spread(float((parts_y**2).sum()), left.df)
     else:
         left, plain = _left_out(values[1:], has), _left_out(alone_values[1:], has)
-    more, most = _lifts(data, weight, method) if alone else (0.0, 0.0)
+    more, most = _lifts(data, weight, method, shrink=shrink) if alone else (0.0, 0.0)
     rest = left.variance + more
     return Fit(
         float(values[0]), weight, rest + weight**2 * _unlabelled_variance(every, method), rest,
@@ -221,6 +223,7 @@ class _World:
     products: Floats
     spread: Floats
     weighted: bool
+    shrink: bool
 
     def weight(
         self, sums: Floats, out: Floats, shared: Floats, of_y: Floats, of_f: Floats
@@ -252,14 +255,30 @@ class _World:
             return np.asarray(each[..., None] * self.spread * common * each[..., None, :])
 
         others = by_spread(_N, _ROOT_N)
-        own = factor * together(of_f, of_f) if self.weighted else by_spread(_W, _ROOT_W)
-        gain = _all(factor * together(of_y, of_f)) - _all(together(of_r, of_y))
+        yf, ff = together(of_y, of_f), together(of_f, of_f)
+        own = factor * ff if self.weighted else by_spread(_W, _ROOT_W)
+        gain = _all(factor * yf) - _all(together(of_r, of_y))
         cost = _all(others) + _all(own) - 2 * _all(together(of_r, of_f))
         # Two sides that a judge scores alike leave a cost of rounding, and no weight; so do labels
         # without a bearing on it, whose gain would be rounding.
         least = _STILL * np.trace(others + own, axis1=-2, axis2=-1)
         found = np.divide(gain, cost, out=np.zeros_like(gain), where=cost > least)
-        return np.where(found > _STILL, np.minimum(found, 1.0), 0.0)
+        found = np.where(found > _STILL, np.minimum(found, 1.0), 0.0)
+        return found * _signal(*map(_all, (together(of_y, of_y), yf, ff))) if self.shrink else found
+
+
+def _signal(yy: Floats, yf: Floats, ff: Floats) -> Floats:
+    """t^2 / (t^2 + 1), t being that of the correlation of labels and judge, from sums of squares of
+    their parts: of all labelled clusters first, then without each.
+
+    A weight of few labels is noise in part, and the interval of a judge that tells nothing would be
+    wider than that of the labels alone.
+    """
+    clusters = np.full(len(yy), len(yy) - 2)
+    clusters[0] += 1
+    signal = yf**2 * (clusters - 2)
+    noise = np.maximum(yy * ff - yf**2, 0.0)
+    return np.divide(signal, signal + noise, out=np.zeros_like(yy), where=signal > 0)
 
 
 def _sums(data: Columns) -> Floats:
@@ -380,14 +399,14 @@ def _unlabelled_variance(every: Floats, method: Method) -> float:
     return float(squares.sum())
 
 
-def _lifts(data: Columns, weight: float, method: Method) -> tuple[float, float]:
+def _lifts(data: Columns, weight: float, method: Method, *, shrink: bool) -> tuple[float, float]:
     """What the ends of the scale add to both variances, side by side: where nearly all labels of a
     side lie at one of them, half a pseudo-label stands at each.
     """
     found = np.zeros(2)
     for part in (data.part(data.side == side) for side in range(data.sides)):
         if part.at_an_end:
-            own = fit(part, method, alone=False)
+            own = fit(part, method, alone=False, shrink=shrink)
             ends = _with_ends(part, weight), _with_ends(part, 0.0)
             found += np.maximum(np.subtract(ends, (own.rest, own.human_variance)), 0.0)
     return float(found[0]), float(found[1])

@@ -13,12 +13,21 @@ import polars as pl
 import pytest
 
 from voirdire import InputError
-from voirdire.examining.correcting import correct, escalate, plan_labels, plan_sections
+from voirdire.examining.correcting import (
+    Escalation,
+    correct,
+    correction_sections,
+    escalate,
+    escalation_sections,
+    plan_labels,
+    plan_sections,
+    worth_sentence,
+)
 from voirdire.examining.correcting.escalating import _certainty
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.correcting.simulating import simulate_errors
 from voirdire.running import run
-from voirdire.stats import prediction_powered_mean
+from voirdire.stats import AutomatedShare, prediction_powered_mean
 from voirdire.store import replies_frame
 from voirdire.store.counts import spent_by_rater
 from voirdire.store.frames import certainty_frame
@@ -247,6 +256,62 @@ def test_a_judge_that_is_constant_silent_or_right_gives_an_answer(scores):
     one = correct(frame, reference=["human"]).scores[0].found
     assert one.value == pytest.approx(3)
     assert one.interval.low < 3 < one.interval.high
+
+
+def said_of_worth(frame):
+    (first, *_) = correct(frame, reference=["human"], judges=["judge"]).scores
+    return first.found, worth_sentence(first.found, "judge")
+
+
+def test_what_a_worth_cannot_be_said_of_is_said():
+    """A judge of one score, labels of few items, and labels of all: none of them too few labels."""
+    judge = pl.col("rater") == "judge"
+    still = ratings().with_columns(
+        pl.when(judge).then(3.0).otherwise(pl.col("score")).alias("score")
+    )
+    found, said = said_of_worth(still)
+    assert (found.weight, found.worth.reason) == (0, "zero_variance")
+    assert "never vary" in said
+    pairs = ratings().with_columns(cluster=pl.col("item").str.slice(1).cast(pl.Int32) % 2)
+    found, said = said_of_worth(pairs)
+    assert (found.weight, found.worth.reason) == (0, "too_few_items")
+    assert said.startswith("judge: 120 labels, on 2 items or clusters, are too few")
+    found, said = said_of_worth(ratings(labelled=300))
+    assert (found.worth.value, found.n_unlabelled) == (600, 0)
+    assert said == "judge: every response has a label, so that its scores add nothing."
+
+
+def test_clusters_that_were_drawn_are_counted_in_the_report():
+    frame = ratings().with_columns(cluster=pl.col("item").str.slice(1).cast(pl.Int32) // 5)
+    found = correct(frame, reference=["human"], judges=["judge"])
+    assert "12 of them have labels" in correction_sections(found)[0].text
+
+
+def test_few_labels_that_agree_are_compared_without_a_warning(recwarn):
+    frame = ratings(items=4, labelled=2, seed=1)
+    correct(frame, reference=["human"])
+    assert [one for one in recwarn if issubclass(one.category, RuntimeWarning)] == []
+
+
+@pytest.mark.parametrize(
+    ("share", "agreement", "target", "said"),
+    [
+        (1.0, 1.0, 0.7, "All of judge's verdicts on score may go out without a human: 100 % of "),
+        (0.304, 0.9996, 0.975, "The 30.4 % most confident of judge's verdicts on score may go out"),
+        (0.0, 0.0, 0.905, "among the most confident ones, agreement of 90.5 % is not shown."),
+    ],
+)  # fmt: skip
+def test_what_may_go_out_is_said_in_per_cent_that_are_not_rounded_away(
+    share, agreement, target, said
+):
+    found = AutomatedShare(share, 0.5, agreement, 0.6, target, 0.025, 40, 40)
+    queue = pl.DataFrame({"decision": ["automatic", "labelled"]})
+    made = Escalation("judge", "score", found, queue, 40, ("judge",), ())
+    one = escalation_sections(made)[0].text
+    assert said in one
+    assert ("The rest goes to people." in one) == (0 < share < 1)
+    assert share == 0 or "at a risk of 2.5 %" in one
+    assert "99.9 % of those" in one or agreement != 0.9996
 
 
 def test_a_plan_counts_labels_items_or_clusters():

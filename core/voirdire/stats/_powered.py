@@ -27,7 +27,7 @@ _SIGNS = np.array([1.0, -1.0])
 #: Relative size under which a spread is rounding.
 _STILL = 1e-12
 #: Labelled clusters from which the judge is given a weight; under it the labels stand alone.
-_FEWEST = 4
+FEWEST = 4
 #: Share of labels at one end of the scale from which their own spread is not trusted alone.
 _NEARLY_ALL = 0.9
 #: Sums by cluster and side: weight, label and judge of labelled rows; judge and count of the
@@ -146,7 +146,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True, shrink: bool = Tru
     sums = total - out
     of_y, of_f = (_parts(sums, column, _W) for column in (_Y, _F))
     weights = np.zeros(len(sums))
-    if has.sum(0).min() >= _FEWEST:
+    if has.sum(0).min() >= FEWEST:
         pairs = has[:, :, None] & has[:, None, :]
         shared = pairs.sum(0) - np.concatenate([np.zeros((1, *pairs.shape[1:])), pairs])
         world = _World(

@@ -200,8 +200,11 @@ def _pilot(labels: Any, judge: Any, clusters: Any) -> tuple[Floats, Floats, Any]
     group = np.arange(len(y))
     if clusters is not None:
         group = np.unique(row_names(clusters, len(y), "clusters"), return_inverse=True)[1]
-    if len(np.unique(group[~np.isnan(y)])) < 4:
-        raise StatisticsError("a plan needs at least four labelled items or clusters in the pilot")
+    units = len(np.unique(group[~np.isnan(y)]))
+    if units < 4:
+        raise StatisticsError(
+            f"a plan needs at least four labelled items or clusters in the pilot, got {units}"
+        )
     return y, f, group
 
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
-from voirdire.stats._powered import Columns, counted, fit, judge_alone, pooled, with_stand_ins
+from voirdire.stats._powered import (
+    FEWEST,
+    Columns,
+    counted,
+    fit,
+    judge_alone,
+    pooled,
+    with_stand_ins,
+)
 from voirdire.stats._results import REASONS, Estimate, Interval, Result
 
 if TYPE_CHECKING:
@@ -406,10 +414,11 @@ def _mean_estimate(
 
 def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate:
     """Effective labels; its interval by Fisher's z of the correlation, 0 where that is negative."""
-    if n < 4 or rest == 0 or not math.isfinite(r):
-        alone = rest == 0 or n == 0
-        reason = None if alone else "too_few_items"
-        return Estimate("effective labels", n if alone else math.nan, n=n, k=2, reason=reason)
+    if rest == 0 or n == 0:
+        return Estimate("effective labels", n, n=n, k=2)
+    if clusters < FEWEST or not math.isfinite(r):
+        reason = "too_few_items" if clusters < FEWEST else "zero_variance"
+        return Estimate("effective labels", math.nan, n=n, k=2, reason=reason)
 
     def labels(correlation: float) -> float:
         """How many labels alone would give the same variance."""

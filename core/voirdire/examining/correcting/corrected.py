@@ -265,9 +265,8 @@ def _difference(
     """A less B, on the items that both answer where these hold enough of the labels."""
     unknown = [name for name in pair if name not in data.systems]
     if unknown:
-        raise InputError(
-            f"--compare: there is no system {unknown[0]!r} (systems: {', '.join(data.systems)})"
-        )
+        known = ", ".join(filter(None, data.systems)) or "none"
+        raise InputError(f"--compare: there is no system {unknown[0]!r} (systems: {known})")
     if pair[0] == pair[1]:
         raise InputError(f"--compare: {pair[0]!r} is compared with itself: name two systems")
     sides = [data.system == data.systems.index(name) for name in pair]

@@ -14,6 +14,7 @@ from voirdire.tabular import (
     interval,
     number,
     share,
+    share_text,
     text,
 )
 
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 _HOW = (
     "The corrected mean adds the labels' average difference from the judge to the judge's own mean "
-    "(prediction-powered inference). The judge's weight is 0 where it tells nothing about the "
-    "labels and 1 where it tells all. Worth is the number of labels that would be as precise "
-    "without the judge."
+    "(prediction-powered inference). Weight says how far the judge is used: not at all at 0, where "
+    "it tells nothing about the labels, and more the better it tells them and the more responses "
+    "have no label. Worth is the number of labels that would be as precise without the judge."
 )
 #: Rows up to which a picture shows each judge, and not all of them together alone.
 _PICTURED = 6
@@ -69,8 +70,17 @@ def worth_sentence(found: Corrected, judge: str) -> str:
     Judge: 950 judgements are worth 78 labels beside your 50.
     """
     value = found.worth.value
+    if found.worth.reason == "zero_variance":
+        return f"{judge}: its scores, or the labels beside them, never vary: nothing shows a worth."
     if not math.isfinite(value):
-        return f"{judge}: {found.n_labelled} labels are too few to say what its scores are worth."
+        kept = found.n_clusters < found.n_labelled
+        where = f", on {found.n_clusters} items or clusters," if kept else ""
+        return (
+            f"{judge}: {found.n_labelled} labels{where} are too few to say what its scores are "
+            "worth."
+        )
+    if not found.n_unlabelled:
+        return f"{judge}: every response has a label, so that its scores add nothing."
     saved = round(value - found.n_labelled)
     more = f"{saved:,} {'label' if saved == 1 else 'labels'}" if saved else "no label"
     scored = f"{found.n_unlabelled:,} {'judgement' if found.n_unlabelled == 1 else 'judgements'}"
@@ -110,8 +120,12 @@ def _overall(found: Correction) -> Section:
             for score in rows
         ),
     )  # fmt: skip
+    said = f"{sentences} {_HOW}"
+    if found.clustered:
+        units = max(score.found.n_clusters for score in rows)
+        said += f" Intervals take whole clusters as what was drawn: {units:,} of them have labels."
     return Section(
-        "What humans would have said", f"{sentences} {_HOW}", (means, worth),
+        "What humans would have said", said, (means, worth),
         _figures(rows), leading=True,
     )  # fmt: skip
 
@@ -291,7 +305,8 @@ def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
         f"How many {found.unit} it takes to {what}. The pilot is small itself: four plans in five "
         "need no more than the number under “at most”. A dash says that no number is enough."
     )
-    parts = [Section("Labels needed", said, (_plans(found),), leading=True)]
+    title = "Labels for each " + ("half width" if found.power is None else "difference")
+    parts = [Section(title, said, (_plans(found),), leading=True)]
     if found.means:
         parts.append(_means_section(found))
     if found.panels:
@@ -386,7 +401,7 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
     simulated = () if found.errors is None else (_errors(found.errors),)
     return (
         Section(
-            "Calibration",
+            "Level and spread",
             "Each score was calibrated by what other items teach, and the verdict after it rests "
             f"on those scores. Means may be quoted after calibration, and not before: {names}.",
             (
@@ -394,12 +409,13 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
                     (
                         text("Judge"), text("Attribute"), number("Bias before", signed=True),
                         number("Bias after", signed=True), number("Stretch", 2),
-                        text("Quote means before"), text("and after"),
+                        text("Quote means before"), text("and after"), text("because of"),
                     ),
                     tuple(
                         (
                             one.judge, one.attribute, one.bias_before, one.bias_after,
                             one.calibration.stretch, one.before.state, one.after.state,
+                            one.after.reason or ", ".join(one.after.deciding),
                         )
                         for one in found.judges
                     ),
@@ -469,19 +485,25 @@ def escalation_sections(found: Escalation) -> tuple[Section, ...]:
 def escalation_sentence(found: Escalation) -> str:
     """Whether any share of the verdicts may go out."""
     one = found.share
-    asked = f"{one.target:.0%}".replace("%", " %")
+    asked, whose = _percent(one.target), f"{found.judge}'s verdicts on {found.attribute}"
     if one.reason == "too_few_items":
         return (
-            f"{one.n} labels are too few to show agreement of {asked}: no share of "
-            f"{found.judge}'s verdicts on {found.attribute} can be automated on them."
+            f"{one.n} labels are too few to show agreement of {asked}: no share of {whose} can be "
+            "automated on them."
         )
     if one.share == 0:
         return (
-            f"No share of {found.judge}'s verdicts on {found.attribute} can be automated: even "
-            f"among the most confident ones, agreement of {asked} is not shown."
+            f"No share of {whose} can be automated: even among the most confident ones, agreement "
+            f"of {asked} is not shown."
         )
+    every = one.share == 1
+    which = f"All of {whose}" if every else f"The {_percent(one.share)} most confident of {whose}"
+    rest = "" if every else " The rest goes to people."
     return (
-        f"The {one.share:.0%} most confident of {found.judge}'s verdicts on {found.attribute} may "
-        f"go out without a human: {one.agreement:.0%} of those labelled agree, and agreement of at "
-        f"least {asked} is shown at a risk of {one.risk:.0%}. The rest goes to people."
-    ).replace("%", " %")
+        f"{which} may go out without a human: {_percent(one.agreement)} of those labelled agree, "
+        f"and agreement of at least {asked} is shown at a risk of {_percent(one.risk)}.{rest}"
+    )
+
+
+def _percent(value: float) -> str:
+    return share_text(value).replace(".0", "")

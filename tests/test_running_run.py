@@ -6,12 +6,12 @@ import sys
 import time
 
 import pytest
+from derived_tables import session_tables
 from scripted import PLUGINS, RECEIVED, Digit, go, judge, rated, scripted_plugins, study_of
 
 from voirdire.errors import StudyError
 from voirdire.running import dry_run, run, session_status
 from voirdire.store import replies_frame
-from voirdire.store.tables import session_tables
 
 
 def test_a_panel_rates_everything_in_the_declared_order(tmp_path):

@@ -6,12 +6,12 @@ import asyncio
 
 import polars as pl
 import pytest
+from derived_tables import session_tables
 from scripted import PLUGINS, RECEIVED, go, judge, rated, scripted_plugins, study_of
 
 from voirdire.errors import SessionError, StudyError, TableError
 from voirdire.running import arun, dry_run, run, session_status
 from voirdire.store import ratings_frame, replies_frame, responses_frame
-from voirdire.store.tables import session_tables
 from voirdire.study import build_study
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from derived_tables import session_tables
 from scripted import PLUGINS, go, judge, rated, scripted_plugins, study_of
 
 import voirdire
@@ -31,7 +32,6 @@ from voirdire.store import (
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION
 from voirdire.store.findings import reply_findings_frame
 from voirdire.store.session import memory_session
-from voirdire.store.tables import session_tables
 
 OLD = Path(__file__).parent / "data" / "session_0_1"
 SIMULATED = scripted_plugins()

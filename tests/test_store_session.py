@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 
 import pytest
+from derived_tables import session_tables
 from scripted import scripted_plugins
 
 from voirdire.errors import PluginError, SessionError, StudyError
@@ -27,7 +28,6 @@ from voirdire.store.raters import Asker, askers
 from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
 from voirdire.store.session import open_session
 from voirdire.store.subjects import take_items, take_responses
-from voirdire.store.tables import session_tables
 from voirdire.study import Rater, build_study, load_study, study_to_toml
 
 

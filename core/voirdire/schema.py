@@ -442,21 +442,6 @@ class Trace:
     ended: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """One comparison of two systems' responses; `score` > 0 prefers `system_a`."""
-
-    item: str
-    system_a: str
-    system_b: str
-    shown_first: str
-    rater: str
-    run: int
-    attribute: str
-    score: float | None
-    status: Status
-
-
 Severity = Literal["blocking", "serious", "note"]
 #: Worst first.
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)

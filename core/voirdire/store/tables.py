@@ -46,7 +46,6 @@ ROWS = 50_000
 _NOTE = """UPDATE calls SET status = ? WHERE current = 1 AND final IS NOT NULL
 AND rater = (SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?))
 AND task = (SELECT id FROM tasks WHERE (item, first, second) = (?, ?, ?)) AND run = ?"""
-TABLES = ("ratings", "preferences", "responses", "raters")
 
 
 def reparse(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
@@ -139,12 +138,6 @@ def _name_of(folder: Path) -> dict[str, str] | None:
     with closing(read_session(folder)) as connection:
         name = session_id(connection)
     return None if name is None else {SESSION_KEY: name}
-
-
-def session_tables(folder: str | Path) -> dict[str, pl.DataFrame]:
-    """The derived tables of a session as they lie in its folder, by name."""
-    paths = {name: Path(folder) / f"{name}.parquet" for name in TABLES}
-    return {name: pl.read_parquet(path) for name, path in paths.items() if path.is_file()}
 
 
 def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) -> int:

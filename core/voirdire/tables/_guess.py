@@ -73,7 +73,7 @@ def without_response(raw: RawTable, source: Source) -> RawTable:
 
 
 def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawTable, Source]:
-    """The table and its source, whose `response` is settled where it may be the score as well.
+    """The table and its source, whose `response` is decided where it may be the score as well.
 
     Numbers, or words such as yes and no, under ``answer`` are scores where nothing else is; beside
     columns of raters they may be what these raters judged.
@@ -100,8 +100,8 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
             "response", (column,), f"response = {json.dumps(column)}",
         )  # fmt: skip
     note = assumed(raw, [column], f"{column!r} was read as the answers that were judged.")
-    settled = source.model_copy(update={"response": column})
-    return replace(raw, findings=(*raw.findings, note)), settled
+    decided = source.model_copy(update={"response": column})
+    return replace(raw, findings=(*raw.findings, note)), decided
 
 
 def _may_be_score(raw: RawTable, column: str) -> bool:

@@ -1,4 +1,4 @@
-"""Readings that would change numbers: asked about, settled by a key, or accepted aloud."""
+"""Readings that would change numbers: asked about, answered by a key, or accepted aloud."""
 
 from __future__ import annotations
 

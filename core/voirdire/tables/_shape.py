@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import FACTS, RATINGS, REPLIES, STATUS
-from voirdire.tables._words import settle_unread, told
+from voirdire.tables._words import told, unread_finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ def shape_scores(
         column: to_scores(frame[f"={column}"], decimal_comma=raw.decimal_comma, scale=scale)
         for column in plan.values
     }
-    note = settle_unread(raw, source, frame, read)
+    note = unread_finding(raw, source, frame, read)
     # A struct of a number and, where a word says it, what became of it.
     frame = frame.with_columns(
         pl.DataFrame([scores.alias("score"), told(bad, fates).alias("#fate")]).to_struct(f"={c}")

@@ -215,7 +215,7 @@ class Unread(NamedTuple):
     numbers: int
 
 
-def settle_unread(
+def unread_finding(
     raw: RawTable, source: Source, frame: pl.DataFrame, read: Mapping[str, Scores]
 ) -> Finding | None:
     """The finding that texts which are no scores count as missing; None where there are none.
@@ -252,7 +252,7 @@ def settle_unread(
     numbers = sum(len(values) - values.null_count() for values, _, _ in read.values())
     texts = grouped(pl.concat(blocks).lazy())
     found = Unread(texts, _known_words(frame, read), numbers)
-    return settled(raw.name, raw.unit, source, found)
+    return finding_of_unread(raw.name, raw.unit, source, found)
 
 
 def grouped(cells: pl.LazyFrame) -> pl.DataFrame:
@@ -284,7 +284,7 @@ def known_words(cells: pl.Series, values: pl.Series) -> Words:
     return dict(words.unique(maintain_order=True).iter_rows())
 
 
-def settled(name: str, unit: str, source: Source, found: Unread) -> Finding:
+def finding_of_unread(name: str, unit: str, source: Source, found: Unread) -> Finding:
     """The finding that unread texts are missing, where a source says so or accepts it.
 
     Raises

@@ -27,7 +27,14 @@ from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import FACTS, RATINGS, STATUS
-from voirdire.tables._words import Unread, grouped, known_words, settled, told, with_declared
+from voirdire.tables._words import (
+    Unread,
+    finding_of_unread,
+    grouped,
+    known_words,
+    told,
+    with_declared,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -442,7 +449,7 @@ class _Texts:
             counts = self._lazy.select(cell.is_in(cells.filter(values.is_not_null()).to_list()))
             numbers = int(counts.sum().collect(engine="streaming").item())
             found = Unread(grouped(strange), known_words(cells, values), numbers)
-            self._notes.append(settled(self._source.path, "row", self._source, found))
+            self._notes.append(finding_of_unread(self._source.path, "row", self._source, found))
         return (cells, values), (cells, told(bad, fates))
 
 

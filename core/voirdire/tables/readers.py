@@ -358,7 +358,7 @@ class ReadingBuilder:
         TableError
             There is no rating; the message says what was left out and why.
         """
-        self._settle_labels()
+        self._rate_labels()
         scores, statuses = self._scores()
         kept = [at for at, status in enumerate(statuses) if status != "unread"]
         if not kept:
@@ -399,7 +399,7 @@ class ReadingBuilder:
             responses=self._responses(),
         )  # fmt: skip
 
-    def _settle_labels(self) -> None:
+    def _rate_labels(self) -> None:
         """Labels as ratings, now that all that was ever chosen is known."""
         sets: dict[str, list[Labelled]] = {}
         for one in self.labelled:

@@ -23,7 +23,7 @@ from voirdire.tables._names import (
     plain_word,
     sums_up,
 )
-from voirdire.tables._numbers import is_numeric
+from voirdire.tables._numbers import are_texts, is_numeric
 from voirdire.tables._questions import assumed, is_counter
 from voirdire.tables._words import folded, order_of
 
@@ -109,7 +109,9 @@ def _may_be_score(raw: RawTable, column: str) -> bool:
     cells = raw.frame[column]
     if is_numeric(cells, decimal_comma=raw.decimal_comma):
         return True
-    return cells.dtype == pl.String and bool(order_of({column: folded(cells)}))
+    if cells.dtype != pl.String or are_texts(cells):
+        return False
+    return bool(order_of({column: folded(cells)}))
 
 
 def _numbers_of_raters(raw: RawTable, column: str) -> bool:

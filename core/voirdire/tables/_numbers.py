@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Scale
 
 _SAMPLE = 10_000
+#: Letters of a cell that is a text, and neither a number nor a word.
+_LONG = 80
 #: Words that say the better and the worse of two levels: reading them loses nothing.
 PAIRS = (
     (("yes", "y", "true", "t"), ("no", "n", "false", "f")),
@@ -39,8 +41,9 @@ FATES = {
     ),
 }  # fmt: skip
 # A word for no score, and why: "n/a: solved before", "refused (too long)". A hyphen needs blanks
-# around it, so that "error-prone" is a word of its own.
-_EXPLAINED = re.compile(r"(.+?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
+# around it, so that "error-prone" is a word of its own. No such word has 40 letters: of a long text
+# the rest need not be looked through.
+_EXPLAINED = re.compile(r"(.{1,40}?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
 #: The scales on which a number with a sign for per cent stands.
 _SHARES = ((0, 100), (0, 1))
 #: Nearer than this to an end, in widths of the scale, round-off is looked at.
@@ -94,11 +97,19 @@ def is_numeric(column: pl.Series, *, decimal_comma: bool = False) -> bool:
         column = column.cast(pl.String)
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return True
-    if column.dtype.is_temporal() or column.dtype == pl.Null:
+    if column.dtype.is_temporal() or column.dtype == pl.Null or are_texts(column):
         return False
     scores, bad, _ = to_scores(column.drop_nulls().head(_SAMPLE), decimal_comma=decimal_comma)
     numbers = len(scores) - scores.null_count()
     return numbers > 0 and numbers >= int(bad.sum())
+
+
+def are_texts(column: pl.Series) -> bool:
+    """Whether most cells (of the first) are longer than any number or word of a scale."""
+    if column.dtype != pl.String:
+        return False
+    cells = column.drop_nulls().head(_SAMPLE)
+    return 2 * int((cells.str.len_chars() > _LONG).sum()) > len(cells)
 
 
 def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) -> Scores:

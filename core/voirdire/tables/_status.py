@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, listed
 from voirdire.schema import STATUSES
+from voirdire.tables._numbers import are_texts
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def speaks_of_status(column: pl.Series) -> bool:
     """Whether a column holds words for what became of a row, at least one that is known."""
     if column.dtype == pl.Boolean:
         return bool(_TAKEN_BACK.search(column.name))
+    if are_texts(column):
+        return False
     words = set(_folded(column).unique().drop_nulls())
     if words <= {"true", "false", "0", "1"}:
         return bool(words) and bool(_TAKEN_BACK.search(column.name))
@@ -74,6 +77,8 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
         its header speaks of rows that count, over a yes or no.
     """
     for column in columns:
+        if are_texts(raw.frame[column]):
+            continue
         said = _folded(raw.frame[column])
         words = set(said.unique().drop_nulls()) - {""}
         others = words & KEPT or said.null_count() or (said == "").any()

@@ -13,7 +13,7 @@ from voirdire.errors import QuestionError, TableError, listed
 from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import plain_name
 from voirdire.tables._names import find, is_person, is_usual, measures
-from voirdire.tables._numbers import FATES, Scores, is_numeric, to_scores
+from voirdire.tables._numbers import FATES, Scores, are_texts, is_numeric, to_scores
 from voirdire.tables._people import kind_of
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
@@ -88,7 +88,8 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
         Words of a usual order, and nobody said which number each of them is.
     """
     raw = _with_declared(raw, source, scored)
-    texts = {c: folded(raw.frame[c]) for c in scored if raw.frame[c].dtype == pl.String}
+    words_in = [c for c in scored if raw.frame[c].dtype == pl.String]
+    texts = {c: folded(raw.frame[c]) for c in words_in if not are_texts(raw.frame[c])}
     order = order_of(texts)
     columns = {c: text for c, text in texts.items() if _inside(text, order)}
     if not columns:
@@ -410,8 +411,9 @@ def _words(text: pl.Series) -> list[str]:
 
 def _may_hold_scores(cells: pl.Series) -> bool:
     """Whether a column called by a word for scores holds numbers or words, and no texts."""
-    named = cells.name.casefold() == "score"
-    return named or is_numeric(cells) or cells.dtype != pl.String or bool(_words(folded(cells)))
+    if cells.name.casefold() == "score" or is_numeric(cells) or cells.dtype != pl.String:
+        return True
+    return not are_texts(cells) and bool(_words(folded(cells)))
 
 
 def _kind(column: str) -> str | None:

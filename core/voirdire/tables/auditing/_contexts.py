@@ -48,8 +48,11 @@ _SAME = pl.col("text").str.normalize("NFC").str.replace_all(r"\s+", " ").str.str
 
 def _responses(responses: pl.DataFrame) -> list[Finding]:
     """A finding on responses with several texts in one run."""
-    texts = responses.group_by("item", "system", "run", maintain_order=True)
-    many = texts.agg(n=_SAME.n_unique()).filter(pl.col("n") > 1)
+    keys = ("item", "system", "run")
+    several = responses.filter(pl.struct(keys).is_duplicated())  # each text of a response is once
+    many = (
+        several.group_by(keys, maintain_order=True).agg(n=_SAME.n_unique()).filter(pl.col("n") > 1)
+    )
     pairs = many.select("item", "system").rows()
     places = [f"item {item}" + (f", {system}" if system else "") for item, system in pairs]
     if not places:

@@ -234,7 +234,7 @@ def test_the_client_is_shared_by_models_of_one_endpoint_and_closed_by_the_last(m
 
         first, second = make(server), make(server)
         await asyncio.gather(first.complete(ASKED), second.complete(ASKED))
-        assert first._lease is second._lease
+        assert first.client() is second.client()
         await first.aclose()
         await second.complete(ASKED)
         await second.aclose()

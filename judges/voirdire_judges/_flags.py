@@ -35,7 +35,7 @@ _LONGEST = 20_000
 #: One of these stands in whatever the pattern finds; to look for them takes a tenth of the time.
 _STEMS = (
     "instruct", "order", "command", "request", "direct", "demand", "told", "tell", "ask", "ignor",
-    "disregard", "overrid", "every", "all",
+    "disregard", "overrid", "everything", "attribute", "criteri",
 )  # fmt: skip
 
 

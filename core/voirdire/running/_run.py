@@ -107,13 +107,13 @@ async def execute(
         take_inputs(connection, study, found, how, out)
 
     with (
+        _few_collections(),
         usable(out),
         open_session(out, declared, text, resume=how.resume, take=take) as session,
     ):
         workers, models = make_workers(study, found, session, stop, plugins)
         try:
-            with _few_collections():
-                await _stages(workers, study, session, stop, how)
+            await _stages(workers, study, session, stop, how)
         finally:
             for model in models:
                 await close_model(model)

@@ -59,13 +59,7 @@ class Tally:
 
     def book(self, role: str, usage: Usage | None) -> None:
         """Count one call, and the tokens that it used, if any."""
-        more = Spent(1)
-        if usage is not None and (usage.input is None or usage.output is None):
-            more = Spent(1, 1)
-        elif usage is not None:
-            given = usage.input or 0
-            more = Spent(1, 0, given, usage.output or 0, min(usage.cached or 0, given))
-        self.spent[role] = self.spent.get(role, Spent()) + more
+        self.spent[role] = self.spent.get(role, Spent()).with_call(usage)
 
 
 def spent_cost(spent: Spent, prices: Prices | None) -> float | None:

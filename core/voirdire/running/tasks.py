@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 #: Tasks looked at before others get a turn; tasks opened beyond those that the limiter bears, so
 #: that a place that comes free is taken at once.
 TURN, WAITING = 64, 4
-#: Tasks that have all their replies and wait for the commit: so many may be open besides.
-COMMITTING = 20
+#: Tasks that have all their replies and wait for the commit: so many may be open besides, and of a
+#: limiter that bears many calls a share of those.
+COMMITTING, SHARE = 20, 0.25
 
 
 @dataclass
@@ -141,7 +142,13 @@ async def _room(worker: Worker) -> None:
     A task is open until the store has it, so that a kill loses no more than the open tasks; one
     that waits to try again is open too, so that a failing model is not met with ever more.
     """
-    while len(worker.open) + max(worker.committing - COMMITTING, 0) >= worker.room + WAITING:
+    while True:
+        room = worker.room + WAITING
+        late = max(worker.committing - max(COMMITTING, int(SHARE * worker.room)), 0)
+        if len(worker.open) + late < room:
+            return
+        if late:
+            worker.session.hurry()
         worker.freed.clear()
         await worker.freed.wait()
 
@@ -184,6 +191,7 @@ async def _wait_for_open(worker: Worker) -> None:
         await asyncio.wait(worker.open)
     if worker.broken is not None:
         raise worker.broken
+    worker.session.hurry()
     await worker.commits.reached(worker.session.given)
     worker.session.check()
 

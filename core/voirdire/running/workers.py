@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from voirdire.deadlines import Deadlines
 from voirdire.errors import BROKEN_PLUGIN, ModelError, PluginError
 from voirdire.protocols import FollowsUp, Replays, TakesTime
 from voirdire.running._models import sound
@@ -123,10 +125,17 @@ class Worker:
         #: What a reply holds of keys would be kept with the next request that quotes it.
         self.hide = None if self.follow_up is None else Hider(environment_keys().values())
 
+    @cached_property
+    def _deadlines(self) -> Deadlines:
+        return Deadlines(self.spec.timeout)
+
     @property
     def parked(self) -> str:
         """Why the rater was given up; empty while it was not."""
-        return next((one.breaker.reason for one in self.lines.values() if one.breaker.reason), "")
+        for line in self.lines.values():  # a loop: this is asked three times a call
+            if line.breaker.reason:
+                return line.breaker.reason
+        return ""
 
     @property
     def room(self) -> int:
@@ -164,7 +173,7 @@ class Worker:
             The run is to end, the budget is used up, or the rater is parked.
         """
         throttled_since = None
-        tries: Counter[bool] = Counter()
+        tries = {True: 0, False: 0}
         line = self.line(request.role)
         while True:
             outcome, started = await self._try(call, request, line)
@@ -233,7 +242,7 @@ class Worker:
 
     async def _outcome(self, request: Request, line: Line) -> Reply | ModelError:
         try:
-            async with asyncio.timeout(self.spec.timeout):
+            with self._deadlines.limit():
                 return sound(await line.complete(request))
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -253,7 +262,8 @@ class Worker:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
         tokens = float(sum(estimate_tokens(request))) if line.limiter.counts_tokens else 0.0
-        await self._queue(tokens, line)
+        if not line.limiter.enter_now():
+            await self._queue(tokens, line)
         try:
             self._check()
             expected = self._expected(request)
@@ -274,8 +284,6 @@ class Worker:
         self.freed.set()
 
     async def _queue(self, tokens: float, line: Line) -> None:
-        if line.limiter.enter_now():
-            return
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:

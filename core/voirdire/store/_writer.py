@@ -7,7 +7,6 @@ import json
 import queue
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +26,9 @@ if TYPE_CHECKING:
 
 
 Record = Attempt | Finish | Revival
-#: Records of one commit at most, and the seconds in which a group gathers.
-GROUP, GATHER = 256, 0.005
+#: Records of one commit at most, and the seconds in which a group gathers: a commit writes whole
+#: pages, so that few large ones take half the time of many small ones.
+GROUP, GATHER = 1024, 0.02
 
 _CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, role, current)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""
@@ -61,6 +61,7 @@ class Writer:
         self, path: Path, committed: Callable[[Sequence[Record]], None], *, fresh: bool = False
     ) -> None:
         self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
+        self._hurried = threading.Event()
         self._fresh = fresh
         self._committed = committed
         self.given = 0
@@ -75,6 +76,11 @@ class Writer:
         self.given += 1
         self._queue.put(record)
 
+    def hurry(self) -> None:
+        """Commit what is there: somebody waits for it."""
+        if not self._hurried.is_set():
+            self._hurried.set()
+
     def check(self) -> None:
         """Raise if writing has failed (a full disk, a folder that was removed)."""
         if self._failure is not None:
@@ -86,6 +92,7 @@ class Writer:
     def close(self) -> None:
         """Write what waits, and end."""
         self._queue.put(None)
+        self.hurry()
         self._thread.join()
         self.check()
 
@@ -111,7 +118,8 @@ class Writer:
         group: list[Record] = []
         record = self._queue.get()
         if record is not None:
-            time.sleep(GATHER)
+            self._hurried.wait(GATHER)
+            self._hurried.clear()
         while record is not None:
             group.append(record)
             if len(group) >= GROUP or self._queue.empty():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from voirdire.schema import Usage
     from voirdire.store.raters import Asker
     from voirdire.store.records import RaterId
     from voirdire.study import Comparisons, Prices
@@ -95,6 +96,17 @@ class Spent:
     def __add__(self, other: Spent) -> Spent:
         """Both together."""
         return Spent(*map(operator.add, _fields(self), _fields(other)))
+
+    def with_call(self, usage: Usage | None) -> Spent:
+        """These and one call more, with the tokens that it used, if any."""
+        calls, blind, given, out, cached, *batches = _fields(self)
+        if usage is not None:
+            if usage.input is None or usage.output is None:
+                blind += 1
+            else:
+                given, out = given + usage.input, out + usage.output
+                cached += min(usage.cached or 0, usage.input)
+        return Spent(calls + 1, blind, given, out, cached, *batches)
 
     def cost(self, prices: Prices) -> float:
         """What the tokens cost, those of batches at their share of the price."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from voirdire.schema import Message, Request, Tool, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from voirdire.schema import Reply, Usage
     from voirdire.study import Stage
@@ -106,31 +106,25 @@ class Stored:
 _PIECE = 2_047
 
 
-def call_key(slot: Slot, request: Request, params: str) -> bytes:
+def call_key(rater: bytes, slot: Slot, params: str, messages: Iterable[bytes]) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
-    rater_id = slot.rater
-    head = (
-        rater_id.stage,
-        rater_id.name,
-        rater_id.model,
-        rater_id.prompt,
-        slot.item,
-        slot.first,
-        slot.second,
-    )
+    about = (slot.item, slot.first, slot.second, str(slot.run), str(slot.step), params)
+    raw = b"".join((rater, _framed(about), *messages))
     digest = hashlib.blake2b(digest_size=16)
-    texts = (part for m in request.messages for part in _parts(m))
-    raw = _framed((*head, str(slot.run), str(slot.step), params, *texts))
     # Longer pieces are hashed without Python's lock, for which the thread would have to wait again.
     for start in range(0, len(raw), _PIECE):
         digest.update(raw[start : start + _PIECE])
     return digest.digest()
 
 
-def _parts(message: Message) -> tuple[str, ...]:
+def _framed_rater(rater_id: RaterId) -> bytes:
+    return _framed((rater_id.stage, rater_id.name, rater_id.model, rater_id.prompt))
+
+
+def _framed_message(message: Message) -> bytes:
     """What a key is made of; calls and their results add a part, so that older keys stay."""
     more = calls_json(message)
-    return (message.role, message.content, more) if more else (message.role, message.content)
+    return _framed((message.role, message.content, *filter(None, [more])))
 
 
 def calls_json(message: Message) -> str:
@@ -157,7 +151,9 @@ def message_of(role: Any, text: str, calls: str = "") -> Message:
 def make_call(slot: Slot, request: Request) -> Call:
     """The call that a request makes in a slot."""
     params = params_json(request)
-    return Call(call_key(slot, request, params), slot, request, params)
+    framed = map(_framed_message, request.messages)
+    key = call_key(_framed_rater(slot.rater), slot, params, framed)
+    return Call(key, slot, request, params)
 
 
 def for_run(request: Request, run: int) -> Request:
@@ -172,20 +168,27 @@ def for_run(request: Request, run: int) -> Request:
 
 
 class CallMaker:
-    """Makes the calls of one rater, and writes parameters that come again once.
+    """Makes the calls of one rater, and writes what comes again once.
 
-    A rater hands over the same schema and tools with every request, and to write a schema takes
-    longer than all else about a call. They are known by being the same objects, which are held here
-    so that no other can take their place; a rater that changed one in between would not be pure.
+    A rater hands over the same schema, tools and instructions with every request, and to write a
+    schema takes longer than all else about a call. They are known by being the same objects, which
+    are held here so that no other can take their place; a rater that changed one in between would
+    not be pure.
     """
 
     def __init__(self) -> None:
         self._known: dict[Any, tuple[Any, Any, str]] = {}
+        self._raters: dict[int, tuple[RaterId, bytes]] = {}
+        self._messages: dict[int, tuple[Message, bytes]] = {}
 
     def make(self, slot: Slot, request: Request) -> Call:
         """The call that a request makes in a slot, as `make_call`."""
         params = params_json(request) if request.params else self._params(request)
-        return Call(call_key(slot, request, params), slot, request, params)
+        rater = _once(self._raters, slot.rater, _framed_rater)
+        # The last message is what is rated, and new each time.
+        framed = [_once(self._messages, m, _framed_message) for m in request.messages[:-1]]
+        framed += map(_framed_message, request.messages[-1:])
+        return Call(call_key(rater, slot, params, framed), slot, request, params)
 
     def _params(self, request: Request) -> str:
         # By their repr, since 0 and 0.0 are equal and are written otherwise.
@@ -194,15 +197,28 @@ class CallMaker:
         key = (*ids, numbers, request.options, request.role)
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= _MOST_PARAMS:
+            if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             known = (request.schema, request.tools, params_json(request))
             self._known[key] = known
         return known[2]
 
 
-#: Sets of parameters that are kept written.
-_MOST_PARAMS = 256
+_Part = TypeVar("_Part")
+#: Sets of parameters, or messages, that are kept written.
+_MOST_KEPT = 256
+
+
+def _once(
+    known: dict[int, tuple[_Part, bytes]], part: _Part, written: Callable[[_Part], bytes]
+) -> bytes:
+    """What is written of an object, which is kept with it."""
+    found = known.get(id(part))
+    if found is None:
+        if len(known) >= _MOST_KEPT:
+            known.clear()
+        found = known[id(part)] = part, written(part)
+    return found[1]
 
 
 def params_json(request: Request) -> str:
@@ -264,4 +280,4 @@ def model_in_role(identity: str, role: str) -> str:
 def _framed(parts: Any) -> bytes:
     """Parts joined so that no two different lists give the same bytes."""
     raw = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return b"".join(b"%d:%b" % (len(part), part) for part in raw)
+    return b"".join([b"%d:%b" % (len(part), part) for part in raw])

@@ -80,6 +80,11 @@ class Session:
             raise SessionError(f"session {self.folder}: its writer has not been started")
         self._writer.put(record)
 
+    def hurry(self) -> None:
+        """Commit at once what was put, in place of waiting for more to come along with it."""
+        if self._writer is not None:
+            self._writer.hurry()
+
     @property
     def given(self) -> int:
         """Records handed to the writer since it was started."""

@@ -192,6 +192,8 @@ def object_in(arguments: str) -> dict[str, Any]:
 
 def count(value: Any) -> int | None:
     """A number of tokens, or None where the provider does not say."""
+    if type(value) is int and value >= 0:  # as in nearly every answer
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
@@ -236,8 +238,8 @@ _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _TOTAL = ("total_tokens", "totalTokenCount")
 _PLAIN = {*_INPUT, *_OUTPUT, *_TOTAL}
 _CACHED = (
-    "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens",
-    "input_token_details.cache_read",
+    ("prompt_tokens_details", "cached_tokens"), ("input_tokens_details", "cached_tokens"),
+    ("input_token_details", "cache_read"),
     "prompt_cache_hit_tokens",  # DeepSeek
     "cached_tokens",  # Moonshot
     "num_cached_tokens",
@@ -245,15 +247,15 @@ _CACHED = (
     "cachedContentTokenCount",
 )  # fmt: skip
 _REASONING = (
-    "completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens",
-    "output_token_details.reasoning", "reasoning_tokens", "thoughtsTokenCount",
+    ("completion_tokens_details", "reasoning_tokens"),
+    ("output_tokens_details", "reasoning_tokens"),
+    ("output_token_details", "reasoning"), "reasoning_tokens", "thoughtsTokenCount",
 )  # fmt: skip
 
 
-def _first(usage: dict[str, Any], ways: Iterable[str]) -> int | None:
+def _first(usage: dict[str, Any], ways: Iterable[str | tuple[str, str]]) -> int | None:
     for way in ways:
-        head, _, inner = way.partition(".")
-        value = mapping(usage.get(head)).get(inner) if inner else usage.get(head)
+        value = usage.get(way) if type(way) is str else mapping(usage.get(way[0])).get(way[1])
         if (number := count(value)) is not None:
             return number
     return None

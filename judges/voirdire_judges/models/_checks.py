@@ -21,15 +21,17 @@ def sendable(model: str, request: Request) -> Request:
     ModelError
         The request says nothing: providers refuse an empty message, some with a bill.
     """
-    users = [message for message in request.messages if message.role == "user"]
-    if not users or any(not message.content.strip() for message in users):
+    asked = [message.content for message in request.messages if message.role == "user"]
+    if not asked or "" in asked or any(map(str.isspace, asked)):
         raise ModelError(f"{model}: a user message without text was not sent", "empty_input")
-    if all(_is_text(message.content) for message in request.messages):
+    if all(map(_is_text, [message.content for message in request.messages])):
         return request
     return replace(request, messages=tuple(map(_mended, request.messages)))
 
 
 def _is_text(content: str) -> bool:
+    if content.isascii():
+        return True
     try:
         content.encode()
     except UnicodeEncodeError:

@@ -56,8 +56,7 @@ def unknown_finish(reason: str) -> tuple[Note, ...]:
     >>> unknown_finish("STOP")
     ()
     """
-    word = _word(reason)
-    if word in _KNOWN:
+    if reason in _KNOWN or (word := _word(reason)) in _KNOWN:
         return ()
     return (unknown("finish_reason", word, "the text is read as one that may be cut"),)
 

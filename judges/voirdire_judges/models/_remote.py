@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from voirdire.deadlines import Deadlines
 from voirdire.errors import ModelError
 from voirdire.schema import Note, Reply, Usage
 from voirdire.secrets import Hider
@@ -94,7 +95,7 @@ class RemoteModel:
         self.endpoint, self.options = endpoint, options
         self._dropped: dict[str, str] = {}
         self._renamed: dict[str, str] = {}
-        self._lease: Lease | None = None
+        self._held: tuple[Lease, Deadlines] | None = None
         self._hide = Hider([endpoint.key.reveal()] if endpoint.key is not None else [])
 
     def __repr__(self) -> str:
@@ -163,9 +164,9 @@ class RemoteModel:
 
     async def aclose(self) -> None:
         """Give the client back; the last model of an endpoint closes it."""
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            await pool().give_back(lease)
+        held, self._held = self._held, None
+        if held is not None:
+            await pool().give_back(held[0])
 
     async def _attempt(self, request: Request) -> Reply | ModelError | _Again:
         # The exception of the SDK holds headers, and with them the key: it ends here, and the
@@ -176,8 +177,9 @@ class RemoteModel:
             sent = self.parameters(request)
             if (lacking := self._lacking(request)) is not None:
                 return self._refuse(lacking, f"{self.dialect.name} has no such parameter", None)
-            async with asyncio.timeout(self.options.timeout):
-                body = await self.dialect.send(self.client(), sent)
+            lease, deadlines = self._use()
+            with deadlines.limit():
+                body = await self.dialect.send(lease.client, sent)
             reply = self.dialect.read(body, request)
         except Exception as error:  # noqa: BLE001 - an SDK may raise anything at all
             outcome = self._fault(error, sent)
@@ -188,13 +190,16 @@ class RemoteModel:
 
     def client(self) -> Any:
         """The endpoint's client on the running loop."""
-        loop = asyncio.get_running_loop()
-        if self._lease is None or self._lease.loop is not loop:
+        return self._use()[0].client
+
+    def _use(self) -> tuple[Lease, Deadlines]:
+        """A share in the endpoint's client on the running loop, and the time limit of its calls."""
+        held, loop = self._held, asyncio.get_running_loop()
+        if held is None or held[0].loop is not loop:
             key = (self.dialect.name, self.endpoint)
-            self._lease = pool().take(
-                key, lambda: self.dialect.open(self.endpoint), self.dialect.close
-            )
-        return self._lease.client
+            lease = pool().take(key, lambda: self.dialect.open(self.endpoint), self.dialect.close)
+            held = self._held = lease, Deadlines(self.options.timeout)
+        return held
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What is sent for a request."""
@@ -257,12 +262,11 @@ class RemoteModel:
         notes = reply.notes
         if self._dropped or self._renamed:
             notes += self._changes(request)
+        calls = [replace(one, arguments=self._hide(one.arguments)) for one in reply.tool_calls]
         return replace(
             reply,
             text=self._hide(reply.text),
-            tool_calls=tuple(
-                replace(call, arguments=self._hide(call.arguments)) for call in reply.tool_calls
-            ),
+            tool_calls=tuple(calls),
             model=reply.model or self.model,
             params=shown(sent),
             notes=notes,

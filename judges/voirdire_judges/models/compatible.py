@@ -65,10 +65,12 @@ async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
     import aiohttp  # noqa: PLC0415
 
     try:
-        async with client.session.post(
+        # Read to its end, or closed by what fails in reading it, a response needs no `async with`,
+        # which takes a tenth of the time of a call.
+        answer = await client.session.post(
             client.url, data=dump_body(sent), proxy=client.proxy, allow_redirects=client.follows
-        ) as answer:
-            content = await answer.read()
+        )
+        content = await answer.read()
     except aiohttp.ClientResponseError as error:  # it has a status, of no answer that came
         raise MalformedBodyError(f"no HTTP: {error.message}") from None
     if answer.status // 100 != 2:

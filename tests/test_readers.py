@@ -111,11 +111,13 @@ def test_an_archive_without_zstandard_names_the_extra(monkeypatch):
 # promptfoo
 
 
-def test_promptfoo_results_give_assertions_by_metric_and_the_whole():
-    found = read("promptfoo/results.json")
-    assert rows(found, "attribute", "rater", "score", item="0", system="desk-a") == [
-        ("Brief", "promptfoo", 1.0), ("Polite", "promptfoo", 0.0),
-        ("Helpful", "file://grader.js", 0.9), ("pass", "promptfoo", 0.0),
+@pytest.mark.parametrize("version", ["", "_0.91.3"])
+def test_promptfoo_results_give_assertions_by_metric_and_the_whole(version):
+    """0.91.3 wrote version 2, whose list of results names no test."""
+    found = read(f"promptfoo/results{version}.json")
+    assert sorted(rows(found, "attribute", "rater", "score", item="0", system="desk-a")) == [
+        ("Brief", "promptfoo", 1.0), ("Helpful", "file://grader.js", 0.9),
+        ("Polite", "promptfoo", 0.0), ("pass", "promptfoo", 0.0),
         ("score", "promptfoo", pytest.approx(1.9 / 3)),
     ]  # fmt: skip
     assert "1 row not used: the output has no grades (the model did not answer)" in messages(found)
@@ -123,8 +125,11 @@ def test_promptfoo_results_give_assertions_by_metric_and_the_whole():
     assert found.scale == Scale(0, 1, 0)
 
 
-def test_ratings_by_hand_are_a_persons_and_promptfoos_own_are_worked_out_again():
-    found, before = read("promptfoo/results_rated.json"), read("promptfoo/results.json")
+@pytest.mark.parametrize("version", ["", "_0.91.3"])
+def test_ratings_by_hand_are_a_persons_and_promptfoos_own_are_worked_out_again(version):
+    """In version 2 they are in the table alone, and not in the list of results."""
+    found = read(f"promptfoo/results_rated{version}.json")
+    before = read(f"promptfoo/results{version}.json")
     by_hand = rows(found, "attribute", "score", rater="by hand")
     assert sorted(by_hand) == [("pass", 0.0), ("pass", 1.0), ("score", 0.0), ("score", 1.0)]
     assert found.raters.filter(rater="by hand")["kind"].to_list() == ["human"]
@@ -135,12 +140,52 @@ def test_ratings_by_hand_are_a_persons_and_promptfoos_own_are_worked_out_again()
     assert (left["score"] - right["score"]).abs().max() < 1e-12
 
 
-def test_promptfoos_csv_says_the_same_to_two_places():
-    left, right = read("promptfoo/results.json"), read("promptfoo/results.csv")
+@pytest.mark.parametrize("version", ["", "_0.91.3"])
+def test_promptfoos_csv_says_the_same_to_two_places(version):
+    """0.91.3 wrote all grades of an output into its cell."""
+    left, right = (read(f"promptfoo/results{version}.{form}") for form in ("json", "csv"))
+    assert "1 row not used" in right.findings[0].message
+    assert right.responses.sort("item", "system").equals(left.responses.sort("item", "system"))
     key = ["item", "system", "attribute"]
     both = left.ratings.join(right.ratings, on=key)
     assert both.height == left.ratings.height == right.ratings.height
     assert (both["score"] - both["score_right"]).abs().max() <= 0.005 + 1e-9
+
+
+def test_an_older_promptfoo_says_the_same():
+    """The script in tests/foreign ran both on the same answers."""
+    key = ["item", "system", "attribute"]
+    old, new = read("promptfoo/results_0.91.3.json"), read("promptfoo/results.json")
+    assert old.ratings.sort(key).equals(new.ratings.sort(key))
+    assert old.items.equals(new.items)
+    assert old.responses.sort("item", "system").equals(new.responses.sort("item", "system"))
+
+
+def test_an_old_cell_that_only_begins_like_grades_takes_no_time(tmp_path):
+    text = '"[FAIL] (0.50' + ", a: 1.00" * 3_000 + '"'
+    (tmp_path / "r.csv").write_text(f'q,[desk] p\n1,{text}\n2,"[PASS] (1.00)\n\nYes."\n')
+    with pytest.raises(TableError, match="without any rating"):
+        read_foreign(tmp_path / "r.csv")
+
+
+def test_repetitions_of_a_test_are_runs_and_no_further_items(tmp_path):
+    """``promptfoo eval --repeat 2`` gives each repetition a number of its own."""
+    results = json.loads((FOREIGN / "promptfoo/results.json").read_text())
+    outputs = results["results"]["results"]
+    again = [one | {"testIdx": one["testIdx"] + 4} for one in outputs]
+    results["results"]["results"] = outputs + again
+    other = json.loads(json.dumps(outputs[0]))
+    other["testIdx"], other["testCase"]["assert"] = 8, other["testCase"]["assert"][:1]
+    results["results"]["results"].append(other)
+    (tmp_path / "r.json").write_text(json.dumps(results))
+    found = read_foreign(tmp_path / "r.json")
+    assert found.ratings["item"].unique().sort().to_list() == ["0", "1", "2", "3", "8"]
+    assert rows(found, "run", item="0", system="desk-a", attribute="pass") == [(1,), (2,)]
+    whole = (FOREIGN / "promptfoo/results.csv").read_text()
+    (tmp_path / "r.csv").write_text(whole + whole.split("\n", 1)[1])
+    found = read_foreign(tmp_path / "r.csv")
+    assert found.ratings["item"].n_unique() == 4
+    assert found.ratings["run"].unique().sort().to_list() == [1, 2]
 
 
 def test_another_version_of_promptfoo_is_a_finding_and_no_results_an_error(tmp_path):
@@ -148,7 +193,7 @@ def test_another_version_of_promptfoo_is_a_finding_and_no_results_an_error(tmp_p
     results["results"]["version"] = 4
     (tmp_path / "r.json").write_text(json.dumps(results))
     said = messages(read_foreign(tmp_path / "r.json"))
-    assert "is of version 4 of the format promptfoo; read are 3" in said
+    assert "is of version 4 of the format promptfoo; read are 2, 3" in said
     results["results"]["results"] = []
     (tmp_path / "r.json").write_text(json.dumps(results))
     with pytest.raises(TableError, match="hold no outputs"):
@@ -183,13 +228,17 @@ def test_the_cache_of_deepeval_is_named(tmp_path):
 # Label Studio
 
 
-def test_label_studio_gives_annotators_choices_and_predictions_without_their_confidence():
-    found = read("label_studio/project.json")
+STUDIOS = pytest.mark.parametrize("version", ["", "_1.4.1"])
+
+
+@STUDIOS
+def test_label_studio_gives_annotators_choices_and_predictions_without_their_confidence(version):
+    found = read(f"label_studio/project{version}.json")
     assert rows(found, "rater", "score", item="1", attribute="help") == [
         ("annotator 1", 4.0), ("annotator 2", 5.0), ("tagger-1", 4.0),
     ]  # fmt: skip
-    assert rows(found, "attribute", "score", item="3", rater="annotator 2") == [
-        ("help", 4.0), ("tone: polite", 0.0), ("tone: curt", 0.0), ("tone: neutral", 1.0),
+    assert sorted(rows(found, "attribute", "score", item="3", rater="annotator 2")) == [
+        ("help", 4.0), ("tone: curt", 0.0), ("tone: neutral", 1.0), ("tone: polite", 0.0),
     ]  # fmt: skip
     assert 0.93 not in found.ratings["score"].to_list()
     kinds = dict(found.raters.select("rater", "kind").rows())
@@ -197,18 +246,30 @@ def test_label_studio_gives_annotators_choices_and_predictions_without_their_con
     assert "1 row not used: the annotator skipped the task" in messages(found)
 
 
-@pytest.mark.parametrize("name", ["project_min.json", "project.csv"])
-def test_label_studios_small_exports_say_what_its_json_says(name):
-    found, whole = read(f"label_studio/{name}"), read("label_studio/project.json")
+@STUDIOS
+@pytest.mark.parametrize("name", ["project_min{}.json", "project{}.csv"])
+def test_label_studios_small_exports_say_what_its_json_says(name, version):
+    found = read(f"label_studio/{name.format(version)}")
+    whole = read(f"label_studio/project{version}.json")
     people = whole.ratings.filter(pl.col("rater") != "tagger-1")
     key = ["item", "rater", "attribute"]
     assert found.ratings.sort(key).equals(people.sort(key))
     assert "Taken for results: help, tone" in messages(found)
 
 
-def test_predictions_of_which_the_export_holds_the_number_alone_are_counted():
+def test_an_older_label_studio_says_the_same():
+    """The script in tests/foreign asked both servers for the same; 1.4 puts the last task first."""
+    key = ["item", "rater", "attribute"]
+    old, new = read("label_studio/project_1.4.1.json"), read("label_studio/project.json")
+    assert old.ratings.sort(key).equals(new.ratings.sort(key))
+    assert old.items.sort("item").equals(new.items.sort("item"))
+
+
+@STUDIOS
+def test_predictions_of_which_the_export_holds_the_number_alone_are_counted(version):
     """As the server's Export button writes them; a snapshot may hold them whole."""
-    found, whole = read("label_studio/plain.json"), read("label_studio/project.json")
+    found = read(f"label_studio/plain{version}.json")
+    whole = read(f"label_studio/project{version}.json")
     assert "tagger-1" not in found.raters["rater"].to_list()
     assert "4 rows not used: the export holds the number of a prediction alone" in messages(found)
     key = ["item", "rater", "attribute"]
@@ -216,9 +277,10 @@ def test_predictions_of_which_the_export_holds_the_number_alone_are_counted():
     assert found.ratings.sort(key).equals(people.sort(key))
 
 
-def test_a_pairwise_project_is_refused_in_words():
+@STUDIOS
+def test_a_pairwise_project_is_refused_in_words(version):
     with pytest.raises(TableError, match="a Label Studio export of a pairwise project: its 4 res"):
-        read("label_studio/pairwise.json")
+        read(f"label_studio/pairwise{version}.json")
 
 
 def test_drafts_regions_and_empty_tasks_of_label_studio_are_counted(tmp_path):
@@ -239,6 +301,38 @@ def test_drafts_regions_and_empty_tasks_of_label_studio_are_counted(tmp_path):
         assert reason in said
     assert "5 rows not used" in found.findings[0].message
     assert "ada@example.org" in found.ratings["rater"].to_list()
+
+
+# lm-evaluation-harness
+
+LM_EVAL = "lm_eval/samples_{}_2024-05-01T10-00-00.000000.jsonl"
+
+
+def test_samples_of_the_harness_give_filters_as_raters_and_metrics_as_attributes():
+    found = read(LM_EVAL.format("help_desk"))
+    assert rows(found, "rater", "score", item="4") == [
+        ("lm_eval strict", 1.0), ("lm_eval loose", 1.0),
+    ]  # fmt: skip
+    assert rows(found, "score", rater="lm_eval strict") == [(0.0,)] * 4 + [(1.0,)]
+    assert set(found.ratings["attribute"]) == {"exact_match"}
+    assert found.items.row(4) == ("4", "What does a dummy say?")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [LM_EVAL.format("help_desk_choice"), "lm_eval/pretrained__desk_help_desk_choice_0.4.2.jsonl"],
+)
+def test_samples_of_a_task_of_choices_in_two_versions(name):
+    """Before 0.4.3 all samples were one list, whose members name neither filter nor metrics."""
+    found, raw = read(name), (FOREIGN / name).read_text()
+    lines = json.loads(raw) if raw.startswith("[") else list(map(json.loads, raw.splitlines()))
+    assert rows(found, "item", "rater", "score", attribute="acc") == [
+        (str(line["doc_id"]), "lm_eval", line["acc"]) for line in lines
+    ]
+    assert set(found.ratings["attribute"]) == {"acc", "acc_norm"}
+    assert {0.0, 1.0} == set(found.ratings["score"])
+    assert found.items["text"].to_list()[:1] == ["When does the library open?"]
+    assert [one.kind for one in found.findings] == ["file_read_as"]
 
 
 # the frame of it all
@@ -272,8 +366,9 @@ def refusal(path, name):
     return None
 
 
-MARKS = ["promptfoo/results.json", "deepeval/test_run.json", "label_studio/project.json",
-         "inspect_ai/help_desk.json", "label_studio/project_min.json"]  # fmt: skip
+MARKS = ["promptfoo/results.json", "promptfoo/results_rated_0.91.3.json",
+         "deepeval/test_run.json", "label_studio/project.json", "inspect_ai/help_desk.json",
+         "label_studio/project_min.json"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MARKS)
@@ -374,6 +469,8 @@ def _many(name, tmp_path, times):
         for field in ("id", "testIdx", "name", "order"):
             if field in one:
                 one[field] = f"{at}" if field in ("name", "id") else at
+        if "vars" in one:  # a test of the same variables is a repetition
+            one["vars"] = one["vars"] | {"ticket_id": f"t-{at}"}
         many.append(one)
     if key is None:
         whole = many

@@ -1,8 +1,10 @@
 """Makes the fixtures of the readers anew, each by the tool itself with invented answers.
 
-Run it with a Python that has the tool, from this folder; models are mocked, nothing is sent:
+Run it with a Python that has the tool; models are mocked, nothing is sent. A second word is added
+to the names of the files: the version, where it is not the present one (README.md says which).
 
-    python make.py inspect_ai     (pip install inspect_ai; a second word is added to the names)
+    python make.py inspect_ai     (pip install inspect_ai)
+    python make.py inspect_ai _0.3.70        (pip install inspect_ai==0.3.70), and so on
     python make.py deepeval       (pip install deepeval)
     python make.py lm_eval        (pip install lm_eval)
     python make.py label_studio   (pip install label-studio; LABEL_STUDIO is its command)
@@ -26,10 +28,11 @@ import time
 import urllib.parse
 import urllib.request
 import uuid
-from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+#: Added to the name of each file: the version of a tool that is not the present one.
+MARK = "".join(sys.argv[2:])
 QUESTIONS = (
     ("t-001", "When does the library open?", "nine", "At nine.", "At nine, please come in."),
     ("t-002", "May I bring a sandwich?", "no", "No food, please.", "No."),
@@ -96,8 +99,7 @@ def inspect_ai() -> None:
             for sample in log.samples:  # what happened inside is most of a log, and no rating
                 sample.events = []
             (HERE / "inspect_ai").mkdir(exist_ok=True)
-            name = f"help_desk{''.join(sys.argv[2:])}.{form}"
-            write_eval_log(log, str(HERE / "inspect_ai" / name), form)
+            write_eval_log(log, str(HERE / "inspect_ai" / f"help_desk{MARK}.{form}"), form)
             os.chdir(HERE)
 
 
@@ -155,43 +157,75 @@ def deepeval() -> None:
             display_config=DisplayConfig(print_results=False, show_indicator=False),
         )
         (HERE / "deepeval").mkdir(exist_ok=True)
-        found = version("deepeval")
-        named = "test_run.json" if found.startswith("4.") else f"test_run_{found}.json"
-        shutil.copy(next(kept.iterdir()), HERE / "deepeval" / named)
+        shutil.copy(next(kept.iterdir()), HERE / "deepeval" / f"test_run{MARK}.json")
+
+
+#: The rule of the hub's metric, which lm_eval before 0.4.3 loads from there when it is imported.
+EXACT_MATCH = """
+import datasets
+import evaluate
+
+class ExactMatch(evaluate.Metric):
+    def _info(self):
+        features = {one: datasets.Value("string") for one in ("predictions", "references")}
+        return evaluate.MetricInfo(description="", citation="",
+                                   features=datasets.Features(features))
+
+    def _compute(self, predictions, references):
+        same = [left == right for left, right in zip(predictions, references)]
+        return {"exact_match": sum(same) / len(same)}
+"""
+#: One task is answered in words, the other by the likeliest of two choices.
+TASKS = {
+    "help_desk": """
+output_type: generate_until
+doc_to_target: "{{answer}}"
+generation_kwargs: {until: []}
+filter_list:
+  - {name: strict, filter: [{function: take_first}]}
+  - {name: loose, filter: [{function: lowercase}, {function: take_first}]}
+metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
+""",
+    "help_desk_choice": """
+output_type: multiple_choice
+doc_to_choice: ["yes", "no"]
+doc_to_target: 0
+metric_list: [{metric: acc}, {metric: acc_norm}]
+""",
+}
+ALL_TASKS = """
+task: %s
+dataset_path: json
+dataset_kwargs: {data_files: {test: docs.jsonl}}
+test_split: test
+doc_to_text: "{{question}}"
+"""
 
 
 def lm_eval() -> None:
-    """A task of its own over four documents, answered by the harness's dummy model."""
+    """Two tasks, answered by the harness's dummy model: "lol", or a choice by chance."""
+    docs = [{"question": q, "answer": t} for _, q, t, *_ in QUESTIONS]
+    docs.append({"question": "What does a dummy say?", "answer": "lol"})
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        docs = [{"question": q, "answer": t} for _, q, t, *_ in QUESTIONS]
-        Path("docs.jsonl").write_text("\n".join(map(json.dumps, docs)) + "\n")
-        Path("help_desk.yaml").write_text(
-            "task: help_desk\ndataset_path: json\ndataset_kwargs:\n  data_files:\n"
-            "    test: docs.jsonl\ntest_split: test\noutput_type: generate_until\n"
-            'doc_to_text: "{{question}}"\ndoc_to_target: "{{answer}}"\n'
-            "generation_kwargs:\n  until: []\n"
-            "filter_list:\n"
-            "  - name: strict\n    filter:\n      - function: take_first\n"
-            "  - name: loose\n    filter:\n      - function: lowercase\n"
-            "      - function: take_first\n"
-            "metric_list:\n  - metric: exact_match\n    aggregation: mean\n"
-            "    higher_is_better: true\n"
-        )
-        from lm_eval import simple_evaluate
-        from lm_eval.loggers import EvaluationTracker
-        from lm_eval.tasks import TaskManager
-
-        manager = TaskManager(include_path=folder, include_defaults=False)
-        found = simple_evaluate("dummy", tasks=["help_desk"], task_manager=manager,
-                                log_samples=True)  # fmt: skip
-        tracker = EvaluationTracker(output_path=folder + "/out")
-        tracker.general_config_tracker.model_name_sanitized = "dummy"
-        tracker.date_id = "2024-05-01T10-00-00.000000"
-        tracker.save_results_samples("help_desk", found["samples"]["help_desk"])
+        at = Path(folder)
+        (at / "docs.jsonl").write_text("\n".join(map(json.dumps, docs)) + "\n")
+        (at / "tasks").mkdir()
+        (at / "exact_match").mkdir()
+        (at / "exact_match/exact_match.py").write_text(EXACT_MATCH)
+        for name, task in TASKS.items():
+            (at / f"tasks/{name}.yaml").write_text(ALL_TASKS % name + task)
+            # Before 0.4.3 the dummy model breaks on what is answered in words.
+            subprocess.run(
+                [sys.executable, "-m", "lm_eval", "--model", "dummy",
+                 "--model_args", "pretrained=desk", "--tasks", name, "--include_path", "tasks",
+                 "--output_path", "out", "--log_samples"],
+                cwd=folder, check=False, env={**os.environ, "HF_HUB_OFFLINE": "1"},
+            )  # fmt: skip
         (HERE / "lm_eval").mkdir(exist_ok=True)
-        (made,) = Path(folder).rglob("samples_*.jsonl")
-        shutil.copy(made, HERE / "lm_eval" / made.name)
+        for made in (at / "out").rglob("*help_desk*.jsonl"):
+            # One name whenever it is made: the time stands in it.
+            name = re.sub(r"\d{4}-\d\d-\d\dT.*", "2024-05-01T10-00-00.000000", made.stem)
+            shutil.copy(made, HERE / "lm_eval" / f"{name}{MARK}.jsonl")
 
 
 #: Two annotators, one of whom skipped a task; a model's predictions; a draft.
@@ -239,8 +273,10 @@ class Annotator:
         """A new project with its tasks: its id, and theirs."""
         made = self.call("POST", "/api/projects", {"title": title, "label_config": labels})["id"]
         self.call("POST", f"/api/projects/{made}/import", [{"data": one} for one in data])
-        tasks = self.call("GET", f"/api/tasks?project={made}&page_size=100")["tasks"]
-        return made, sorted(one["id"] for one in tasks)
+        tasks = self.call("GET", f"/api/tasks?project={made}&page_size=100")
+        if isinstance(tasks, list):  # version 1.4 lists the tasks of all projects
+            tasks = {"tasks": [one for one in tasks if one["project"] == made]}
+        return made, sorted(one["id"] for one in tasks["tasks"])
 
 
 def label_studio() -> None:
@@ -289,7 +325,8 @@ def _label_studio(ada: Annotator, ben: Annotator) -> None:
 
 def _kept(name: str, made: object) -> None:
     text = made.decode() if isinstance(made, bytes) else json.dumps(made, indent=1) + "\n"
-    (HERE / "label_studio" / name).write_text(text, newline="")
+    stem, kind = name.split(".")
+    (HERE / "label_studio" / f"{stem}{MARK}.{kind}").write_text(text, newline="")
 
 
 def _until(address: str) -> None:
@@ -466,45 +503,52 @@ def promptfoo() -> None:
         Path(folder, "desk.js").write_text(DESK % json.dumps(said))
         Path(folder, "grader.js").write_text(GRADER)
         quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
+        # Versions before 0.93 send rubrics to a server of promptfoo's even where a grader is named.
+        quiet["PROMPTFOO_DISABLE_REDTEAM_REMOTE_GENERATION"] = "1"
         env = {**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": folder}
         subprocess.run(
             [*command, "eval", "-c", "promptfooconfig.json", "-o", "results.json",
              "-o", "results.csv", "--no-cache", "--no-table", "-j", "1"],
             cwd=folder, env=env, check=False,
         )  # fmt: skip
-        shutil.copy(Path(folder, "results.csv"), HERE / "promptfoo")
-        _keep(Path(folder, "results.json"), "results.json")
+        shutil.copy(Path(folder, "results.csv"), HERE / "promptfoo" / f"results{MARK}.csv")
+        _keep(Path(folder, "results.json"), f"results{MARK}.json")
         page = subprocess.Popen([*command, "view", "-n", "-p", "15500"], cwd=folder, env=env)
         try:
-            _rate_by_hand("http://127.0.0.1:15500")
+            run = _rate_by_hand("http://127.0.0.1:15500")
         finally:
             page.terminate()
             page.wait()
-        subprocess.run([*command, "export", "eval", "latest", "-o", "rated.json"],
-                       cwd=folder, env=env, check=True)  # fmt: skip
-        _keep(Path(folder, "rated.json"), "results_rated.json")
+        for words in (["export", "eval", run], ["export", run]):  # the second before 0.115
+            done = subprocess.run([*command, *words, "-o", "rated.json"], cwd=folder, env=env,
+                                  check=False)  # fmt: skip
+            if done.returncode == 0:
+                break
+        _keep(Path(folder, "rated.json"), f"results_rated{MARK}.json")
 
 
-def _rate_by_hand(address: str) -> None:
-    """One output passes and one fails, by a click each in a browser."""
+def _rate_by_hand(address: str) -> str:
+    """One output passes and one fails, by a click each in a browser; gives the run's id."""
     from selenium import webdriver
     from selenium.webdriver.common.by import By
 
     _until(f"{address}/api/results")
     with urllib.request.urlopen(f"{address}/api/results") as answer:
-        run = json.load(answer)["data"][0]["evalId"]
+        run = str(json.load(answer)["data"][0]["evalId"])
     options = webdriver.ChromeOptions()
     for option in ("--headless=new", "--no-sandbox", "--window-size=2400,1600"):
         options.add_argument(option)
     browser = webdriver.Chrome(options=options)
     browser.implicitly_wait(30)
     browser.get(f"{address}/eval/{run}")
-    for label, at in (("Mark test passed", 0), ("Mark test failed", 1)):
+    for label, hand, at in (("Mark test passed", "👍", 0), ("Mark test failed", "👎", 1)):
         time.sleep(5)  # the table is drawn anew after each change
-        button = browser.find_elements(By.CSS_SELECTOR, f'button[aria-label="{label}"]')[at]
+        named = f'//button[@aria-label="{label}"] | //span[contains(text(), "{hand}")]'
+        button = browser.find_elements(By.XPATH, named)[at]
         browser.execute_script("arguments[0].click()", button)
     time.sleep(5)
     browser.quit()
+    return run
 
 
 def _keep(path: Path, name: str) -> None:

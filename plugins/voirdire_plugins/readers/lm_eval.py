@@ -28,9 +28,9 @@ class Reader:
     about = "lm-evaluation-harness: samples_*.jsonl, by lm_eval --log_samples --output_path OUT"
 
     def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a line."""
-        line = head.split(b"\n", 1)[0]
-        known = has(line, '"doc_id"', '"filtered_resps"', '"resps"')
+        """By the keys of a sample: the first line, or before 0.4.3 the first of one list."""
+        start = head if head.startswith(b"[") else head.split(b"\n", 1)[0]
+        known = has(start, '"doc_id"', '"filtered_resps"', '"resps"')
         return 0.95 * known if path.suffix in (".jsonl", ".json") else 0.0
 
     def read(self, path: Path) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,23 @@ from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, longest, objects, part
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-NAME, VERSIONS = "promptfoo", (3,)
+NAME, VERSIONS = "promptfoo", (2, 3)
 #: The type that promptfoo's page gives to a rating by hand, which overrides all others.
 BY_HAND = "human"
 #: Types of assertions that a model grades, unless one is named.
 _BY_MODEL = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-")
 #: Whether it passed, and its score: what promptfoo makes of all assertions of an output.
 _PASS, _SCORE = "pass", "score"
+#: The key of an output's text among the cells of its grades.
+_OUTPUT = ""
+#: What begins a cell of a CSV before 0.93: ``[FAIL] (0.63, Polite: 0.00, Brief: 1.00)``, an empty
+#: line, and the output. Names may hold commas and colons, so each ends at its first two decimals,
+#: once and for all (``?>`` and ``*+``): a text that only begins so would be tried in 2^n ways.
+_OLD_CELL = re.compile(r"\[(PASS|FAIL|ERROR)\] \((-?\d+\.\d\d)((?:(?>, [^\n]*?: -?\d+\.\d\d))*+)\)")
+_OLD_METRIC = re.compile(r", ([^\n]*?): (-?\d+\.\d\d)(?=, |$)")
 
 
 class Reader:
@@ -33,7 +42,10 @@ class Reader:
         """By the keys around results, or the columns of a CSV."""
         if path.suffix == ".csv":
             first = head.split(b"\n", 1)[0]
-            return 0.9 * has(first, ",Status,Score,Named Scores,", ",Grader Reason,Comment")
+            new = has(first, ",Status,Score,Named Scores,", ",Grader Reason,Comment")
+            passed_or_failed = any(has(head, mark) for mark in ('"[PASS] (', '"[FAIL] ('))
+            old = b",[" in first and passed_or_failed
+            return 0.9 * (new or old)
         return 0.95 * (has(head, '"evalId"', '"results"') or has(head, '"gradingResult"', '"vars"'))
 
     def read(self, path: Path) -> Reading:
@@ -46,10 +58,27 @@ class Reader:
         return rows.reading(Scale(0, 1, 0))
 
 
+class _Tests:
+    """Which tests are the same one: promptfoo gives each repetition (``--repeat``) a number."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Any] = {}
+        self.runs: Counter[tuple[str, str]] = Counter()
+
+    def item(self, number: Any, *parts: Any) -> Any:
+        """The number of the first test of these variables and assertions."""
+        return self.items.setdefault(json.dumps(parts, sort_keys=True, default=str), number)
+
+    def run(self, item: str, system: str) -> int:
+        """The next repetition of a system's answer to an item."""
+        self.runs[item, system] += 1
+        return self.runs[item, system]
+
+
 def _read_json(found: Any, rows: ReadingBuilder) -> None:
     whole = part(found, "results")
     rows.version(part(whole, "version"), VERSIONS)
-    results = objects(part(whole, "results"))
+    results = list(_of_table(whole)) or objects(part(whole, "results"))
     if not results:
         raise voirdire.TableError(
             f"{rows.file}: promptfoo's results hold no outputs (version "
@@ -57,15 +86,48 @@ def _read_json(found: Any, rows: ReadingBuilder) -> None:
         )
     labels = {str(part(one, "prompt", "label")) for one in results}
     several = len(labels) > 1
-    seen: Counter[tuple[str, str]] = Counter()
+    tests = _Tests()
     for at, one in enumerate(results, 1):
         system = _system(one, several=several)
-        item = rows.item(
-            one.get("testIdx", at), longest(one.get("vars")), facts_of(one.get("vars"))
-        )
-        seen[item, system] += 1
-        rows.respond(item, _said(part(one, "response", "output")), system, seen[item, system])
-        _output(rows, one, item, system, seen[item, system], f"result {at}")
+        number = tests.item(one.get("testIdx", at), one.get("vars"), one.get("testCase"))
+        item = rows.item(number, longest(one.get("vars")), facts_of(one.get("vars")))
+        run = tests.run(item, system)
+        rows.respond(item, _said(part(one, "response", "output")), system, run)
+        _output(rows, one, item, system, run, f"result {at}")
+
+
+def _of_table(whole: Any) -> Iterator[dict[str, Any]]:
+    """The outputs of version 2 in the form of version 3.
+
+    Its list of results names no test and lacks ratings by hand, which are in its table alone.
+    """
+    table = part(whole, "table")
+    prompts = part(table, "head", "prompts")
+    names = part(table, "head", "vars")
+    for test, row in enumerate(objects(part(table, "body"))):
+        values = row.get("vars")
+        known = isinstance(names, list) and isinstance(values, list)
+        given = dict(zip(map(str, names), values, strict=False)) if known else {}
+        for at, output in enumerate(objects(row.get("outputs"))):
+            yield {
+                "testIdx": test,
+                "testCase": row.get("test"),
+                "vars": given,
+                "provider": output.get("provider"),
+                "prompt": {"label": part(prompts, at, "label")},
+                "gradingResult": output.get("gradingResult"),
+                "response": {"output": _alone(output.get("text"), output.get("gradingResult"))},
+                "error": output.get("text"),
+            }
+
+
+def _alone(text: Any, grading: Any) -> Any:
+    """An output without the reason of its failure, which version 2 puts before it."""
+    reasons = [part(one, "reason") for one in objects(part(grading, "componentResults"))]
+    for reason in (part(grading, "reason"), *reasons):
+        if isinstance(text, str) and reason and text.startswith(f"{reason}\n---\n"):
+            return text.removeprefix(f"{reason}\n---\n")
+    return text if grading else None
 
 
 def _output(
@@ -141,12 +203,17 @@ def _system(one: dict[str, Any], *, several: bool) -> str:
 
 
 def _read_csv(cells: list[list[str]], rows: ReadingBuilder) -> None:
-    """A CSV has one row a test, and for each provider its output, Status, Score and metrics."""
+    """A CSV has one row a test, and for each provider its output and grades."""
     header, lines = cells[0], cells[1:]
-    starts = [at for at, name in enumerate(header) if name == "Status" and at > 0]
+    starts = [at - 1 for at, name in enumerate(header) if name == "Status" and at > 0]
+    old = not starts
+    if old:
+        starts = [
+            at for at in range(len(header))
+            if any(_OLD_CELL.match(cell) for line in lines for cell in line[at : at + 1])
+        ]  # fmt: skip
     if not starts:
         raise voirdire.TableError(f"{rows.file}: no column is called Status: no CSV of promptfoo")
-    variables = header[: starts[0] - 1]
     by_hand = sum("Manual result" in cell for line in lines for cell in line)
     if by_hand:
         rows.note(
@@ -155,29 +222,52 @@ def _read_csv(cells: list[list[str]], rows: ReadingBuilder) -> None:
             f"assertions gave.",
             "They are left out here; export JSON (promptfoo export eval ID -o results.json).",
         )
+    tests = _Tests()
     for at, line in enumerate(lines, 2):
-        values = dict(zip(variables, line, strict=False))
-        item = rows.item(at - 2, longest(values), facts_of(values))
+        values = dict(zip(header[: starts[0]], line, strict=False))
+        item = rows.item(tests.item(at - 2, values), longest(values), facts_of(values))
         for start in starts:
-            _csv_output(rows, header, line, start, item, f"row {at}")
+            system = header[start].removeprefix("[").split("]", 1)[0]
+            run = tests.run(item, system)
+            block = _old_block(line, start) if old else _block(header, line, start)
+            _csv_output(rows, block, item, system, run, f"row {at}")
+
+
+def _block(header: list[str], line: list[str], start: int) -> dict[str, str]:
+    """One output's columns: Status, Score, Metric: NAME ..., Grader Reason, Comment."""
+    end = next((at for at in range(start, len(header)) if header[at] == "Comment"), len(header))
+    block = dict(zip(header[start + 1 : end], line[start + 1 : end], strict=False))
+    return {**block, _OUTPUT: line[start] if start < len(line) else ""}
+
+
+def _old_block(line: list[str], start: int) -> dict[str, str]:
+    """The same of a cell that holds all of it, as promptfoo wrote them before 0.93."""
+    cell = line[start] if start < len(line) else ""
+    found = _OLD_CELL.match(cell)
+    if found is None:
+        return {}
+    metrics = {f"Metric: {name}": score for name, score in _OLD_METRIC.findall(found[3])}
+    # Only what was graded ends with a reason, which stands before a failed output as well.
+    ending = f"\n\n{found[1].capitalize()} Reason: "
+    text, graded, reason = cell[found.end() :].strip().rpartition(ending)
+    return {"Status": found[1] if graded else "ERROR", "Score": found[2], "Grader Reason": reason,
+            _OUTPUT: text.removeprefix(f"{reason}\n---\n"), **metrics}  # fmt: skip
 
 
 def _csv_output(
-    rows: ReadingBuilder, header: list[str], line: list[str], start: int, item: str, place: str
+    rows: ReadingBuilder, block: dict[str, str], item: str, system: str, run: int, place: str
 ) -> None:
-    end = next((at for at in range(start, len(header)) if header[at] == "Comment"), len(header))
-    block = dict(zip(header[start:end], line[start:end], strict=False))
-    system = header[start - 1].removeprefix("[").split("]", 1)[0]
     if block.get("Status") not in ("PASS", "FAIL"):
         rows.leave_out(f"the output's status is {block.get('Status') or 'blank'}", place)
         return
     if "Manual result" in block.get("Grader Reason", ""):
         rows.leave_out("it was rated by hand, and a CSV does not keep the other grades", place)
         return
-    rows.respond(item, line[start - 1], system)
-    rows.rate(item, NAME, _PASS, block["Status"] == "PASS", system=system)
-    rows.explain(item, NAME, None, block.get("Grader Reason"), system=system)
-    rows.rate(item, NAME, _SCORE, block.get("Score"), system=system)
+    rows.respond(item, block[_OUTPUT], system, run)
+    rows.rate(item, NAME, _PASS, block["Status"] == "PASS", system=system, run=run)
+    rows.explain(item, NAME, None, block.get("Grader Reason"), system=system, run=run)
+    rows.rate(item, NAME, _SCORE, block.get("Score"), system=system, run=run)
     for name, cell in block.items():
         if name.startswith("Metric: "):
-            rows.rate(item, NAME, name.removeprefix("Metric: "), cell or None, system=system)
+            metric = name.removeprefix("Metric: ")
+            rows.rate(item, NAME, metric, cell or None, system=system, run=run)

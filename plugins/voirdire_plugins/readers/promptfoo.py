@@ -103,9 +103,9 @@ def _of_table(whole: Any) -> Iterator[dict[str, Any]]:
     """
     table = part(whole, "table")
     prompts = part(table, "head", "prompts")
-    names = part(table, "head", "vars")
+    names = part(table, "head", "vars") or []
     for test, row in enumerate(objects(part(table, "body"))):
-        values = row.get("vars")
+        values = row.get("vars") or []
         known = isinstance(names, list) and isinstance(values, list)
         given = dict(zip(map(str, names), values, strict=False)) if known else {}
         for at, output in enumerate(objects(row.get("outputs"))):

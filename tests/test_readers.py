@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from machine import second
 
 from voirdire import PluginError, TableError, examine
 from voirdire._registry import Plugins
@@ -489,7 +490,7 @@ def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_
     path = _many(name, tmp_path, 10_000)
     start = time.process_time()
     found = read_foreign(path)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * second()
     assert found.ratings["item"].n_unique() > 7_000
 
 
@@ -506,7 +507,7 @@ def test_an_archive_of_ten_thousand_samples_too(tmp_path):
             )
     start = time.process_time()
     found = read_foreign(tmp_path / "big.eval")
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * second()
     assert found.ratings["item"].n_unique() == 10_000
 
 

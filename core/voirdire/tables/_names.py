@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from voirdire.errors import no_column
@@ -208,6 +209,7 @@ def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ..
     return (note,)
 
 
+@lru_cache(maxsize=4096)  # readers of other tools ask it of the same few names in every record
 def plain_word(name: str) -> str:
     """A header in lower case, letters and digits only."""
     return "".join(part for part in name.lower() if part.isalnum())

@@ -127,8 +127,8 @@ def corpora(
         list[str] | None,
         typer.Option(
             "--against",
-            help="Another corpus as NAME=FILE, told apart from the first "
-            "by its words. May be repeated.",
+            help="Another corpus, as NAME=FILE: a classifier tries to tell the two apart by their "
+            "words. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -138,7 +138,7 @@ def corpora(
     text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """How far the classes of a corpus differ in words and meaning, and corpora from one another."""
+    """Measure how far classes of a corpus, and corpora, differ in words and meaning."""
     from voirdire.cli.options import show_tables  # noqa: PLC0415 - slow
     from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
 
@@ -197,8 +197,8 @@ def build(  # noqa: PLR0913, PLR0917 - one a flag
 ) -> None:
     """Embed the texts of a pool and index them.
 
-    An index that is there already is used again if model and data are the same, and otherwise
-    built anew, saying why.
+    An existing index is used again if model and data are the same. Otherwise it is built again, and
+    the reason is printed.
     """
     from voirdire_retrieval import _command_bodies as bodies  # noqa: PLC0415 - heavy
 

@@ -22,6 +22,8 @@ Examples:
 
   voirdire annotators checks.csv --label sound --primary anna --primary ben --rule unanimous
   --keep sound --items questions.jsonl --out kept.csv
+
+The table may also have the columns evidence (quotations, separated by |) and flag.
 """
 
 
@@ -34,7 +36,7 @@ def annotators(
     file: Annotated[
         Path,
         typer.Argument(
-            help="item, annotator, a column per label; also evidence (spans by |) and flag.",
+            help="A table with the columns item and annotator, and one per label.",
             show_default=False,
         ),
     ],

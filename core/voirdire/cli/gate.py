@@ -83,7 +83,7 @@ def freeze(
         float | None,
         typer.Option(
             "--margin",
-            help="A mean that moved by fewer points than this is as good as before. "
+            help="A mean that has moved by fewer points than this counts as unchanged. "
             "[dim]\\[default: the study's, 5 % of the scale][/dim]",
             show_default=False,
         ),
@@ -152,17 +152,20 @@ def check(
         Path | None,
         typer.Option(
             "--session",
-            help="Where today's replies are kept, if STUDY asks a model; name it again to go on "
-            "after a cut. [dim]\\[default: a new folder in LOCK.looks][/dim]",
+            help="The folder for today's replies, if a study asks a model. Name the same folder to "
+            "continue after an interruption. [dim]\\[default: a new folder in LOCK.looks][/dim]",
             show_default=False,
         ),
     ] = None,
     max_cost: Annotated[
         float | None,
-        typer.Option("--max-cost", help="Stop before the canary costs more.", show_default=False),
+        typer.Option("--max-cost", help="The most that the canary may cost.", show_default=False),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print calls and cost of the canary, and ask nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show the calls of the canary and what they cost. No model is asked."
+        ),
     ] = False,
     strict: Annotated[
         bool,
@@ -172,13 +175,17 @@ def check(
         list[str] | None,
         typer.Option(
             "--require",
-            help='A gate: "shift_low@Safety>=-0.1", "good=yes"; may be repeated.',
+            help='A condition that must hold: "shift_low@Safety>=-0.1" or "good=yes". '
+            "May be repeated.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare today's judges with a lock: has a judge changed, or a system, and is it good?"""
+    """Compare today's judges with a lock file: has a judge or a system changed?
+
+    It also says whether each judge is still good.
+    """
     from tempfile import TemporaryDirectory
 
     from voirdire.examining import changing
@@ -250,7 +257,7 @@ def _ask(study: Study, folder: Path, max_cost: float | None) -> str:
     """The session of today's replies; exit code 3 where it was cut."""
     result = ask_canary(study, folder, max_cost)
     if not result.complete:
-        typer.echo(f"The canary was not asked about whole; go on by --session {folder}.", err=True)
+        typer.echo(f"The canary is not complete; continue it with --session {folder}.", err=True)
         raise typer.Exit(3)
     return str(result.folder)
 

@@ -20,8 +20,8 @@ A table of predictions has the columns item, truth, predicted, and, where there 
 configuration, labels, task, seed. A table of published results has f1 beside f1_random, shares
 (one per class, separated by semicolons, with n) or support.
 
-Several labels of one item stand in a cell with a semicolon between them, or as a list. Another
-separator is named by --separator. Where a cell may hold several labels, you are asked.
+Several labels of one item are written in one cell, separated by semicolons, or as a list.
+--separator names another separator. Where a cell may hold several labels, you are asked.
 """
 
 
@@ -81,8 +81,8 @@ def labels(
 ) -> None:
     """Score predicted labels: F1, kappa_F1, and the F1 of chance and of the best constant.
 
-    Where there are several label sets or tasks, they stand side by side as matrices; label sets of
-    one configuration are tested against one another on the same items.
+    Where there are several label sets or tasks, they are shown side by side as matrices, and the
+    label sets of one configuration are tested against one another on the same items.
     """
     from voirdire.examining.labels import (
         differences_section,

@@ -73,7 +73,7 @@ def check(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check that what a plugin registers keeps its contract, on mild and hostile input."""
+    """Check that what a plugin registers keeps its contract, on ordinary and on hostile input."""
     from voirdire.cli._app import assemble
     from voirdire.errors import ContractError
     from voirdire.testing import check_registered

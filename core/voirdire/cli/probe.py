@@ -74,7 +74,7 @@ def probe(
         ),
     ] = None,
     runs: Annotated[
-        int, typer.Option("--runs", min=1, help="How often each text is asked about.")
+        int, typer.Option("--runs", min=1, help="How many times each text is judged.")
     ] = 2,
     margin: Annotated[
         float | None,

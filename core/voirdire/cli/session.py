@@ -95,7 +95,7 @@ def show(
     failed: Annotated[bool, typer.Option("--failed", help="Show only calls that failed.")] = False,
     sent: Annotated[
         bool,
-        typer.Option("--sent", help="Show what was sent too: with it, a debate can be read."),
+        typer.Option("--sent", help="Show what was sent too, so that a debate can be followed."),
     ] = False,
     most: Annotated[int, typer.Option("--most", min=1, help="The most calls to show.")] = 20,
 ) -> None:
@@ -164,7 +164,7 @@ def merge(
         Path, typer.Option("--out", "-o", help="The folder of the new session.", show_default=False)
     ],
 ) -> None:
-    """Merge sessions of one study: each call stands once, and costs add up."""
+    """Merge sessions of one study. Each call is kept once, and costs are added up."""
     from voirdire.store.merging import merge_sessions
 
     for name, rows in merge_sessions(folders, out).items():

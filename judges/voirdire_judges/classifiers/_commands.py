@@ -188,7 +188,7 @@ def evaluate(
         bool,
         typer.Option(
             "--best",
-            help="Write predictions of those configurations alone that are best on dev.",
+            help="Write only the predictions of the configurations that are best on dev.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

@@ -131,7 +131,7 @@ class Today:
         result = ask_canary(study, folder, self.config.getoption("--voirdire-max-cost"))
         if not result.complete:
             raise UnlikeLockError(
-                f"the canary was not asked about whole; go on by --voirdire-session {folder}"
+                f"the canary is not complete; continue it with --voirdire-session {folder}"
             )
         return str(result.folder)
 

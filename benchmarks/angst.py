@@ -67,7 +67,7 @@ def main() -> None:
 def _timed(step: tuple[object, ...]) -> float:
     from typer.testing import CliRunner
 
-    from voirdire.cli._app import build_app
+    from voirdire.cli.app import build_app
 
     start = time.perf_counter()
     done = CliRunner().invoke(build_app(), [str(part) for part in step])

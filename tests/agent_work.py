@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from voirdire._manager import plugins
+from voirdire import plugins
 from voirdire.running import run
 from voirdire.schema import Message, Parsed, Sampling
 from voirdire.study import build_study, load_study, study_to_toml

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("distortions", "mentalalign", "cbt_bench", "angst")

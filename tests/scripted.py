@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from voirdire._registry import Plugins
+from voirdire import Plugins
 from voirdire.errors import ModelError
 from voirdire.protocols import costs_nothing
 from voirdire.running import run

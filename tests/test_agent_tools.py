@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from voirdire._manager import plugins
+from voirdire import plugins
 from voirdire.errors import InputError
 from voirdire.schema import Message, Reply, Request, ToolCall
 from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call

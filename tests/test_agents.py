@@ -16,8 +16,7 @@ pytest.importorskip("openai")
 
 from wire_server import Answer, WireServer
 
-from voirdire import InputError
-from voirdire._manager import plugins
+from voirdire import InputError, plugins
 from voirdire.errors import PluginError
 from voirdire.running import run
 from voirdire.schema import ToolCall

@@ -8,7 +8,7 @@ from angst_posts import posts
 from typer.testing import CliRunner
 
 from voirdire import InputError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.cli.options import model_options, show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text

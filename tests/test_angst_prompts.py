@@ -8,9 +8,7 @@ import re
 import polars as pl
 import pytest
 
-from voirdire import InputError
-from voirdire._manager import plugins
-from voirdire._registry import Plugins
+from voirdire import InputError, Plugins, plugins
 from voirdire.schema import Item, Reply
 from voirdire.store.raters import askers
 from voirdire.study import build_study, study_to_toml

@@ -14,7 +14,7 @@ from angst_posts import answer, posts
 from typer.testing import CliRunner
 from wire_server import WireServer
 
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import audit_source, examine
 from voirdire.examining.labels import methods_of
 from voirdire.running import dry_run, run

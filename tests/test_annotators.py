@@ -9,7 +9,7 @@ import pytest
 from angst_posts import posts
 from typer.testing import CliRunner
 
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.tables import QuestionColumns, read_questions
 
 LABELS = ("--label", "depression", "--label", "anxiety")

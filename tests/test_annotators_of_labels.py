@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire import InputError
-from voirdire._manager import plugins
+from voirdire import InputError, plugins
 from voirdire.protocols import Annotator
 from voirdire.schema import Flag, Item, Reply, Sampling
 from voirdire.store.raters import askers

@@ -64,7 +64,7 @@ def test_a_study_that_was_edited_is_not_written_over(tmp_path):
 
 
 def test_commands_write_studies(tmp_path):
-    from voirdire.cli._app import build_app
+    from voirdire.cli.app import build_app
 
     belief_folder(tmp_path, n=5)
     question_file(tmp_path, n=3)

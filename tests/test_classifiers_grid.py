@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from tiny_encoder import sentences
 
-from voirdire._registry import Plugins
+from voirdire import Plugins
 from voirdire.errors import InputError, SessionError, StudyError, TableError, VoirdireError
 from voirdire.examining import examine
 from voirdire.examining.labels import label_scores, labels_beside_chance, matrix_of_ratings

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 
 HEAD = "item,system,rater,attribute,score\n"
 GOOD = HEAD + "".join(
@@ -362,7 +362,7 @@ def test_help_lists_the_products_own_verbs_first_and_papers_in_a_group_of_their_
 
 def test_a_group_of_papers_takes_a_name_once_and_is_hidden_where_it_is_empty():
     from voirdire import PluginError
-    from voirdire.cli._app import Application
+    from voirdire.cli.app import Application
 
     app = Application()
     app.command("run")(lambda: None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from voirdire.cli._app import Application
+from voirdire.cli.app import Application
 from voirdire.cli.declared import add_commands
 from voirdire.errors import PluginError
 from voirdire.tabular import Section, Table, count, text

@@ -13,7 +13,7 @@ pytest.importorskip("openai")
 
 from wire_server import Answer, WireServer
 
-from voirdire._manager import plugins
+from voirdire import plugins
 from voirdire.errors import InputError, StudyError
 from voirdire.running import run
 from voirdire.schema import Item, Rating, Reply, Response, Usage

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from voirdire import InputError
-from voirdire._manager import plugins
-from voirdire.cli._app import build_app
+from voirdire import InputError, plugins
+from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.labels import (
     decide,

@@ -13,8 +13,7 @@ from pathlib import Path
 import executor_work as work
 import pytest
 
-from voirdire import executors
-from voirdire._manager import plugins
+from voirdire import executors, plugins
 from voirdire.errors import InputError, WorkerError
 from voirdire.executors import open_executor
 from voirdire.protocols import Executor

@@ -32,7 +32,7 @@ from humans_work import (
 from typer.testing import CliRunner
 
 from voirdire import InputError, MissingExtraError, StudyError, TableError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
 from voirdire.humans.exporting import draw

@@ -87,7 +87,7 @@ def test_a_paper_is_a_plugin_of_under_500_lines():
 
 
 def test_commands_are_registered_under_the_names_that_find_them():
-    from voirdire.cli._app import COMMANDS, app_for
+    from voirdire.cli.app import COMMANDS, app_for
 
     for names in COMMANDS.values():
         app = app_for([names[0], "--help"])

@@ -13,7 +13,7 @@ import pytest
 from scripted import go, judge, study_of
 
 from voirdire import InputError, StudyError, examine
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import audit_source
 from voirdire.examining.juries import examine_jury, jury_sections, worth_sentence
 from voirdire.stats import combine

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from typer.testing import CliRunner
 
 from voirdire import InputError, StatisticsError, TableError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining.labels import BESIDE_CHANCE, labels_beside_chance
 from voirdire.stats import (
     best_constant_f1,

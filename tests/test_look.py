@@ -17,7 +17,7 @@ from looking_work import BIDI, CONTROL, IMAGE, MARKUP, Site, material, write_rat
 from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.errors import InputError
 from voirdire.looking import LookServer, View, write_static
 from voirdire.tables.hand_labels import hand_labels_path, read_hand_labels

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire import TableError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.overviews import decisions
 from voirdire.stats import variance_components

@@ -10,8 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from voirdire import InputError, ModelError
-from voirdire._manager import plugins
+from voirdire import InputError, ModelError, plugins
 from voirdire.schema import Item, Message, Note, Rating, Request, Response
 from voirdire_judges.chat import make as make_chat
 from voirdire_judges.models.simulated import make

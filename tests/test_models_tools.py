@@ -11,7 +11,7 @@ pytest.importorskip("openai")
 
 from wire_server import Answer, WireServer
 
-from voirdire._manager import plugins
+from voirdire import plugins
 from voirdire.schema import Message, Reply, Request, Sampling, Tool, ToolCall
 from voirdire.store.records import RaterId, Slot, make_call, params_json
 from voirdire_judges.models._plain_tools import with_calls, without_tools

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from word_embedder import WordEmbedder
 
 from voirdire import InputError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.differing import shortened
 from voirdire.study import load_study

@@ -16,7 +16,7 @@ import typer
 import voirdire
 from voirdire import hookspecs
 from voirdire._manager import GROUP, load
-from voirdire.cli._app import assemble
+from voirdire.cli.app import assemble
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -150,7 +150,7 @@ def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
         third_party("mine", monkeypatch, voirdire_register_commands=voirdire_register_commands),
     ]
     monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "mine")
-    monkeypatch.setattr("voirdire.cli._app.entry_points", lambda group: points)
+    monkeypatch.setattr("voirdire.cli.app.entry_points", lambda group: points)
     app, found = assemble()
     assert found.failures == {
         "mine": f"PluginError: command {name!r} is there already: register it by another name"

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from voirdire import InputError
-from voirdire._manager import plugins
+from voirdire import InputError, plugins
 from voirdire.parsing import parse_questionnaire
 from voirdire.schema import Item, Reply, Scale
 from voirdire_judges.questionnaires import load_questionnaire, make, score_answers

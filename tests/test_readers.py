@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 from machine import second
 
-from voirdire import PluginError, TableError, examine
-from voirdire._registry import Plugins
+from voirdire import PluginError, Plugins, TableError, examine
 from voirdire.errors import MissingExtraError, QuestionError
 from voirdire.examining import audit_source
 from voirdire.schema import Finding, Scale

@@ -14,9 +14,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from voirdire import TableError
-from voirdire._registry import Plugins
-from voirdire.cli._app import build_app
+from voirdire import Plugins, TableError
+from voirdire.cli.app import build_app
 from voirdire.tables import read_file, read_foreign, readers
 
 ROOT = Path(__file__).parent.parent

@@ -11,7 +11,7 @@ from looking_work import MARKUP, Site, material, write_ratings
 from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.errors import InputError
 from voirdire.examining.influential import influential
 from voirdire.looking import LookServer

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from word_embedder import WordEmbedder
 
 from voirdire import InputError, ModelError
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire_retrieval import embed_texts, open_embedder
 from voirdire_retrieval._compatible import CompatibleEmbedder
 

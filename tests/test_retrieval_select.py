@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from word_embedder import GivenEmbedder, WordEmbedder, at_cosine
 
-from voirdire import InputError
-from voirdire._manager import plugins
+from voirdire import InputError, plugins
 from voirdire.protocols import ExampleSelector
 from voirdire.schema import Item
 from voirdire_retrieval import (

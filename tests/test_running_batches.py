@@ -10,7 +10,7 @@ from test_running_wire import EACH, KEY, study_of
 from typer.testing import CliRunner
 from wire_server import WireServer, rubric_answer
 
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.errors import InputError, SessionError
 from voirdire.running import _batches as batches
 from voirdire.running import run, session_status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-from voirdire._manager import plugins
+from voirdire import plugins
 from voirdire.examining import examine
 from voirdire.running import _shared, run
 from voirdire.schema import Finding

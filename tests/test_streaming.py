@@ -739,7 +739,7 @@ def test_columns_with_other_names_and_a_million_rows_at_a_time(tmp_path):
 def test_import_writes_parts_that_examine_reads(tmp_path):
     from typer.testing import CliRunner
 
-    from voirdire.cli._app import build_app
+    from voirdire.cli.app import build_app
 
     frame = ratings(items=60)
     half = frame.height // 2

@@ -9,8 +9,7 @@ import pytest
 
 from voirdire import TableError
 from voirdire.study import build_study
-from voirdire.tables import audit, canonical_ids, match_ids, read_tables, write_xlsx
-from voirdire.tables._files import read_raw
+from voirdire.tables import audit, canonical_ids, match_ids, read_raw, read_tables, write_xlsx
 from voirdire.tables._files._raw import trimmed
 
 pytestmark = pytest.mark.shared

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import TableError
-from voirdire.tables import read_file
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_file, read_raw
 
 CSV = "item,system,score\n1,a,4\n2,b,5\n"
 

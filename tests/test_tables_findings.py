@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.examining import audit_source
 
 STUDY = """

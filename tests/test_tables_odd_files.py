@@ -9,8 +9,7 @@ import pytest
 import xlsxwriter
 
 from voirdire import TableError
-from voirdire.tables import read_file
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_file, read_raw
 
 ROWS = [("i1", 1, 2), ("i2", 4, 5), ("i3", 3, 3)]
 WIDE = "item,human,judge\n" + "".join(f"{i},{a},{b}\n" for i, a, b in ROWS)

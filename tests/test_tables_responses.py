@@ -13,7 +13,7 @@ from looking_work import Site, material
 from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli._app import build_app
+from voirdire.cli.app import build_app
 from voirdire.errors import QuestionError, TableError
 from voirdire.looking import View, write_static
 from voirdire.report import write_outputs

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 from voirdire import MissingExtraError, TableError
-from voirdire.tables import write_jsonl, write_xlsx
-from voirdire.tables._files import read_raw
+from voirdire.tables import read_raw, write_jsonl, write_xlsx
 
 HOSTILE = [
     "=== strong reply ===", "=1+1", "+1", "-1", "@SUM(A1)", "http://example.org/", "007", "1e5",

@@ -19,7 +19,7 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
-    from voirdire.cli._app import app_for
+    from voirdire.cli.app import app_for
     from voirdire.errors import (
         ContractError,
         QuestionError,
@@ -65,7 +65,7 @@ def _instead(question: QuestionError, words: list[str]) -> str:
     """Where a command has not the option that settles a question: which one has it."""
     from typer.main import get_command
 
-    from voirdire.cli._app import app_for
+    from voirdire.cli.app import app_for
 
     command = get_command(app_for(words))
     names: list[str] = []

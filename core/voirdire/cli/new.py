@@ -34,7 +34,7 @@ def new(
     ] = None,
 ) -> None:
     """Write a small plugin that installs, passes its own tests and runs; then change it."""
-    from voirdire.cli._app import assemble
+    from voirdire.cli.app import assemble
     from voirdire.kit import KINDS, write_plugin
     from voirdire.shown import visible
 

@@ -51,7 +51,7 @@ def list_plugins(context: typer.Context, as_json: JsonOption = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from voirdire.cli._app import assemble
+    from voirdire.cli.app import assemble
 
     rows = describe(assemble()[1])
     if as_json:
@@ -74,7 +74,7 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Check that what a plugin registers keeps its contract, on ordinary and on hostile input."""
-    from voirdire.cli._app import assemble
+    from voirdire.cli.app import assemble
     from voirdire.errors import ContractError
     from voirdire.testing import check_registered
 

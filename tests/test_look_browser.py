@@ -162,11 +162,8 @@ def test_hostile_names_and_texts_do_nothing(browser, tmp_path):
     assert browser.execute_script("return window.hacked") is None
     assert fits(browser)
     browser.find_element(By.ID, "words").send_keys("i7")
-    shown = [
-        row
-        for row in browser.find_elements(By.CSS_SELECTOR, ".rows tbody tr")
-        if row.is_displayed()
-    ]
+    rows = browser.find_elements(By.CSS_SELECTOR, ".rows tbody tr:first-child")
+    shown = [row for row in rows if row.is_displayed()]
     assert 0 < len(shown) < 10
     assert quiet(browser)
 

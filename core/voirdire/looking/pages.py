@@ -16,6 +16,7 @@ from markupsafe import Markup
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.view import View
+from voirdire.report._answers import DO
 from voirdire.report._sentences import COMPONENTS, reason_text
 from voirdire.report._words import STATES
 from voirdire.shown import visible
@@ -96,8 +97,9 @@ def grid(material: Material) -> dict[str, Any]:
     by_judge: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for pair in material.pairs:
         by_judge.setdefault((heading(pair)["judge"], pair.turn), []).append(_cell(material, pair))
-    cells = [cell for row in by_judge.values() for cell in row if cell["gap"] is not None]
-    worst = max(cells, key=lambda cell: cell["gap"], default=None)
+    cells = [cell for row in by_judge.values() for cell in row]
+    apart = (cell for cell in cells if cell["gap"] is not None)
+    worst = max(apart, key=lambda cell: cell["gap"], default=None)
     labels = material.labels().height
     return {
         "attributes": [
@@ -110,7 +112,18 @@ def grid(material: Material) -> dict[str, Any]:
         if material.labels_path is None
         else "/".join(material.labels_path.parts[-2:]),
         "states": [{"state": state, **words._asdict()} for state, words in STATES.items()],
+        "uses": _uses(cells),
     }
+
+
+def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
+    """Each use in the grid -> what it means."""
+    there = {use["name"] for cell in cells for use in cell["uses"]}
+    means = {**DO, "order": "put systems in order", "score": "quote the means of systems"}
+    known: dict[str, str] = {use: what for use, what in means.items() if use in there}
+    if any(name.endswith("+") for name in there):
+        known["+"] = "for systems to come"
+    return known
 
 
 def _cell(material: Material, pair: Pair) -> dict[str, Any]:
@@ -249,6 +262,8 @@ def _told(rows: pl.DataFrame, column: str) -> bool:
     """Whether a column says anything: there are no systems, say, or no subgroups."""
     if column in ("influence", "change"):
         return rows[column].null_count() < rows.height
+    if column == "status":
+        return bool((rows[column] != "ok").any())
     return column not in ("system", "subgroup") or bool((rows[column] != "").any())
 
 
@@ -286,7 +301,7 @@ def _choices(material: Material, view: View, pair: Pair) -> list[dict[str, Any]]
     rows = material.rows(pair.place, view.against)
     levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
     made = [
-        ("use", "Use", view.use, [("", "the weakest"), *((use, use) for use in
+        ("use", "Influence on", view.use, [("", "the weakest use"), *((use, use) for use in
                                                               material.verdicts(pair))]),
         ("human", "Humans", view.human, levels),
         ("score", "Judge", view.score, levels),
@@ -348,7 +363,8 @@ def _facts(
         found.append(("Judge in the source beside", plain(row["before"])))
     if influence is not None:
         found.append((f"Influence on “{_part(component)}”", plain(influence, 5, signed=True)))
-    named = (("Subgroup", row["subgroup"]), ("Status", row["status"] or ""))
+    status = "" if row["status"] == "ok" else row["status"] or ""
+    named = (("Subgroup", row["subgroup"]), ("Status", status))
     return found + [(title, name_of(value)) for title, value in named if value]
 
 

@@ -40,7 +40,7 @@ _MOST_PARTS = 2
 _MOST_NAMED = 5
 
 #: Each use as a verb, and as what a sentence forbids; the judge is named where it comes first.
-_DO: Mapping[Use, str] = {
+DO: Mapping[Use, str] = {
     "order": "order {systems}",
     "score": "quote the means of {systems}",
     "single": "stand in for one human on single responses",
@@ -181,7 +181,7 @@ class _Saying:
         groups: dict[str, list[str]] = {}
         for use in USES:
             if verdicts := self._by_state(use, "yes"):
-                verb = _DO[use].format(systems=f"these {plural(self.systems, 'system')}")
+                verb = DO[use].format(systems=f"these {plural(self.systems, 'system')}")
                 where = self._on(verdicts)
                 if use == "score" and groups.get(where):
                     verb = "quote their means"

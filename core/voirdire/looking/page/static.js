@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const box = document.getElementById("words"), rows = [...document.querySelectorAll(".rows tbody tr")];
+  const box = document.getElementById("words"), rows = [...document.querySelectorAll(".rows tbody")];
   const texts = rows.map((row) => row.textContent.toLowerCase());
   box.addEventListener("input", () => {
     const words = box.value.trim().toLowerCase();

@@ -20,6 +20,8 @@ _SCORE_KEYS = (
     *("finalscore", "overallscore", "finalrating", "overallrating", "present", "choice", "option"),
     *("letter", "winner", "verdict", "preference", "preferred"),
 )
+# Beside a score these hold its last version, or a flag; "updated" may be a day.
+_LAST_KEYS = ("final", "revised", "corrected")
 _TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
 _NAME_KEYS = frozenset(
     {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}
@@ -28,6 +30,11 @@ _NAME_KEYS = frozenset(
 _ANSWER_KEYS = frozenset(
     {"scores", "score", "ratings", "rating", "final", "finalscores", "finalratings", "finalanswer"}
     | {"answer", "output", "result", "results", "evaluation"}
+)
+#: "finalscore", "calmfinal", "answerafterreview": a key in its plain form, marked as final.
+MARKED_FINAL = re.compile(
+    rf"(?:{'|'.join(FINAL_MARKS)})(?P<behind>.+)"
+    rf"|(?P<before>.+)(?:{'|'.join(FINAL_MARKS)}|after(?:the)?(?:review|reflection|revision|discussion))"
 )
 # "1. Empathy (1-5)", "- Empathy": a key with its number, mark and scale.
 _DECORATED = re.compile(r"\W{0,3}(?:\d{1,2}[.):]?\s)?(?P<bare>[^()\[\]]+)(?:[(\[].*)?", re.DOTALL)
@@ -97,22 +104,23 @@ def _key_forms(names: tuple[str, ...]) -> Mapping[str, str]:
 def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     """Declared key -> its values at the outermost level that holds it.
 
-    At one level the key itself goes before ``Safety (reason)``, and a wrapper that names an answer
-    (*final*, *scores*) before others. An object under *final* or *revised* goes before all beside
-    it.
+    At one level a key that is marked as final (``Safety_final``) goes before the key itself, that
+    before ``Safety (reason)``, and a wrapper that names an answer (*final*, *scores*) before
+    others. An object under *final* or *revised* goes before all beside it.
     """
     tree = _final_part(tree, forms)
     found: dict[str, list[Any]] = {}
     level, nodes = [(False, tree)], 0
     for _ in range(_MAX_DEPTH):
-        here: dict[str, list[tuple[tuple[bool, bool], Any]]] = {}
+        here: dict[str, list[tuple[tuple[bool, bool, bool], Any]]] = {}
         below: list[tuple[bool, Any]] = []
         for answers, node in level:
             for key, value in _members(node):
                 nodes += 1
                 name = match_key(key, forms) if key else None
+                final = key and name is None and (name := _finally(key, forms)) is not None
                 if name is not None and name not in found:
-                    rank = (exact_key(key, forms) is not None, answers)
+                    rank = (bool(final), exact_key(key, forms) is not None, answers)
                     here.setdefault(name, []).append((rank, value))
                 if value is not node and (inner := _opened(value)) is not None:
                     below.append((answers or plain_key(key) in _ANSWER_KEYS, inner))
@@ -123,6 +131,12 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
             break
         level = below
     return found
+
+
+def _finally(key: str, forms: Mapping[str, str]) -> str | None:
+    """The declared key that a key says in its last version: *final_calm*, *calm_after_review*."""
+    found = MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY]))
+    return forms.get(found["behind"] or found["before"]) if found else None
 
 
 def _final_part(tree: Any, forms: Mapping[str, str]) -> Any:
@@ -198,7 +212,8 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> F
     for key, inner in pairs_of(value):
         decorated = _DECORATED.fullmatch(key[:_LONGEST_KEY])
         by_form.setdefault(plain_key(decorated["bare"] if decorated else key), []).append(inner)
-    known = (*_SCORE_KEYS, own, f"{own}score", f"{own}rating")
+    last = [key for key in _LAST_KEYS if not any(isinstance(v, bool) for v in by_form.get(key, ()))]
+    known = (*last, *_SCORE_KEYS, own, f"{own}score", f"{own}rating")
     values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
         return Found(reason="no_score")

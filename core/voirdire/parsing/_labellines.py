@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
-from voirdire.parsing._words import DENIED, OTHER_VALUE
+from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
 # "Another judge would say: Fear": a head that leaves the answer to somebody else.
 _OF_OTHERS = re.compile(
     r"\b(?:colleague|judge|rater|annotator|reviewer|human|assistant|model|expert)['’]s\b"
-    r"|\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
+    rf"|{OTHERS_SAY}|\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
     re.IGNORECASE,
 )
 # "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.

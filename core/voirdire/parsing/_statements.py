@@ -25,6 +25,8 @@ from voirdire.parsing._words import (
     FINAL_MARKS,
     FINAL_NOUNS,
     FOREIGN_VERDICTS,
+    LOOKED,
+    LOOKS_AGAIN,
     TAKES_BACK,
     TURNS,
     TURNS_AT_ONCE,
@@ -233,10 +235,7 @@ def set_apart(text: str) -> list[Statement]:
         if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
         for each in pair
     }
-    made += [
-        Statement("", _plain(each[each.lastgroup or 0]), *each.span(each.lastgroup or 0), "final")
-        for each in AMENDS.finditer(text)
-    ]
+    made += corrections(text)
     for each in found:
         if id(each) in alternatives or _TOLD.match(text, each.end()):
             continue
@@ -247,6 +246,25 @@ def set_apart(text: str) -> list[Statement]:
         rank = "apart" if rank == "said" else rank
         made.append(Statement("", _plain(value), each.start(), each.end(), rank, closed=closed))
     return made
+
+
+def corrections(text: str) -> list[Statement]:
+    r"""Values that replace an earlier one without a noun, under the key ``""``.
+
+    >>> [each.text for each in corrections("Score: 3. Sorry, I meant 4.\nOne more look: 5")]
+    ['4', '5']
+    """
+    made = []
+    for found in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
+        value = next((name for name, said in found.groupdict().items() if said is not None), None)
+        at, end = (found.end(), found.end()) if value is None else found.span(value)
+        made.append(Statement("", _plain(text[at:end]), at, end, "final"))
+    return made
+
+
+def last_words(text: str) -> list[Statement]:
+    """What settles a single question behind an object: final verdicts, and corrections."""
+    return [*(each for each in verdicts(text) if each.final), *corrections(text)]
 
 
 def _plain(value: str) -> str:
@@ -295,7 +313,9 @@ def settled(
         (each, value)
         for each, value in values
         if each.rank != "draft"
-        and not _is_withdrawn(text, each, starts[bisect_right(starts, each.at)])
+        and not _is_withdrawn(
+            text, each, starts[at := bisect_right(starts, each.at)], last=at + 1 == len(starts)
+        )
     ]
     if not live:
         return Settled(None, "ambiguous")
@@ -346,12 +366,17 @@ def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
     return Settled(value, conflict=bool(differ))
 
 
-def _is_withdrawn(text: str, each: Statement, end: int) -> bool:
-    """Whether second thoughts stand between a statement's value and the next one."""
+def _is_withdrawn(text: str, each: Statement, end: int, *, last: bool) -> bool:
+    """Whether second thoughts stand between a statement's value and the next one.
+
+    Another look may confirm: it withdraws only where another statement follows it.
+    """
     start = each.value_at
     # They may reach into the next one: "No, the answer is Y".
     found = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
-    return found is not None and found.start() < end
+    if found is not None and found.start() < end:
+        return True
+    return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 
 
 def _falls_to_the_cut(

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key
+from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, mark_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,200}", re.MULTILINE)
 _MAX_TABLES = 50
 _RULE = re.compile(r"[\s|:-]*")
-_SCORES = key_forms(["score", "rating", "grade"])
+_SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
+# "Final score": the mark before the noun is no part of it.
+_MARKED = re.compile(rf"(?:{'|'.join((*FINAL_MARKS, *DRAFT_MARKS))})[\s_]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,19 @@ def _stated(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                 if name is not None:
                     yield name, cell
         return
-    scores = [at for at, cell in enumerate(head) if at and match_key(cell, _SCORES)]
+    scores = _columns_of_scores(head)
     for row in rows:
         name = next((name for cell in row if (name := match_key(cell, forms))), None)
         if name is not None and len(scores) == 1 and scores[0] < len(row):
             yield name, row[scores[0]]
+
+
+def _columns_of_scores(head: Sequence[str]) -> list[int]:
+    """Where scores stand beside a column of names: under *Final* before *Score*, never *Draft*."""
+    found = {
+        at: mark_rank(cell.partition(" ")[0])
+        for at, cell in enumerate(head)
+        if at and match_key(_MARKED.sub("", cell, count=1), _SCORES)
+    }
+    final = [at for at, rank in found.items() if rank == "final"]
+    return final or [at for at, rank in found.items() if rank != "draft"]

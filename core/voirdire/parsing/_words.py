@@ -26,12 +26,14 @@ FOREIGN_VERDICTS = (
     *("évaluation", "réponse", "voto", "valutazione", "punteggio", "risposta"),
     *("pontuação", "avaliação", "resposta", "beoordeling", "antwoord", "оценка", "ocena", "betyg"),
     *("评分", "分数", "得分", "答案", "スコア", "評価", "점수", "평점"),
+    *("التقييم", "الدرجة", "النتيجة", "الإجابة"),
 )
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
 FINAL_NOUNS = (
     *("final", "finally", "revised", "corrected", "correction", "updated", "amended"),
     *("edit", "update", "final call", "on balance", "in conclusion", "all things considered"),
-    *("all in all", "bottom line"),
+    *("all in all", "bottom line", "everything considered", "taken together", "in the end"),
+    *("ultimately", "in sum", "to sum up", "on the whole", "at the end of the day"),
 )
 DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary", "tentative", "tentatively")
 #: Joined to a noun by a sign they say the same: ``final_answer``, ``<revised_score>``.
@@ -41,6 +43,7 @@ DRAFT_MARKS = (
 )
 _FINAL = (
     r"(?:final(?:ly|ised|ized|e|er|es)?|revised|corrected|amended|updated|adjusted|edit(?:ed)?|definitive"
+    r"|re-?(?:considered|evaluated|assessed|examined|scored|rated|graded|judged|labell?ed|checked|weighed)"
     r"|ultimate(?:ly)?|settled|therefore|thus|hence|in\s+conclusion|to\s+conclude|endgültige?[rsn]?|définitive?|definitiv[ao]|finaal|最终|最終|최종)"
 )
 # An adjective beside its noun; "first" and "old" stand before many other things.
@@ -88,7 +91,7 @@ _SECOND_THOUGHTS = (
     r"|(?:on|upon|after)\s+(?:(?:second|further|closer|deeper|more)\s+)?(?:reflection|thoughts?|consideration"
     r"|inspection|reading|re-?reading)|on\s+an?\s+(?:second|further|closer|deeper)\s+(?:look|glance)"
     r"|(?:looking|reading|going|thinking)\s+(?:[\w']+\s+){0,4}again\b"
-    rf"|(?:err?|sorry|apologies|whoops)(?=[\s,.:;…–—-]{{1,4}}{_ONE_WORD}{_SENTENCE_ENDS})"
+    rf"|(?:err?|sorry|apologies|whoops|well)(?=[\s,.:;…–—-]{{1,4}}{_ONE_WORD}{_SENTENCE_ENDS})"
     r"|i(?:['’]d|\s+would)?\s+(?:now\s+)?(?:change|revise|correct|amend|update)\s+(?:this|that|it|my)\b"
     r"|(?:let\s+me|i(?:['’]ll|\s+will|\s+should|\s+must|\s+need\s+to|\s+have\s+to)?)"
     r"\s+(?:revise|reconsider|correct|re-?evaluate|re-?think|re-?assess|change))"
@@ -104,7 +107,8 @@ _OWNED_UP = (
     r"|i(?:['’]ve|\s+have)?\s+changed?\s+my\s+mind)"
 )
 TAKEN_BACK = rf"(?:{_SECOND_THOUGHTS}|{_OWNED_UP})"
-_LEAD = r"[\s*_]*(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
+# Bounded: a run of blanks or stars is begun at each of its places.
+_LEAD = r"[\s*_]{0,9}(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
 #: What takes back the statement before it.
 TAKES_BACK = re.compile(
     rf"(?:(?:^|[.!?\n;:,)\]}}>*…—–]|\s-){_LEAD}{_SECOND_THOUGHTS}"
@@ -122,13 +126,48 @@ TURNS_AT_ONCE = re.compile(
     r"[\W_]*(?:however|but|yet|still|that\s+said|(?:al)?though|on\s+the\s+other\s+hand)\b",
     re.IGNORECASE,
 )
+# One more look, a closer reading, a second check; looking again, checked twice; re-reading.
+_LOOK = (
+    r"(?:(?:one\s+(?:more|last|final)|another|an?\s+(?:more\s+careful)|(?:an?\s+)?(?:second|third|last|closer|further|fresh|new"
+    r"|careful|quick))\s+(?:look|read(?:ing)?|check|pass|glance|review|inspection|try|thoughts?|impression)"
+    r"|double[- ]?check(?:ing|ed)?"
+    r"|re-?(?:look|read|check|think|consider|examin|assess|evaluat|visit|count|weigh|scor|label|judg)\w{0,6}"
+    r"|(?:look|read|check|think|thought|consider|count|weigh|go|went|sle(?:ep|pt))(?:s|ing|ed)?\s+(?:[\w']+\s+){0,4}"
+    r"(?:again|once\s+more|one\s+more\s+time|twice|a\s+second\s+time|more\s+(?:closely|carefully)|sleeping|on\s+it)"
+    r"|sleeping\s+on\s+it)"
+)
+#: Another look: where another value is stated behind it, the one before it does not stand.
+LOOKS_AGAIN = re.compile(rf"\b{_LOOK}(?!\w)", re.IGNORECASE)
+# A few words up to the end of their sentence; a point within a number ends none.
+_FEW_WORDS = r"(?:[^\s.!?]|[.!?](?=\S)){1,30}(?:[ \t]+(?:[^\s.!?]|[.!?](?=\S)){1,30}){0,3}"
+#: "One more look: Y", "Having thought it over once more, Y": what stands behind another look. At
+#: the end of a text the value may be still to come.
+LOOKED = re.compile(
+    r"(?:^|[.!?…;\n)\]}>*])[\s*_#>-]{0,9}(?:(?:but|and|so|ok(?:ay)?|taking|having|on|upon|after|at|with|from|a|an|the|my)\s+){0,3}"
+    rf"{_LOOK}(?:\s+at\s+(?:it|this|that|all|the\s+\w+))?"
+    r"[ \t*_]{0,9}(?:[:,–—-]|\.{2,9}|…)[ \t*_]{0,9}"
+    rf"(?:(?P<then>{_FEW_WORDS}){_SENTENCE_ENDS}|\s*\Z)",
+    re.IGNORECASE,
+)
+_MOVES = (
+    r"(?:(?:chang|rais|lower|bump|mov|revis|adjust|upgrad|downgrad|increas|decreas|reduc|correct|amend"
+    r"|updat|switch)\w{0,3}\s+(?:(?:it|this|that|(?:my|the)\s+[\w ]{1,20}?)\s+)?"
+    r"(?:(?:up|down|back)\s+)?(?:(?:from|a)\s+\S{1,8}\s+)?to:?|(?:settle|settled|land|landed|end\s+up|ended\s+up)\s+(?:on|with|at))"
+)
+# "I raise it to 4/5", "Bumped to 3", "(changed to B)", "// changed to B after review", "I settle on
+# 4": a sentence of one's own, for in a story moods change to fear as well.
+_RAISED = (
+    r"(?:\bi(?:['’](?:d|ll|ve|m))?\s+(?:(?:would|will|now|have|then|thus|therefore|must|am|so)\s+){0,2}"
+    rf"|(?:^|[.!?;\n(\[/#])\s?(?:(?:now|later|since|then|so|thus)\s+)?){_MOVES}"
+)
 # "Sorry, I meant Y.", "That should be Y.", "On second thought, Y": one word, and its sentence ends.
 # "On second thought, no" is no answer of no.
 AMENDS = re.compile(
-    rf"(?:(?:\bi\s+meant|\bshould\s+(?:be|have\s+been)|\bmake\s+(?:that|it))\s+(?:an?\s+)?(?P<meant>{_ONE_WORD})"
+    rf"(?:{_RAISED}\s+(?:an?\s+)?(?P<raised>{_ONE_WORD})(?=\s*(?:[.!,;)\]]|$|\n|(?:after|upon|on|because|since|as|now)\b))"
+    rf"|(?:(?:\bi\s+meant|\bshould\s+(?:be|have\s+been)|\bmake\s+(?:that|it))\s+(?:an?\s+)?(?P<meant>{_ONE_WORD})"
     r"|(?:\b(?:on\s+second\s+thoughts?|(?:scratch|strike)\s+that)"
     r"|(?:^|[.!?…\n])[ *_]{0,3}(?:err?|sorry|apologies|whoops|oops))[\s,.:;…–—-]{1,4}"
-    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD})){_SENTENCE_ENDS}",
+    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD})){_SENTENCE_ENDS})",
     re.IGNORECASE,
 )
 _SEPARATORS = r"[ \t*_`,:=(\[$\\\"'–—-]"
@@ -144,10 +183,17 @@ _DRAFT_BEFORE = re.compile(
     rf"{_SEPARATORS}{{1,6}}|\b{_DRAFT_CLAUSE}\b[^.!?;\n]{{0,40}})$",
     re.IGNORECASE,
 )
+#: What is somebody else's to say: "Another judge might answer", "my colleague scored".
+OTHERS_SAY = (
+    r"\b(?:another|others?|someone|some|many|most|people|my\s+colleagues?"
+    r"|an?\s+(?:\w+\s+)?(?:judge|rater|annotator|reviewer|coder|colleague))\s+(?:\w+\s+){0,2}?"
+    r"(?:would|might|may|could|says?|said|scored?|rated?|gave|answers?|answered|chose|picked|labell?ed)\b"
+)
 #: Words before a statement that deny it, suppose it, or leave it to someone else.
 DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bnor|\bneither|\brather\s+than|\binstead\s+of)\s+(?:(?!but\b)\w+\s+){0,3}$"
     r"|\b(?:if|unless|whether|suppos(?:e|ing)|imagine)\b[^.!?:;\n]*$"
+    rf"|{OTHERS_SAY}[^.!?;\n]*$"
     r"|^\W*(?:for\s+)?(?:examples?|instance|e\.g\.|format|template)\b[\s\w]{0,20}[:,]?\W*$",
     re.IGNORECASE,
 )

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.errors import InputError
 from voirdire.parsing._json import Cut, pairs_of
-from voirdire.parsing._keys import plain_key, scalars
+from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
 from voirdire.parsing._statements import (
     Settled,
+    corrections,
     set_apart,
     settled,
     statements,
@@ -174,7 +175,8 @@ def _found(source: Source, labels: LabelSet) -> Settled[_Named]:
         return settles
     named = _from_objects(source, labels) if _is_data(source) else None
     if named is not None and source.has_object:
-        said = [each for each in verdicts(source.reading.behind, _HEADS) if each.final]
+        behind = source.reading.behind
+        said = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
         settles = with_last_words(named, source, said, lambda text: _of_line(text, labels))
         return settles or Settled(named)
     if named is None and not source.has_object:
@@ -275,7 +277,7 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
 
 def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
     """Whether a key is one of these, or joined to one that marks it as final: *revisedlabel*."""
-    return key in keys or (keys is FINAL_MARKS and key.startswith(keys))
+    return key in keys or (keys is FINAL_MARKS and MARKED_FINAL.fullmatch(key) is not None)
 
 
 def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | None]:

@@ -30,6 +30,7 @@ ROUND_OFF = 1e-9
 
 _SIGNS = str.maketrans(
     {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":", "，": ",", "％": "%", "٪": "%"}
+    | {"（": "(", "）": ")"}
     | dict.fromkeys("−－﹣‐‑–", "-")
     | dict.fromkeys(
         "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -47,15 +48,17 @@ _PREFIX = (
 )
 # "on a scale of 1 to 5", "(1-5)": the ends of the scale.
 _LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*"
-# "/5", "out of 5", "of a maximum of 5", "(on a scale of 1 to 5)", "(1-5)"; "von 5", "sur 5".
+# "/5", "out of 5", "of a maximum of 5", "(on a scale of 1 to 5)", "(1-5)"; and "von 5", "sur 5",
+# "من ٥", "（满分5分）" in other languages.
 _OUT_OF = (
-    r"\s*(?:[(\[]?\s*(?:/|out\s+of|of|von|sur|de|su|van|sobre)\s*"
+    r"\s*(?:[(\[]?\s*(?:/|out\s+of|of|von|sur|de|su|van|sobre|из|من|满分(?:为|是)?)\s*"
     r"(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
     rf"|(?:[(\[]\s*)?on\s+an?\s+(?:{_LEVELS})?|[(\[]\s*{_LEVELS.replace('low', 'least')})"
     rf"(?P<top>{_NUMBER})(?:[-\s](?:point\s+)?scale)?[)\]]?"
 )
 _UNIT = (
-    r"(?:\s*(?:points?|pts?|stars?|sterne?n?|étoiles?|estrellas?|stelle|punkte?|[★⭐]|分|点|점))?"
+    r"(?:\s*(?:points?|pts?|stars?|sterne?n?|étoiles?|estrellas?|stelle|punkte?n?|puntos?|punti"
+    r"|pontos?|балл(?:ов|а)?|[★⭐]|分|点|점))?"
 )
 # What follows a number and makes it one of several, or takes it back.
 _HEDGE = (

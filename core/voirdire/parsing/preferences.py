@@ -20,6 +20,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._statements import (
     Settled,
+    last_words,
     set_apart,
     settled,
     statements,
@@ -290,7 +291,7 @@ def _from_objects(
     for key in keys:
         own = _one_of({each.reason or _from_value(each.value) for each in found.get(key, ())})
         here = [each for each in said if each.key == key]
-        here += [each for each in verdicts(behind) if each.final and len(keys) == 1]
+        here += last_words(behind) if len(keys) == 1 else []
         known: float | str | None = None if own == "absent" else own
         last: Settled[float | str] | None = with_last_words(known, source, here, _read)
         levels[key] = last or Settled(own)

@@ -22,6 +22,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._statements import (
     Settled,
+    last_words,
     set_apart,
     settled,
     statements,
@@ -173,7 +174,7 @@ def _from_objects(
     settles = {}
     for name, number in numbers.items():
         here = [each for each in said if each.key == name]
-        here += [e for e in verdicts(source.reading.behind) if e.final and len(attributes) == 1]
+        here += last_words(source.reading.behind) if len(attributes) == 1 else []
         own = None if number.reason == "absent" else number
         settles[name] = with_last_words(own, source, here, read) or Settled(number)
     return settles

@@ -18,13 +18,14 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._statements import (
     Settled,
+    last_words,
     set_apart,
     settled,
     statements,
     verdicts,
     with_last_words,
 )
-from voirdire.parsing._words import FOREIGN_VERDICTS, VERDICTS
+from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +90,9 @@ def _in_words(text: str) -> bool | None:
         return None
     hedge = _HEDGE.match(tail[:60])
     again = hedge is not None and (hedge["again"] or "").casefold() == word
-    if hedge is not None and not again:
+    if (hedge is not None and not again) or TAKES_BACK.search(
+        text, first.end(1), first.end(1) + 300
+    ):
         return None
     below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}
     return word in _YES if below <= {word} else None
@@ -150,7 +153,7 @@ def _from_objects(
     for key in keys:
         own = _agreed(found.get(key, []))
         here = [each for each in said if each.key == key]
-        here += [e for e in verdicts(source.reading.behind) if e.final and len(keys) == 1]
+        here += last_words(source.reading.behind) if len(keys) == 1 else []
         known = None if own == "absent" else own
         stated[key] = with_last_words(known, source, here, _read) or Settled(own)
     return stated

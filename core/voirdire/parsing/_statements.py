@@ -258,7 +258,7 @@ def corrections(text: str) -> list[Statement]:
     for found in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
         value = next((name for name, said in found.groupdict().items() if said is not None), None)
         at, end = (found.end(), found.end()) if value is None else found.span(value)
-        made.append(Statement("", _plain(text[at:end]), at, end, "final"))
+        made.append(Statement("", _plain(text[at:end]).rstrip("."), at, end, "final"))
     return made
 
 

@@ -59,11 +59,16 @@ class RubricJudge:
     reference: bool = False
     sampling: Sampling = Sampling()
     task: str = "rating"
-    #: One request an attribute or one for all, but for the material: built once, asked often.
+    #: One request an attribute or one for all, but for the material, and what each asks about:
+    #: built once, asked often.
     _forms: tuple[Request, ...] = field(init=False, repr=False, compare=False)
+    _names: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_forms", tuple(map(self._form, self._calls())))
+        calls = self._calls()
+        object.__setattr__(self, "_forms", tuple(map(self._form, calls)))
+        names = tuple(tuple(attribute.name for attribute in call) for call in calls)
+        object.__setattr__(self, "_names", names)
 
     def requests(self, task: Rating) -> list[Request]:
         """One request, or one an attribute; none for a response without text.
@@ -80,18 +85,22 @@ class RubricJudge:
         if not task.response.text.strip():
             return []
         material = Message("user", self._material(task))
-        return [replace(form, messages=(*form.messages, material)) for form in self._forms]
+        return [
+            self.sampling.request(
+                (*form.messages, material), schema=form.schema, options=form.options
+            )
+            for form in self._forms
+        ]
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """One score an attribute, None with a reason where there is none; never raises."""
-        calls = self._calls()
-        given = [*replies[: len(calls)], *([missing_reply(replies)] * (len(calls) - len(replies)))]
-        read = zip(calls, given, strict=True)
-        return combined([self._read(reply, attributes) for attributes, reply in read])
+        calls = len(self._names)
+        given = [*replies[:calls], *([missing_reply(replies)] * (calls - len(replies)))]
+        return combined(list(map(self._read, given, self._names)))
 
     def parse_column(self, replies: Sequence[Reply]) -> ScoreColumns | None:
         """`parse` on each of many replies, many times faster; only of scores asked together."""
-        if len(self._calls()) > 1 or self.score == "levels":
+        if len(self._names) > 1 or self.score == "levels":
             return None
         texts = [reply.text for reply in replies]
         columns = parse_scores_column(
@@ -139,8 +148,7 @@ class RubricJudge:
         parts += [delimited(task.reference, "REFERENCE")] if self.reference else []
         return "\n\n".join([*parts, delimited(task.response.text, "RESPONSE")])
 
-    def _read(self, reply: Reply, attributes: tuple[Attribute, ...]) -> Parsed:
-        names = [attribute.name for attribute in attributes]
+    def _read(self, reply: Reply, names: tuple[str, ...]) -> Parsed:
         parsed = parse_scores(
             reply.text, names, self.rubric.scale, finish_reason=reply.finish_reason
         )

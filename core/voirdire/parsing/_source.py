@@ -185,6 +185,8 @@ def why_no_answer(source: Source) -> str:
 
 def storable(value: Any, depth: int = 0) -> Any:
     """A JSON value that any file can hold: no NaN, no lone surrogate, no endless nesting."""
+    if type(value) is int:
+        return value
     if isinstance(value, Cut):
         value = value.value
     if isinstance(value, str):

@@ -30,6 +30,7 @@ from voirdire.store.batches import (
     set_status,
     was_tried,
 )
+from voirdire.store.counts import count_finished
 from voirdire.store.raters import model_identity, model_name
 from voirdire.store.session import locked_session
 
@@ -97,7 +98,8 @@ class Desk:
         """What came is on file now: counts and costs are read there, and so are the replies."""
         connection = self.session.connection
         for worker in self.workers:
-            worker.tally = tally_of(connection, worker.asker, self.study.comparisons)
+            counts = count_finished(connection, worker.asker, self.study.comparisons)
+            worker.tally = tally_of(connection, worker.asker, counts)
         budget = self.workers[0].budget
         budget.restart()
         charge(budget, self.session, self.study)

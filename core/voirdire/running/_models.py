@@ -199,10 +199,10 @@ def _is_plain(reply: Reply) -> bool:
     return (
         reply.finish_reason in _REASONS
         and type(usage) is Usage
-        and all(
-            count is None or (type(count) is int and 0 <= count <= _MOST)
-            for count in (usage.input, usage.output, usage.cached, usage.reasoning)
-        )
+        and _is_count(usage.input)
+        and _is_count(usage.output)
+        and _is_count(usage.cached)
+        and _is_count(usage.reasoning)
         and type(reply.model) is type(reply.provider_id) is type(reply.error) is str
         and type(reply.latency) is float
         and type(params) is dict
@@ -212,6 +212,10 @@ def _is_plain(reply: Reply) -> bool:
         and not reply.tool_calls
         and not reply.inner
     )
+
+
+def _is_count(count: object) -> bool:
+    return count is None or (type(count) is int and 0 <= count <= _MOST)
 
 
 def _usage(usage: Any) -> Usage:

@@ -14,7 +14,7 @@ from voirdire.running._tally import tally_of
 from voirdire.running.budget import Budget, check_prices, cost_of, guessed
 from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Line, Worker
-from voirdire.store.counts import blind_characters, spent_by_model
+from voirdire.store.counts import blind_characters, count_finished, spent_by_model
 from voirdire.store.raters import model_identity, model_name
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def make_workers(
     workers: list[Worker] = []
     budget = Budget(study.run.max_cost, study.run.max_calls)
     for asker in found:
-        tally = tally_of(session.connection, asker, study.comparisons)
+        counts = count_finished(session.connection, asker, study.comparisons)
+        tally = tally_of(session.connection, asker, counts)
         workers.append(
             Worker(
                 asker=asker,

@@ -177,8 +177,8 @@ def rater_results(
 
 
 def _result(connection: sqlite3.Connection, study: Study, asker: Asker, parked: str) -> RaterResult:
-    tally = tally_of(connection, asker, study.comparisons)
-    faults = count_finished(connection, asker, study.comparisons).faults
+    counts = count_finished(connection, asker, study.comparisons)
+    tally, faults = tally_of(connection, asker, counts), counts.faults
     rater_id, whole, prices = asker.id, tally.whole, prices_of(asker.spec, study)
     return RaterResult(
         name=rater_id.name, stage=rater_id.stage, model=asker.spec.model_names, tasks=tally.tasks,

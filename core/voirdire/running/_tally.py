@@ -6,15 +6,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voirdire.store.counts import Spent, count_finished, count_spent
+from voirdire.store.counts import Spent, count_spent
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
     from voirdire.schema import Usage
+    from voirdire.store.counts import Counts
     from voirdire.store.raters import Asker
-    from voirdire.study import Comparisons, Prices
+    from voirdire.study import Prices
 
 
 @dataclass
@@ -67,7 +68,6 @@ def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
     return None if prices is None else spent.cost(prices)
 
 
-def tally_of(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> Tally:
+def tally_of(connection: sqlite3.Connection, asker: Asker, counts: Counts) -> Tally:
     """What the store says of an asker; what failed is open again, since it will be asked."""
-    counts = count_finished(connection, asker, comparisons)
     return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, asker.id))

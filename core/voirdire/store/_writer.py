@@ -181,8 +181,10 @@ class Book:
 
     def _message(self, message: Message) -> list[Any]:
         """Role and row of the text; behind them the row of its calls, where there are any."""
-        rows = [message.content, *filter(None, [calls_json(message)])]
-        return [message.role, *map(self._interned.text, rows)]
+        row = [message.role, self._interned.text(message.content)]
+        if calls := calls_json(message):
+            row.append(self._interned.text(calls))
+        return row
 
     def _reply(self, reply: Reply) -> tuple[Any, ...]:
         usage = reply.usage

@@ -20,6 +20,7 @@ from voirdire.store.parsed import (
     PREFERENCES,
     as_preferences,
     as_ratings,
+    framed,
     parsed_pages,
 )
 from voirdire.store.raters import askers, read_replies, read_response, read_trace
@@ -155,7 +156,7 @@ def responses_pages(panel: Panel) -> Iterator[pl.DataFrame]:
 
 
 def _responses(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=RESPONSES, orient="row")
+    return framed(list(rows), RESPONSES)
 
 
 def _missing(

@@ -187,6 +187,8 @@ def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
 
 def readable(text: str) -> str:
     """The text as valid Unicode: a lone surrogate becomes the replacement character."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

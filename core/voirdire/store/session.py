@@ -142,11 +142,17 @@ class Session:
 def reply_of(row: Sequence[Any]) -> Reply:
     """A reply from text, finish, four token counts, latency, provider id, model, extra, message."""
     text, finish, given, out, cached, reasoning, latency, provider_id, model, extra, message = row
-    more = json.loads(extra) if extra else {}
+    usage = Usage(given, out, cached, reasoning)
+    if not extra:
+        return Reply(
+            unpack(text), finish, usage, model or "", provider_id=provider_id or "",
+            latency=latency or 0.0, error=message or "",
+        )  # fmt: skip
+    more = json.loads(extra)
     return Reply(
         text=unpack(text),
         finish_reason=finish,
-        usage=Usage(given, out, cached, reasoning),
+        usage=usage,
         model=model or "",
         provider_id=provider_id or "",
         latency=latency or 0.0,

@@ -108,9 +108,9 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     choice, message = choices[0], mapping(choices[0].get("message"))
     said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
-    calls = asked_calls(_calls(message), request)
-    if not calls:
-        said = said or given_to(_handed(message))
+    calls = asked_calls(_calls(message), request) if request.tools else ()
+    if not (calls or said):
+        said = given_to(_handed(message))
     handed = "call" if calls else ""
     _check_error(body, choice, reason, said or refusal or handed)
     positions = items(mapping(choice.get("logprobs")).get("content"))

@@ -39,6 +39,7 @@ from voirdire.humans.exporting import draw
 from voirdire.humans.plan import digest, write_plan
 from voirdire.humans.source import read_source
 from voirdire.report import write_outputs
+from voirdire.study import build_study
 
 
 @pytest.fixture(scope="module")
@@ -554,3 +555,52 @@ def test_a_sheet_that_holds_answers_is_not_written_over(tmp_path, suffix):
     path.write_text("notes,of,mine\n1,2,3\n")
     with pytest.raises(InputError, match=rf"ben.{suffix}: not the sheet as it was sent out"):
         export(study, tmp_path / "work")
+
+
+def _rated(path):
+    rows = [(f"q{k}", system, f"Is it {k}?", f"It is {k}, says {system}.", k % 5 + 1, 5 - k % 5)
+            for k in range(12) for system in ("old", "new")]  # fmt: skip
+    head = ["ticket", "release", "asked", "said", "judge", "human"]
+    pl.DataFrame(rows, schema=head, orient="row").write_csv(path)
+    return path
+
+
+COLUMNS = ("--item", "ticket", "--system", "release", "--context", "asked", "--response", "said")
+
+
+def test_a_file_of_ratings_is_given_to_people_by_its_texts(tmp_path):
+    source, queue = _rated(tmp_path / "rated.csv"), tmp_path / "queue.csv"
+    queue.write_text("item,system,decision\nq3,new,human\nq5,old,human\nq6,old,automatic\n")
+    out = str(tmp_path / "work")
+    asked = ["humans", "export", str(source), *COLUMNS, "--queue", str(queue), "--out", out]
+    done = CliRunner().invoke(build_app(), asked)
+    assert done.exit_code == 0, done.output
+    sheet = pl.read_csv(tmp_path / "work/sheets/human.csv")
+    texts = {"Is it 3?": "It is 3, says new.", "Is it 5?": "It is 5, says old."}
+    assert dict(sheet.select("Text", "Response").rows()) == texts
+    answered = sheet.with_columns(score=pl.Series([2, 4]))
+    answered.write_csv(tmp_path / "human.csv")
+    done = import_answers(tmp_path / "work", [tmp_path / "human.csv"], tmp_path / "answers")
+    ratings = done.tables["ratings"].select("item", "system", "score").rows()
+    by_text = dict(zip(answered["Text"], answered["score"], strict=True))
+    assert sorted(ratings) == [
+        ("q3", "new", by_text["Is it 3?"]),
+        ("q5", "old", by_text["Is it 5?"]),
+    ]
+
+
+def test_a_study_without_items_gives_the_texts_of_its_files(tmp_path):
+    _rated(tmp_path / "rated.csv")
+    source = {"path": "rated.csv", "item": "ticket", "system": "release"}
+    parts = {"name": "rated", "data": {"sources": [source], "reference": ["human"]},
+             "humans": {"task": "pointwise", "raters": ["ann"]},
+             "panel": [{"name": "judge"}, {"name": "human", "kind": "human"}],
+             "rubric": {"attributes": ["score"]}}  # fmt: skip
+    study = build_study(parts, folder=str(tmp_path))
+    with pytest.raises(StudyError, match=r"no texts to judge.*`context` and `response`"):
+        make_plan(study, tmp_path / "work")
+    parts["data"]["sources"] = [source | {"context": "asked", "response": "said"}]
+    plan, _ = make_plan(build_study(parts, folder=str(tmp_path)), tmp_path / "work")
+    assert len(plan.raters["ann"]) == 24
+    done = CliRunner().invoke(build_app(), ["humans", "export", str(tmp_path), "--item", "ticket"])
+    assert isinstance(done.exception, InputError)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._options import ReferenceOption
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from voirdire.humans import Plan
+    from voirdire.study import Study
 
 EPILOG = """
 Examples:
@@ -21,6 +25,8 @@ Examples:
 
   voirdire humans serve study.toml --queue queue.csv --out work
 
+  voirdire humans serve ratings.csv --queue queue.csv --out work
+
   voirdire humans import work ann.xlsx ben.csv --out answers
 
   voirdire examine answers
@@ -28,7 +34,9 @@ Examples:
 SourceArgument = Annotated[
     Path,
     typer.Argument(
-        help="A study.toml with a part \\[humans], or the folder of a session.", show_default=False
+        help="A study.toml with a part \\[humans], the folder of a session, or a file of ratings "
+        "with texts, which people then rate on its own scale.",
+        show_default=False,
     ),
 ]
 WorkOption = Annotated[
@@ -40,7 +48,8 @@ QueueOption = Annotated[
     typer.Option(
         "--queue",
         help="Give people only the rows of this table whose decision is 'human'. "
-        "voirdire escalate writes it; it has the columns item, system and decision.",
+        "voirdire escalate writes it, and so does a list of voirdire look. Its columns are item, "
+        "system and decision.",
         show_default=False,
     ),
 ]
@@ -65,6 +74,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="humans")
 
 
+@takes_columns()
 def export(
     source: SourceArgument,
     out: WorkOption = None,
@@ -74,6 +84,8 @@ def export(
     ] = "xlsx,csv",
     key: KeyOption = None,
     queue: QueueOption = None,
+    reference: ReferenceOption = None,
+    columns: Any = None,
 ) -> None:
     """Write a blinded sheet for each rater, and the key that says what they hide."""
     from voirdire import humans
@@ -82,7 +94,8 @@ def export(
     if out is None:
         raise InputError("humans export: name the folder for the plan with --out")
     wanted = [part.strip() for part in formats.split(",") if part.strip()]
-    done = humans.export(source, out, formats=wanted, key=key, queue=queue)
+    study = _study_of(source, columns, reference)
+    done = humans.export(study, out, formats=wanted, key=key, queue=queue)
     for rater, ids in done.plan.raters.items():
         typer.echo(f"{rater}: {len(ids):,} judgements")
     for path in done.sheets:
@@ -102,11 +115,13 @@ def export(
         )
 
 
+@takes_columns()
 def serve(
     source: Annotated[
         Path,
         typer.Argument(
-            help="A folder with a plan, or a study.toml or session folder together with --out.",
+            help="A folder with a plan; or a study.toml, a session folder or a file of ratings "
+            "with texts, together with --out.",
             show_default=False,
         ),
     ],
@@ -120,13 +135,16 @@ def serve(
     ] = False,
     key: KeyOption = None,
     queue: QueueOption = None,
+    reference: ReferenceOption = None,
+    columns: Any = None,
 ) -> None:
     """Serve the work as a page in the browser. Every answer is saved at once; Ctrl-C stops it."""
     import signal
 
     from voirdire.humans import DATABASE, PageServer
 
-    work, plan = _plan(source, out, key, queue)
+    study = source if out is None else _study_of(source, columns, reference)
+    work, plan = _plan(study, out, key, queue)
     for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
         signal.signal(sign, signal.default_int_handler)
     with PageServer(plan, work / DATABASE, host, port, network=network) as server:
@@ -175,15 +193,41 @@ def import_(
     typer.echo(f"Examine them with: voirdire examine {out}")
 
 
+def _study_of(
+    source: Path, columns: dict[str, Any], reference: Sequence[str] | None
+) -> Path | Study:
+    """The source; of a file of ratings the study that is drafted from it, for people to rate."""
+    from voirdire.errors import InputError
+
+    if source.is_dir() or source.suffix == ".toml" or not source.is_file():
+        if columns or reference:
+            given = (*columns, *(("reference",) if reference else ()))
+            raise InputError(
+                f"{', '.join(f'--{name}' for name in given)} belongs to a file of ratings; "
+                f"in a study it is a key"
+            )
+        return source
+    from voirdire.study import Humans
+    from voirdire.tables import draft_study
+
+    study = answered(
+        lambda keys, named: draft_study(source, keys=keys, reference=named), columns, reference
+    )
+    if not study.data.reference:
+        raise InputError(f"{source}: nobody is known to be a person: name who rates by --reference")
+    people = Humans(task="pointwise", raters=study.data.reference)
+    return study.model_copy(update={"humans": people})
+
+
 def _plan(
-    source: Path, out: Path | None, key: Path | None, queue: Path | None
+    source: Path | Study, out: Path | None, key: Path | None, queue: Path | None
 ) -> tuple[Path, Plan]:
     from voirdire import humans
     from voirdire.errors import InputError
 
     if out is not None:
         return out, humans.make_plan(source, out, key=key, queue=queue)[0]
-    if queue is not None:
+    if queue is not None or not isinstance(source, Path):
         raise InputError("humans serve: --queue goes with a study or session and --out")
     if (source / humans.PLAN).is_file():
         return source, humans.read_plan(source / humans.PLAN)

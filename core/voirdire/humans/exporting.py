@@ -70,7 +70,7 @@ class Exported:
 
 
 def make_plan(
-    source: str | Path,
+    source: str | Path | Study,
     out: str | Path,
     *,
     key: str | Path | None = None,
@@ -92,7 +92,7 @@ def make_plan(
     study, tasks = read_source(source, queue)
     humans = study.humans
     if humans is None:
-        raise InputError(f"{source}: key 'humans' is required")
+        raise InputError(f"study {study.name!r}: key 'humans' is required")
     folder = Path(out)
     key_path = Path(key) if key else folder / KEY
     if (folder / PLAN).is_file():
@@ -130,7 +130,7 @@ def _check_free(folder: Path, key: Path, study: str) -> None:
 
 
 def export(
-    source: str | Path,
+    source: str | Path | Study,
     out: str | Path,
     *,
     formats: Sequence[str] = FORMATS,

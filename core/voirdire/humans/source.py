@@ -6,16 +6,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from voirdire._manager import plugins
 from voirdire.errors import InputError, StudyError, TableError, VoirdireError, not_one_of
 from voirdire.files import unguard
+from voirdire.schema import Item, Response
 from voirdire.store import is_session, read_session, session_study
 from voirdire.store.raters import read_rubric
 from voirdire.store.session import memory_session
 from voirdire.store.subjects import lonely_responses, take_items, take_responses
 from voirdire.store.tasks import iterate_tasks
-from voirdire.study import build_study, load_study
-from voirdire.tables import cell_text, read_items, read_responses, read_rows
+from voirdire.study import Study, build_study, load_study
+from voirdire.tables import cell_text, read_items, read_responses, read_rows, read_tables
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Attribute
     from voirdire.store.raters import TaskKind
     from voirdire.store.tasks import Task
-    from voirdire.study import Humans, Study
+    from voirdire.study import Humans
 
 Names = tuple[str, str, str]
 #: What `voirdire escalate` says of a response: a person must judge it, its verdict may go out, or a
@@ -33,16 +36,17 @@ _DECISIONS = ("human", "automatic", "labelled")
 
 
 def read_source(
-    source: str | Path, queue: str | Path | None = None
+    source: str | Path | Study, queue: str | Path | None = None
 ) -> tuple[Study, Sequence[tuple[Names, Task]]]:
     """A study and its tasks: (item, system or "", other system or "") with what is shown.
 
     Parameters
     ----------
-    source : path
-        A study.toml or the folder of a session.
+    source : path or Study
+        A study.toml, the folder of a session, or a study that was read or drafted.
     queue : path, optional
-        The queue of `voirdire escalate`: of the tasks, only those that it leaves to a human.
+        The queue of `voirdire escalate`, or of a list of `voirdire look`: of the tasks, only those
+        that it leaves to a human.
 
     Raises
     ------
@@ -53,17 +57,18 @@ def read_source(
     TableError
         The queue cannot be read, or names a response that the source does not hold.
     """
-    path = Path(source)
-    if path.is_dir() and not is_session(path):
+    path = None if isinstance(source, Study) else Path(source)
+    session = path if path is not None and path.is_dir() else None
+    if session is not None and not is_session(session):
         raise InputError(f"{path} is no session folder: give a study.toml or a session")
-    study = session_study(path) if path.is_dir() else load_study(path)
+    study = source if isinstance(source, Study) else _study_of(Path(source), session)
     if study.humans is None:
         raise StudyError(f"study {study.name!r}: key 'humans' is required: what do people judge?")
     humans = study.humans
     if humans.task == "pointwise":
         study = with_rubric(study)
-    with closing(read_session(path) if path.is_dir() else memory_session()) as connection:
-        if not path.is_dir():
+    with closing(memory_session() if session is None else read_session(session)) as connection:
+        if session is None:
             _take(connection, study)
         tasks = _tasks(connection, study, humans)
     if not tasks:
@@ -74,6 +79,10 @@ def read_source(
         tasks = _left_to_humans(queue, tasks)
     # Ids and orders rest on a secret of each plan: a seed has no say, and is not handed on.
     return study.model_copy(update={"humans": humans.model_copy(update={"seed": None})}), tasks
+
+
+def _study_of(path: Path, session: Path | None) -> Study:
+    return load_study(path) if session is None else session_study(session)
 
 
 def _left_to_humans(
@@ -106,7 +115,8 @@ def _left_to_humans(
 def _take(connection: sqlite3.Connection, study: Study) -> None:
     """Take in the items and responses of the files."""
     if study.items is None:
-        raise StudyError(f"study {study.name!r}: key 'items' is required: what is judged?")
+        _take_rated(connection, study)
+        return
     take_items(connection, read_items(study, study.items))
     if study.responses is not None:
         take_responses(connection, read_responses(study, study.responses), "file")
@@ -117,6 +127,32 @@ def _take(connection: sqlite3.Connection, study: Study) -> None:
                 f"responses.path: {system!r} responds to item {item!r}, which {study.items.path} "
                 "does not hold"
             )
+
+
+def _take_rated(connection: sqlite3.Connection, study: Study) -> None:
+    """Take in what the files of ratings show of items and responses.
+
+    Raises
+    ------
+    StudyError
+        There are no such files, or they hold no texts.
+    """
+    if not study.data.sources:
+        raise StudyError(f"study {study.name!r}: key 'items' is required: what is judged?")
+    found = read_tables(study)
+    texts = found.items["text"]
+    if texts.null_count() == len(texts) and found.responses.is_empty():
+        raise StudyError(
+            f"study {study.name!r}: its files show no texts to judge: name their columns by "
+            f"`context` and `response` under [[data.sources]] (--context, --response), or give "
+            f"[items]"
+        )
+    items = found.items.select("item", pl.col("text").fill_null("")).rows()
+    take_items(connection, ((Item(item, text), "") for item, text in items))
+    named = found.responses.with_columns(pl.col("system").fill_null(""))
+    once = named.unique(["item", "system"], keep="first", maintain_order=True)
+    rows = once.select("item", "system", "text").rows()
+    take_responses(connection, (Response(*row) for row in rows), "file")
 
 
 def _tasks(

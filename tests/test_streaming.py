@@ -1,6 +1,7 @@
 """Ratings as a stream: the same numbers as in memory, however the data are cut."""
 
 import dataclasses
+import json
 import math
 import re
 from itertools import pairwise
@@ -8,8 +9,10 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import voirdire
+from voirdire.cli.app import build_app
 from voirdire.errors import InputError, TableError
 from voirdire.examining.measures import MEASURES, PAIRWISE
 from voirdire.examining.streaming.parts import read_part
@@ -614,7 +617,7 @@ def test_a_study_in_front_of_a_stream(tmp_path):
         voirdire.examine(path, streaming=True, columns={"score": "stars"})
     second = '[[panel]]\nname = "judge_b"\n[[panel]]\nname = "both"\nuse = "jury"\n'
     path.write_text(f'{STUDY}{second}members = ["judge_a", "judge_b"]\n')
-    with pytest.raises(InputError, match=r"a jury \(both\) is no sum over parts"):
+    with pytest.raises(InputError, match=r"what a jury says \(both\).*read whole"):
         voirdire.examine(path, streaming=True)
 
 
@@ -709,6 +712,58 @@ def test_composites_are_those_in_memory(tmp_path):
             assert a.composites["both"] == pytest.approx(b.composites["both"], rel=1e-12)
         assert len(streamed.results) == 2
         assert [one.attribute for one in streamed.verdicts] == [v.attribute for v in whole.verdicts]
+
+
+JURY = """
+name = "trio"
+[[data.sources]]
+path = "all.parquet"
+[[panel]]
+name = "human1"
+kind = "human"
+[[panel]]
+name = "human2"
+[[panel]]
+name = "human3"
+[[panel]]
+name = "three"
+use = "jury"
+members = ["human2", "human3"]
+"""
+
+
+def test_what_sums_do_not_tell_is_said_with_what_to_do_instead(tmp_path):
+    frame = ratings(items=30)
+    path, study = tmp_path / "all.parquet", tmp_path / "study.toml"
+    frame.write_parquet(path)
+    for wanted, text in (
+        ("what a jury says .three.: .*read whole", JURY),
+        ("what annotators name .three.", JURY.replace('"jury"', '"labels"\nkind = "annotator"')),
+    ):
+        study.write_text(text if "jury" in text else text.replace("members", "#"))
+        with pytest.raises(InputError, match=wanted):
+            voirdire.examine(study, streaming=True)
+    alike = ["item", "system", "attribute"]
+    wide = frame.pivot("rater", index=alike, values="score", aggregate_function="first")
+    wide.write_parquet(tmp_path / "wide.parquet")
+    with pytest.raises(InputError, match=r"voirdire import .* can be streamed"):
+        voirdire.examine(tmp_path / "wide.parquet", reference=["human1"], streaming=True)
+    with pytest.raises(InputError, match="no --human or --data beside it"):
+        voirdire.examine(path, human=[path], streaming=True)
+    two = pl.concat([frame, frame.with_columns(attribute=pl.lit("warmth"))])
+    two.rename({"attribute": "label"}).write_parquet(path)
+    with pytest.raises(InputError, match=r"more than once: .*--attribute"):
+        voirdire.examine(path, reference=["human1"], streaming=True)
+
+
+def test_a_study_is_streamed_by_the_command_too(tmp_path):
+    ratings(items=30).write_parquet(tmp_path / "all.parquet")
+    study = tmp_path / "study.toml"
+    study.write_text(JURY.partition('[[panel]]\nname = "three"')[0])
+    source = ["examine", str(study), "--streaming", "--reference", "human1", "--json"]
+    answer = CliRunner().invoke(build_app(), [*source, "--resamples", "0"])
+    assert answer.exit_code == 0, answer.output
+    assert "streamed" in {finding["kind"] for finding in json.loads(answer.stdout)["findings"]}
 
 
 def test_what_is_no_stream_says_so(tmp_path):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import __version__
+from voirdire.errors import InputError
 from voirdire.examining import _notes
 from voirdire.examining.examination import Examination
 from voirdire.examining.panel import check_panel
@@ -149,6 +150,11 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "raters": tuple(raters) or None,
         },
     }
+    if streaming and (human or data):
+        raise InputError(
+            "--streaming reads one stream of ratings, and no --human or --data beside it: give all "
+            "files of ratings together, or leave out --streaming"
+        )
     stream = None if human or data else stream_of(source, asked=streaming)
     if stream is not None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small

@@ -261,7 +261,8 @@ def _check_once(tidy: pl.DataFrame) -> None:
         row = found.row(0, named=True)
         of = f" of system {row['system']!r}" if row.get("system") is not None else ""
         place = f"rater {row['rater']!r}, attribute {row['attribute']!r}"
-        raise duplicate("item", f"{row['item']}{of}", place, error=TableError)
+        advice = "if a column tells these rows apart, name it by --attribute, --run or --system"
+        raise duplicate("item", f"{row['item']}{of}", place, advice, error=TableError)
 
 
 def _pieces(tidy: pl.DataFrame, key: str, part_rows: int) -> Iterator[pl.DataFrame]:
@@ -355,8 +356,9 @@ def tidy_batches(
             if columns[part] is None and not (alone and part == "rater"):
                 raise NotSummableError(
                     f"{file}: there is no column of the {part}s of a row (columns: "
-                    f"{listed(have)}): name it by --{part}, or read the file without --streaming "
-                    "or --partition where a row holds several ratings"
+                    f"{listed(have)}): name it by --{part}; where a row holds several ratings, "
+                    "voirdire import --out long.parquet makes a table of one a row, which can be "
+                    "streamed"
                 )
         used = [(part, column) for part, column in columns.items() if column is not None]
         if len({column for _, column in used}) < len(used):  # `answer` may be score and status

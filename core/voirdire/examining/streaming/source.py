@@ -86,6 +86,8 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
         Streaming was asked of something else, a pattern meets no file, or a study is to be streamed
         that asks for more than sums tell.
     """
+    if isinstance(source, list | tuple) and len(source) == 1:  # as the command line names it
+        (source,) = source
     if isinstance(source, Study) or str(source).endswith(".toml"):
         return _of_study(source, asked=asked)
     given = [source] if isinstance(source, str | Path) else source
@@ -136,7 +138,11 @@ def _of_study(source: Any, *, asked: bool) -> Stream | None:
         return _none(asked=asked) if not keys else None
     more = _more_than_sums(study)
     if more and (asked or gathered):
-        raise InputError(f"study {study.name!r} cannot be streamed: {more} is no sum over parts")
+        raise InputError(
+            f"study {study.name!r} cannot be streamed, since sums over parts do not tell {more}: "
+            "name its files one by one under [[data.sources]] and leave out --streaming, and they "
+            "are read whole; or take that member out of the panel"
+        )
     if more:
         return None
     return Stream(study.name, tuple(sorted(keys)), rows, asked or gathered, study, keys)
@@ -152,7 +158,7 @@ def _keys(source: Source) -> dict[str, Any]:
 def _more_than_sums(study: Study) -> str:
     """What a study asks for that the sums of a stream do not tell; empty where it is nothing."""
     if study.juries:
-        return f"a jury ({study.juries[0].name})"
+        return f"what a jury says ({study.juries[0].name})"
     labelling = [rater.name for rater in study.panel if rater.kind == "annotator" and rater.use]
     return f"what annotators name ({labelling[0]})" if labelling else ""
 
@@ -176,8 +182,9 @@ def _gathered(text: str) -> list[Path] | None:
 def _none(*, asked: bool) -> Stream | None:
     if asked:
         raise InputError(
-            "--streaming takes Parquet files, a pattern of them (in quotes), or a folder that "
-            "voirdire import --partition wrote; import other files first"
+            "--streaming takes Parquet files, a pattern of them (in quotes), a folder that "
+            "voirdire import --partition wrote, or a study whose sources are such; import other "
+            "files first"
         )
     return None
 

@@ -757,7 +757,8 @@ def test_what_sums_do_not_tell_is_said_with_what_to_do_instead(tmp_path):
 
 
 def test_a_study_is_streamed_by_the_command_too(tmp_path):
-    ratings(items=30).write_parquet(tmp_path / "all.parquet")
+    own = ratings(items=30).filter(pl.col("rater") != "judge_a")
+    own.write_parquet(tmp_path / "all.parquet")
     study = tmp_path / "study.toml"
     study.write_text(JURY.partition('[[panel]]\nname = "three"')[0])
     source = ["examine", str(study), "--streaming", "--reference", "human1", "--json"]

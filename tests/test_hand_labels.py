@@ -63,7 +63,7 @@ def test_a_label_takes_the_place_of_the_rating_that_it_corrects(source):
     finding = by_hand(after)[0]
     assert (finding.severity, finding.count) == ("serious", 1)
     assert "1 of human by ann" in finding.message
-    assert "1 take the place of an earlier rating" in finding.message
+    assert "1 takes the place of an earlier rating" in finding.message
     assert "ratings.csv.voirdire/labels.parquet" in after.input_hashes
 
 
@@ -88,7 +88,7 @@ def test_the_latest_label_counts_and_none_is_lost(source):
 def test_labels_of_responses_that_are_gone_are_counted_aloud(source):
     keep_hand_label(hand_labels_path(source), label(4.0))
     keep_hand_label(hand_labels_path(source), label(4.0, item="gone"))
-    assert "1 more label name no response here" in by_hand(found_of(source))[0].message
+    assert "1 more label names no response here" in by_hand(found_of(source))[0].message
 
 
 def test_correct_refuses_labels_that_somebody_chose(source):

@@ -110,6 +110,7 @@ def test_sorted_by_influence_the_rows_are_those_that_move_the_verdict(made):
     [
         ("/list?judge=nobody", "'nobody' is unknown (allowed: judge)"),
         ("/list?sort=colour", "'colour' is unknown"),
+        ("/list?sort=of:nobody", "'of:nobody' is unknown"),
         ("/list?status=gone", "'gone' is unknown"),
         ("/list?page=-1", "page must be a whole number, got '-1'"),
         ("/list?colour=red", "'colour' is unknown"),
@@ -323,7 +324,12 @@ def test_beside_another_source_only_what_changed_is_listed(tmp_path):
     site = Site(material(later, beside=material(tmp_path / "earlier.csv")))
     rows = table(site, "/export.csv?changed=1&sort=change")
     page = site.ask("/list?changed=1&sort=change")[2]
+    matrix = site.ask("/matrix")[2]
+    changed = re.search(r'id="changed" href="([^"]+)">([^<]+)<', matrix)
+    listed = site.ask(unescape(changed[1]))[2]
     site.close()
+    assert changed[2] == f"Only those that changed: {rows.height}"
+    assert f"<h1>{rows.height} responses</h1>" in listed
     assert set(rows.select("item", "system").rows()) == {*expected.rows(), ("i3", "old")}
     known = rows.drop_nulls("before")
     assert (known["change"] == known["score"] - known["before"]).all()
@@ -378,3 +384,62 @@ def test_a_hundred_thousand_ratings_are_filtered_and_sorted_in_time(tmp_path):
         began = time.process_time()
         assert made.select(view).height
         assert time.process_time() - began < 1, view
+
+
+def test_each_of_several_humans_has_a_column_that_sorts(tmp_path):
+    rows = [(f"i{k}", k % 5 + 1, k * 3 % 5 + 1, k * 7 % 4 + 1) for k in range(30)]
+    path = tmp_path / "two.csv"
+    pl.DataFrame(rows, schema=["item", "judge", "human 1", "human 2"], orient="row").write_csv(path)
+    made = material(path, ("human 1", "human 2"))
+    site = Site(made)
+    page = site.ask("/list?sort=of%3Ahuman+2")[2]
+    site.close()
+    assert re.search(r'aria-sort="ascending"><a href="[^"]+">human 2 ', page)
+    said = {item: second for item, _, _, second in rows}
+    order = [said[name] for _, name in ROWS.findall(page)]
+    assert order == sorted(said.values())
+    assert made.select(View(sort="of:human 2", up=True))["item"][0] in [
+        item for item, second in said.items() if second == max(said.values())
+    ]
+
+
+def test_of_another_source_only_other_texts_are_shown(tmp_path):
+    rows = [(f"i{k}", f"Is it {k}?", f"It is {k}.", f"because {k}", k % 5 + 1, k * 3 % 5 + 1)
+            for k in range(30)]  # fmt: skip
+    head = ["item", "question", "answer", "judge_reason", "judge", "human"]
+    later = pl.DataFrame(rows, schema=head, orient="row")
+    other = pl.when(pl.col("item") == "i3")
+    earlier = later.with_columns(
+        answer=other.then(pl.lit("It was 2.")).otherwise("answer"),
+        judge_reason=other.then(pl.lit("because it was")).otherwise("judge_reason"),
+    )
+    later.write_csv(tmp_path / "later.csv")
+    earlier.write_csv(tmp_path / "earlier.csv")
+    before = material(tmp_path / "earlier.csv", with_text=True)
+    site = Site(material(tmp_path / "later.csv", with_text=True, beside=before))
+    pages = {at: unescape(site.ask(f"/response?row={at}")[2]) for at in range(30)}
+    site.close()
+    for page in pages.values():
+        changed = "Item i3<" in page
+        assert ("Answer in the source beside" in page, "It was 2." in page) == (changed, changed)
+        assert ("What judge said in the source beside" in page) == changed
+        assert page.count("What judge said") == 1 + changed
+
+
+def test_answers_and_reasons_with_markup_are_text(tmp_path):
+    hostile = MARKUP + BIDI + CONTROL + IMAGE
+    rows = [(f"i{k}", hostile, hostile, hostile, k % 5 + 1, k * 3 % 5 + 1) for k in range(30)]
+    head = ["item", "question", "answer", "judge_reason", "judge", "human"]
+    path = tmp_path / "hostile.csv"
+    pl.DataFrame(rows, schema=head, orient="row").write_csv(path)
+    made = material(path, with_text=True)
+    site = Site(made)
+    page = site.ask("/response?row=3")[2]
+    site.close()
+    write_static(made, "hostile", tmp_path / "out.html")
+    for text in (page, (tmp_path / "out.html").read_text()):
+        assert MARKUP not in text
+        assert IMAGE not in text
+        assert text.count("&lt;script&gt;window.hacked") >= 3
+        assert "\x1b" not in text
+        assert "\u202e" not in text

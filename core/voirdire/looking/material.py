@@ -17,6 +17,7 @@ from voirdire.examining.texts import Texts
 from voirdire.examining.verdict.facts import TO_COME
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.influence import deciding, influences, weakest
+from voirdire.looking.view import OF, SORTS
 from voirdire.stats.response_panel import mean_present
 from voirdire.tables.hand_labels import HAND_LABELS, latest, read_hand_labels
 
@@ -167,6 +168,10 @@ class Material:
                 "at_human": self._bins(human),
             }
         ).with_columns(pl.col("score", "human", "difference").fill_nan(None))
+        frame = frame.with_columns(
+            pl.Series(OF + name, own).fill_nan(None)
+            for name, own in zip(case.reference, case.humans, strict=True)
+        )
         keys = ["item", "system"]
         frame = frame.join(self._statuses(case), on=keys, how="left", maintain_order="left")
         before = self._before(case).rename({"score": "before"})
@@ -262,6 +267,9 @@ class Material:
         for column in ("system", "subgroup", "status"):
             if getattr(view, column):
                 rows = rows.filter(pl.col(column) == getattr(view, column))
+        if view.sort not in rows.columns:
+            known = (*SORTS, *(OF + name for name in pair.reference))
+            raise not_one_of("sort", view.sort, known, "address", InputError)
         rows = self._sought(self._labelled(rows, pair), view, pair)
         if view.changed:
             both = pl.col("score").is_not_null() | pl.col("before").is_not_null()

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
-from voirdire.looking.view import View
+from voirdire.looking.view import OF, View
 from voirdire.report._answers import DO
 from voirdire.report._sentences import COMPONENTS, reason_text
-from voirdire.report._words import STATES
+from voirdire.report._words import STATES, brief
 from voirdire.shown import visible
 from voirdire.tabular import number_text
 
@@ -34,6 +34,8 @@ ROWS, LONGEST = 50, 50_000
 #: Points of a scatter plot, and its width and height.
 MOST_POINTS, SIDE = 1_000, 400
 _NAME = 300
+#: Humans up to which each has a column, and letters of their names above it.
+_MOST_HUMANS, _SHORT = 8, 24
 _HEADS: tuple[tuple[Sort, str], ...] = (
     ("item", "Item"), ("system", "System"), ("human", "Humans"), ("score", "Judge"),
     ("difference", "Difference"), ("influence", "Influence"), ("change", "Change"),
@@ -173,11 +175,20 @@ def matrix(material: Material, view: View) -> dict[str, Any]:
     return {
         "pair": heading(pair), "matrix": rows, "names": found.names, "fine": material.fine,
         "total": f"{int(found.counts.sum()):,}", "all": base.address("/list"),
+        "changed": _changed(material, base),
         "every": f"{material.rows(pair.place, view.against).height:,}",
         "humans": name_of(_humans(pair, view)), "rounded": len(pair.reference) > 1,
         "verdict": _said(view, material),
         "scatter": _scatter(material, view, base) if material.fine else None,
     }  # fmt: skip
+
+
+def _changed(material: Material, base: View) -> dict[str, str] | None:
+    """How many responses are scored otherwise than in the source beside, and their list."""
+    if material.beside is None:
+        return None
+    view = replace(base, changed=True, sort="change")
+    return {"count": f"{material.select(view).height:,}", "address": view.address("/list")}
 
 
 def _scatter(material: Material, view: View, base: View) -> dict[str, Any]:
@@ -232,7 +243,7 @@ def listing(material: Material, view: View) -> dict[str, Any]:
     pages = max(math.ceil(rows.height / ROWS), 1)
     page = min(view.page, pages)
     shown = rows.slice((page - 1) * ROWS, ROWS)
-    heads = [head for head in _HEADS if _told(rows, head[0])]
+    heads = _heads(pair, rows)
     part, verdict = material.component(view), material.verdict(view)
     view = replace(view, page=page)
     return {
@@ -258,6 +269,14 @@ def _part(part: Any) -> str:
     return COMPONENTS[part.name] + (f" ({', '.join(part.at)})" if part.at else "")
 
 
+def _heads(pair: Pair, rows: pl.DataFrame) -> list[tuple[str, str]]:
+    """The columns of the list; beside the mean of several humans each of them."""
+    heads: list[tuple[str, str]] = [head for head in _HEADS if _told(rows, head[0])]
+    own = [(OF + name, brief(name, _SHORT)) for name in pair.reference]
+    after = 1 + next(at for at, (key, _) in enumerate(heads) if key == "human")
+    return heads[:after] + (own if 1 < len(own) <= _MOST_HUMANS else []) + heads[after:]
+
+
 def _told(rows: pl.DataFrame, column: str) -> bool:
     """Whether a column says anything: there are no systems, say, or no subgroups."""
     if column in ("influence", "change"):
@@ -267,7 +286,7 @@ def _told(rows: pl.DataFrame, column: str) -> bool:
     return column not in ("system", "subgroup") or bool((rows[column] != "").any())
 
 
-def _listed(row: Mapping[str, Any], view: View, heads: list[tuple[Sort, str]]) -> dict[str, Any]:
+def _listed(row: Mapping[str, Any], view: View, heads: list[tuple[str, str]]) -> dict[str, Any]:
     cells = [
         {
             "kind": "text" if key in _TEXTS else "number",
@@ -288,7 +307,7 @@ def _number(key: str, value: float | None) -> str:
     return plain(value, signed=key in BY_SIZE)
 
 
-def _head(view: View, key: Sort, title: str) -> dict[str, str]:
+def _head(view: View, key: str, title: str) -> dict[str, str]:
     falls = (key in BY_SIZE) != view.up
     here = view.sort == key
     order = ("descending" if falls else "ascending") if here else ""
@@ -390,15 +409,28 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
     item, system = row["item"], row["system"]
-    texts = (("Item", material.texts.item(item)), *material.texts.answers(item, system))
+    texts = [("Item", material.texts.item(item)), *material.texts.answers(item, system)]
     said = material.texts.said(item, system)
     if material.beside is not None:
-        before = material.beside.texts.said(item, system, pair.judge)
-        said += [{**one, "beside": True} for one in before]
+        there = material.beside.texts
+        answers = {text for _, text in texts}
+        texts += [
+            (f"{title} in the source beside", text)
+            for title, text in there.answers(item, system)
+            if text not in answers
+        ]
+        same = [_words_of(one) for one in said if one["rater"] == pair.judge]
+        before = there.said(item, system, pair.judge)
+        said += [{**one, "beside": True} for one in before if _words_of(one) not in same]
     return {
         "texts": [{"title": title, **cut(text)} for title, text in texts if text is not None],
         "replies": sorted((_reply(one, pair) for one in said), key=lambda reply: not reply["own"]),
     }
+
+
+def _words_of(one: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The run and the texts of a reply, by which the same one is known in another source."""
+    return (one["run"], *(step["text"] for step in one["steps"]), *one["reasons"])
 
 
 def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:

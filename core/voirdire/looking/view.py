@@ -16,6 +16,8 @@ Sort = Literal[
     "difference", "influence", "change", "human", "score", "item", "system", "subgroup", "status"
 ]  # fmt: skip
 SORTS: tuple[Sort, ...] = get_args(Sort)
+#: Before the name of a human whose own scores are sorted by.
+OF = "of:"
 _NUMBERS = {"turn": 0, "human": 0, "score": 0, "page": 1, "row": 0}
 _SWITCHES = ("by_hand", "changed", "up")
 
@@ -45,7 +47,8 @@ class View:
     q : str
         Only responses with these words in an id, a name or a text.
     sort : str
-        Differences and influences by their size, the largest first; `up` turns the order round.
+        Differences and influences by their size, the largest first; ``of:ann`` is what one of
+        several humans said. `up` turns the order round.
     page, row : int
         From 1; a response by its number in the examination.
     """
@@ -63,7 +66,7 @@ class View:
     by_hand: bool = False
     changed: bool = False
     q: str = ""
-    sort: Sort = "difference"
+    sort: str = "difference"
     up: bool = False
     page: int = 1
     row: int | None = None
@@ -110,7 +113,7 @@ def _value(key: str, text: str) -> Any:
         return max(int(text), _NUMBERS[key])
     if key in _SWITCHES:
         return text not in {"0", "false"}
-    if key == "sort" and text not in SORTS:
+    if key == "sort" and text not in SORTS and not text.startswith(OF):
         raise not_one_of("sort", text, SORTS, "address", InputError)
     if key == "status" and text not in STATUSES:
         raise not_one_of("status", text, STATUSES, "address", InputError)

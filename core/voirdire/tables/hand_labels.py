@@ -189,8 +189,9 @@ def _with_humans(study: Study, names: Sequence[str], rated: Tables) -> Study:
 def _finding(known: pl.DataFrame, replaced: int, unmatched: int) -> Finding:
     by = known.group_by("rater", "labelled_by", maintain_order=True).len()
     said = ", ".join(f"{n:,} of {rater} by {who}" for rater, who, n in by.iter_rows())
-    more = f" {replaced:,} take the place of an earlier rating." if replaced else ""
-    lost = f" {plural(unmatched, 'more label')} name no response here." if unmatched else ""
+    takes, names = ("takes" if replaced == 1 else "take"), ("names" if unmatched == 1 else "name")
+    more = f" {replaced:,} {takes} the place of an earlier rating." if replaced else ""
+    lost = f" {plural(unmatched, 'more label')} {names} no response here." if unmatched else ""
     return finding(
         "labels_by_hand",
         "serious",

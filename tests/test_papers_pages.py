@@ -256,4 +256,6 @@ def test_cbt_bench_as_its_page_says_with_a_small_real_model(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     player = cbt_player(small, "words", 2)
     player.fine = {"voirdire run": (0, 3)}
-    player.play(blocks("cbt_bench")[:10])
+    commands = blocks("cbt_bench")[:10]
+    player.play(commands)
+    assert all(player.done[command] for command in commands)

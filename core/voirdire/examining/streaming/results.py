@@ -376,21 +376,7 @@ def result_of(
 ) -> PairResult:
     """Every number of one judge, attribute and reference."""
     pairing, analysis = plan.pairing, study.analysis
-    of = {
-        name: one.estimate(
-            table.counts,
-            spread.squares[id(one)],
-            spread.drawn[id(one)],
-            table.clusters,
-            analysis.level,
-        )
-        for name, one in plan.planned.items()
-    }
-    if plan.sizes is not None:
-        total = round(float(table.counts.sum()))
-        of["mae"] = plan.sizes.estimate(
-            spread.sizes[id(plan.sizes)], total, table.clusters, analysis.level
-        )
+    of = _estimates(plan, table, spread, analysis.level)
     sums = {name: _dot(table.counts, one.columns) for name, one in plan.planned.items()}
     at_system = pairing.level == "system"
     forms = (
@@ -437,6 +423,19 @@ def result_of(
         **level,
         **_of_responses(of, sums["bias"], plan.levels, scale.count),
     )
+
+
+def _estimates(plan: PairPlan, table: Counted, spread: Spread, level: float) -> dict[str, Estimate]:
+    """What the plan asks for, by name, each with its interval."""
+    counts, clusters = table.counts, table.clusters
+    of = {
+        name: one.estimate(counts, spread.squares[id(one)], spread.drawn[id(one)], clusters, level)
+        for name, one in plan.planned.items()
+    }
+    if plan.sizes is not None:
+        total = round(float(counts.sum()))
+        of["mae"] = plan.sizes.estimate(spread.sizes[id(plan.sizes)], total, clusters, level)
+    return of
 
 
 def _rows(pairing: Pairing) -> tuple[SystemPair, ...]:

@@ -21,17 +21,20 @@ KINDS = (
 
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:
     """Load entry points; `only` names the third-party ones to load (None: all), by commas."""
-    found, wanted = Plugins(), None if only is None else {part.strip() for part in only.split(",")}
+    registry, wanted = (
+        Plugins(),
+        None if only is None else {part.strip() for part in only.split(",")},
+    )
     points = list(points)
     for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
-        found.failures[name] = "no such plugin"
+        registry.failures[name] = "no such plugin"
     for point in sorted(points, key=lambda point: not _built_in(point)):
         if _built_in(point) or wanted is None or point.name in wanted:
             try:
-                _load_one(found, point, app)
+                _load_one(registry, point, app)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything at all
-                found.failures[point.name] = f"{type(error).__name__}: {error}"
-    return found
+                registry.failures[point.name] = f"{type(error).__name__}: {error}"
+    return registry
 
 
 @cache
@@ -44,18 +47,18 @@ def _built_in(point: EntryPoint) -> bool:
     return point.dist is not None and point.dist.name == "voirdire"
 
 
-def _load_one(found: Plugins, point: EntryPoint, app: Any) -> None:
-    if point.name in found.versions:
+def _load_one(registry: Plugins, point: EntryPoint, app: Any) -> None:
+    if point.name in registry.versions:
         raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
-    found.versions[point.name] = point.dist.version if point.dist else ""
+    registry.versions[point.name] = point.dist.version if point.dist else ""
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
-    found.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())
+    registry.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())
     for kind in KINDS:
         hook = getattr(manager.hook, f"voirdire_register_{kind}s")
-        hook(register=partial(found.add, kind, point.name))
+        hook(register=partial(registry.add, kind, point.name))
     if app is not None:
         manager.hook.voirdire_register_commands(app=app)
     manager.check_pending()  # last: a misspelt hook is flagged, and the others have been heard

@@ -73,7 +73,7 @@ class Plugins:
 
     def names(self, kind: str) -> list[str]:
         """Registered names of a kind, sorted."""
-        return sorted(name for found, name in self.registered if found == kind)
+        return sorted(name for of, name in self.registered if of == kind)
 
     def resolve(self, kind: str, name: str) -> Any:
         """The object behind a name; its module is imported only now.

@@ -90,10 +90,10 @@ class Scale:
             )
         # As decimals: 3 x 0.1 is the level 0.3, not the 0.30000000000000004 of binary sums.
         first, step = (Decimal(repr(float(part))) for part in (self.low, self.step))
-        found = [float(first + i * step) for i in range(self.count)]
-        if math.isclose(found[-1], self.high, rel_tol=1e-12):  # steps of a third reach their end
-            found[-1] = float(self.high)
-        return tuple(found)
+        levels = [float(first + i * step) for i in range(self.count)]
+        if math.isclose(levels[-1], self.high, rel_tol=1e-12):  # steps of a third reach their end
+            levels[-1] = float(self.high)
+        return tuple(levels)
 
     def holds(self, value: float) -> bool:
         """Whether the value lies between the ends (a mean need not be a level)."""

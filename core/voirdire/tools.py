@@ -184,10 +184,10 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
 
 def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
     try:
-        found = work()
-        if isinstance(found, Request):
+        result = work()
+        if isinstance(result, Request):
             raise TypeError("it made a request, and has no answer that reads the reply")
-        said = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         outcome.said, outcome.fine = said, True
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything at all, SystemExit too
         outcome.said = scrub(f"{type(error).__name__}: {str(error)[:SENTENCE]}")

@@ -149,8 +149,8 @@ class AgentJudge:
 
     def _asked(self, last: Reply) -> dict[int, Request]:
         """What tools ask a model, by the position of the call."""
-        found = {at: asked_by(call, self.tools) for at, call in _made(last)}
-        return {at: request for at, request in found.items() if request is not None}
+        asked = {at: asked_by(call, self.tools) for at, call in _made(last)}
+        return {at: request for at, request in asked.items() if request is not None}
 
     def _with_tools(self, request: Request) -> Request:
         how = _HOW.format(steps=self.steps)

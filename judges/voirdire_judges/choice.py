@@ -133,15 +133,15 @@ class ChoiceJudge:
         """Places of the options where the reply is nothing but their names."""
         rest = _PLAIN.sub("", reply.text[:2_000].casefold())
         forms = {_PLAIN.sub("", text.casefold()): n for n, text in enumerate(self._printed())}
-        found: list[int] = []
+        places: list[int] = []
         while rest:
             form = next((f for f in sorted(forms, key=len, reverse=True) if rest.startswith(f)), "")
             if not form:
                 return ()
-            found.append(forms[form])
+            places.append(forms[form])
             rest = rest.removeprefix(form)
             rest = rest.removeprefix("and") if rest.startswith("and") else rest
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(places))
 
     def _said(self, named: Sequence[int], parsed: Parsed) -> Parsed:
         """What a reply of names says, in letters."""
@@ -190,12 +190,12 @@ def _filled(prompt: str, fields: Mapping[str, Any], item: str) -> str:
 
 def _own_options(given: Any, most: int, item: str) -> tuple[str, ...]:
     """The options that an item brings; see `read_options`."""
-    found = tuple(read_options(given).values())
-    if not 2 <= len(found) <= most:
+    options = tuple(read_options(given).values())
+    if not 2 <= len(options) <= most:
         raise InputError(
             f"choice: item {item!r} needs 'choices', a list of 2 to {most} options, got {given!r}"
         )
-    return found
+    return options
 
 
 def _right(shot: Mapping[str, Any]) -> tuple[str, ...]:

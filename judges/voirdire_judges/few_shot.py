@@ -158,10 +158,10 @@ def leaks_of(
     for shots in few_shots(study, plugins):
         why = f"selector {shots.selector!r} does not tell"
         try:
-            found = shots.findings() if shots.selections else None
+            leaks = shots.findings() if shots.selections else None
         except VoirdireError as error:
-            found, why = None, str(error)
-        if found is None:
+            leaks, why = None, str(error)
+        if leaks is None:
             notes.append(f"Leaks from {shots.options.get('pool')} could not be counted: {why}")
-        findings += found or ()
+        findings += leaks or ()
     return tuple(findings), tuple(notes)

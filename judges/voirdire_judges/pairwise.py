@@ -147,15 +147,15 @@ def make(
     >>> judge.parse([Reply('{"Empathy": "B>>A"}')]).scores["Empathy"]
     -2.0
     """
-    found = load_rubric(rubric) if isinstance(rubric, str) else rubric
-    if not found.attributes:
-        raise InputError(f"pairwise judge: rubric {found.name!r} has no attributes")
+    asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    if not asked.attributes:
+        raise InputError(f"pairwise judge: rubric {asked.name!r} has no attributes")
     if bool(criteria_by) != bool(criteria_of):
         raise InputError("pairwise judge: criteria_by (a column) and criteria_of go together")
     for value, texts in (criteria_of or {}).items():
-        if len(texts) > len(found.attributes):
+        if len(texts) > len(asked.attributes):
             raise InputError(
                 f"pairwise judge: {criteria_by} {value!r} has {len(texts)} criteria, more than the "
-                f"{len(found.attributes)} attributes of the rubric"
+                f"{len(asked.attributes)} attributes of the rubric"
             )
-    return PairwiseJudge(found, sampling, criteria_by, criteria_of or {})
+    return PairwiseJudge(asked, sampling, criteria_by, criteria_of or {})

@@ -213,14 +213,14 @@ def make(
     ):
         if value not in allowed:
             raise not_one_of(option, value, allowed, "rubric judge")
-    found = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
     if instructions.strip():
-        found = replace(found, instructions=instructions.strip())
-    if score == "levels" and found.scale.continuous:
+        asked = replace(asked, instructions=instructions.strip())
+    if score == "levels" and asked.scale.continuous:
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
-    if not found.attributes:
-        raise InputError(f"rubric judge: rubric {found.name!r} has no attributes")
-    return RubricJudge(found, ask, score, reference, sampling)
+    if not asked.attributes:
+        raise InputError(f"rubric judge: rubric {asked.name!r} has no attributes")
+    return RubricJudge(asked, ask, score, reference, sampling)
 
 
 def level_names(scale: Scale) -> tuple[str, ...]:

@@ -82,10 +82,10 @@ class YesNoAnnotator:
         return None if self.examples is None else self.examples.findings()
 
     def _prompt(self, task: Item) -> str:
-        wording, found = self.wording, self.examples.examples(task) if self.examples else ()
-        if not found:
+        wording, shots = self.wording, self.examples.examples(task) if self.examples else ()
+        if not shots:
             return "\n\n".join([self._head(wording.zero), f"{self._lead}{self._shown(task.text)}"])
-        shown = [self._example(example) for example in found]
+        shown = [self._example(example) for example in shots]
         last = f"{self._lead}{self._shown(task.text)}\nAssessment:"
         return "\n\n".join([self._head(wording.few), *shown, wording.closing, last])
 

@@ -93,15 +93,15 @@ def read_card(path: Path) -> Card:
         There is none, it is no card, or it is of another format.
     """
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        card: Any = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path.parent} holds no index: there is no {path.name} in it") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path.parent} holds no readable index: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        stated = found.get("format") if isinstance(found, dict) else None
+    if not isinstance(card, dict) or card.get("format") != FORMAT:
+        stated = card.get("format") if isinstance(card, dict) else None
         raise InputError(f"{path}: format {stated!r} is not {FORMAT}, so build the index again")
     try:
-        return Card(**{**found, "labels": tuple(found.get("labels", ()))})
+        return Card(**{**card, "labels": tuple(card.get("labels", ()))})
     except TypeError as error:
         raise InputError(f"{path} is no card of an index: {error}") from error

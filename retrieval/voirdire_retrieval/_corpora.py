@@ -57,15 +57,15 @@ def corpora_sections(
 
 def _read(given: Sequence[str], columns: Sequence[str]) -> dict[str, pl.DataFrame]:
     """Name -> table of each ``NAME=FILE``; a bare file is called by its own name."""
-    found = {}
+    corpora_read = {}
     for one in given:
         name, equals, file = one.partition("=")
         path, name = (file, name) if equals else (one, Path(one).stem)
-        if name in found:
+        if name in corpora_read:
             raise InputError(f"two corpora have the name {name!r}: write NAME=FILE")
-        found[name] = read_raw(path).frame
-        check_columns(path, columns, found[name].columns)
-    return found
+        corpora_read[name] = read_raw(path).frame
+        check_columns(path, columns, corpora_read[name].columns)
+    return corpora_read
 
 
 def _divergences(

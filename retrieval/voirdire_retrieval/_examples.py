@@ -34,8 +34,8 @@ class NearestExamples:
         """At most k examples, as shots, the nearest first."""
         before = (str(item.extra.get(field, "")) for field in self.fields[:-1])
         whole = "\n".join((*before, item.text))
-        found = self.selector.select(Item(item.id, whole, item.extra), k)
-        return [self.pool[str(row["id"])].shot for row in found]
+        rows = self.selector.select(Item(item.id, whole, item.extra), k)
+        return [self.pool[str(row["id"])].shot for row in rows]
 
 
 def nearest_examples(

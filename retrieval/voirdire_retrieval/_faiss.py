@@ -113,9 +113,9 @@ def search(
     if within and usable.any():
         asked = queries if usable.all() else queries[usable]
         asked = np.ascontiguousarray(asked, np.float32)
-        found, nearest = index.search(asked, within, params=parameters)
-        found[nearest < 0] = np.nan
-        rows[usable, :within], scores[usable, :within] = nearest, found
+        similar, nearest = index.search(asked, within, params=parameters)
+        similar[nearest < 0] = np.nan
+        rows[usable, :within], scores[usable, :within] = nearest, similar
     return rows, scores
 
 

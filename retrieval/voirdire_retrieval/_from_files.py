@@ -80,10 +80,10 @@ def open_selector(  # noqa: PLR0913 - one a key of the study
     model = _embedder(embedder, at, device, batch_size, endpoint)
     kept = VectorCache(at / cache) if cache else None
     examples = labelled(read_pool(at / pool, id=id, text=text, labels=labels, group=group))
-    found = _index(examples, model, at / index if index else None, device, kept)
+    opened = _index(examples, model, at / index if index else None, device, kept)
     guard = guard_against(test, max_similarity=max_similarity, group_key=group or "group")
     try:
-        return SELECTORS[name](found, model, guard, cache=kept, **options)
+        return SELECTORS[name](opened, model, guard, cache=kept, **options)
     except TypeError as error:
         raise InputError(f"selector {name!r} does not take these options: {error}") from error
 

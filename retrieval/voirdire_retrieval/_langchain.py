@@ -52,17 +52,17 @@ class LangChainEmbedder:
 
 def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> LangChainEmbedder:
     """Wrap an Embeddings object, or the object or factory at ``"module:attribute"``."""
-    found = _imported(target) if isinstance(target, str) else target
-    if isinstance(found, type) or not hasattr(found, "embed_documents"):
-        found = found() if callable(found) else found
-    if not callable(getattr(found, "embed_documents", None)):
+    model = _imported(target) if isinstance(target, str) else target
+    if isinstance(model, type) or not hasattr(model, "embed_documents"):
+        model = model() if callable(model) else model
+    if not callable(getattr(model, "embed_documents", None)):
         raise InputError(f"{target!r} is no LangChain Embeddings: it has no method embed_documents")
-    own = getattr(found, "model", None) or getattr(found, "model_name", None)
-    label = f"{type(found).__name__}({own})" if isinstance(own, str) else type(found).__name__
+    own = getattr(model, "model", None) or getattr(model, "model_name", None)
+    label = f"{type(model).__name__}({own})" if isinstance(own, str) else type(model).__name__
     called = name or f"langchain:{label}"
     # A module may come to hold another model under the same name; then vectors are others too.
     revision = f"{called}#{own}" if isinstance(own, str) else ""
-    return LangChainEmbedder(found, called, batch_size, revision)
+    return LangChainEmbedder(model, called, batch_size, revision)
 
 
 def as_langchain(

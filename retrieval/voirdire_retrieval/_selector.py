@@ -86,17 +86,17 @@ class Selector:
         self.index.check(embedded.vectors, self.embedder.name)
         size, rows = self.index.card.count, Rows(self.index.frame)
         count = min(size, self.choice.window(k) + _SPARE)
-        found: dict[int, Selection] = {}
-        while len(found) < len(items):
-            pending = [place for place in range(len(items)) if place not in found]
+        selections: dict[int, Selection] = {}
+        while len(selections) < len(items):
+            pending = [place for place in range(len(items)) if place not in selections]
             for place, offered, scores in self._offers(items, embedded.vectors, pending, count):
                 screened = screen(items[place], offered, scores, self.guard, rows)
                 last = count == size or bool((offered < 0).any())
                 chosen = self._choose(items[place], screened, k, rows, last=last)
-                found.update({} if chosen is None else {place: chosen})
+                selections.update({} if chosen is None else {place: chosen})
             count = min(size, count * _GROWTH)
         cut = set(embedded.cut or ())
-        return [with_cut(found[place], cut=place in cut) for place in range(len(items))]
+        return [with_cut(selections[place], cut=place in cut) for place in range(len(items))]
 
     def _offers(
         self,

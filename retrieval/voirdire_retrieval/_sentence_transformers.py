@@ -76,8 +76,8 @@ class SentenceTransformerEmbedder:
 
     def tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text has, the model's marks included, before any cut."""
-        found = self._model.tokenizer(list(texts), truncation=False, padding=False, verbose=False)
-        return [len(ids) for ids in found["input_ids"]]
+        encoded = self._model.tokenizer(list(texts), truncation=False, padding=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
 
     def _encode(self, batch: list[str]) -> NDArray[np.float32]:
         rows = self._model.encode(
@@ -128,7 +128,7 @@ def open_sentence_transformers(
     ModelError
         The model cannot be loaded (no such name, no network, a damaged folder).
     """
-    found, note = _device(device)
+    chosen, note = _device(device)
     try:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - 4 s
     except ModuleNotFoundError as error:
@@ -140,7 +140,7 @@ def open_sentence_transformers(
         with _no_bar():
             model = SentenceTransformer(
                 model_name,
-                device=found,
+                device=chosen,
                 model_kwargs={"dtype": dtype},
                 local_files_only=bool(away),
             )

@@ -66,8 +66,8 @@ def make(  # noqa: PLR0913 - each is an option of the study
     opened = open_embedder(
         embedder or card.model, device=device, base_url=base_url, api_key_env=api_key_env
     )
-    found = load_index(folder, opened, device)
-    check_columns(str(folder), columns, found.frame.columns)
+    loaded = load_index(folder, opened, device)
+    check_columns(str(folder), columns, loaded.frame.columns)
     at_once = threading.Lock()  # few embedders bear several calls at once
 
     def retrieved(query: str, k: int = k) -> list[dict[str, Any]] | str:
@@ -75,13 +75,13 @@ def make(  # noqa: PLR0913 - each is an option of the study
             raise ValueError(f"k must be from 1 to {MOST}")
         with at_once:
             vectors = embed_texts(opened, [query]).vectors
-            hits = found.search(vectors, k, opened.name)
+            hits = loaded.search(vectors, k, opened.name)
         near = [
             (int(row), float(score))
             for row, score in zip(hits.rows[0], hits.scores[0], strict=True)
             if row >= 0 and not np.isnan(score) and score >= least
         ]
-        rows = found.frame[[row for row, _ in near]].iter_rows(named=True)
+        rows = loaded.frame[[row for row, _ in near]].iter_rows(named=True)
         passages = [
             {
                 "text": row["text"][:SHOWN],

@@ -26,23 +26,23 @@ def choices(
     study: Study, read: pl.DataFrame, used: pl.DataFrame, results: Sequence[PairResult]
 ) -> tuple[str, ...]:
     """What each option did to the data; only what made a difference is said."""
-    found = [
+    options = [
         _off_scale(study, read, used),
         _pairs(study, results),
         _runs(used),
         _dropped(study, results),
     ]
-    return tuple(note for note in found if note)
+    return tuple(note for note in options if note)
 
 
 def notes(results: Sequence[PairResult], reference: Sequence[str]) -> tuple[str, ...]:
     """What else a reader of these results must know."""
-    found = [
+    lines = [
         ONE_COLUMN if len(reference) == 1 else "",
         EXACT if any(r.interval("C,1", "exact") for r in results) else "",
         _borderline(results),
     ]
-    return tuple(note for note in found if note)
+    return tuple(note for note in lines if note)
 
 
 def _off_scale(study: Study, read: pl.DataFrame, used: pl.DataFrame) -> str:

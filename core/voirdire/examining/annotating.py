@@ -125,17 +125,17 @@ def annotator_agreement(
         raise InputError(f"agreement is of two annotators or more, got {list(annotators)}")
     _check(annotations, annotators, labels)
     options: dict[str, Any] = {"levels": [0, 1], "ci": ci, "level": level}
-    found: dict[str, dict[str, Estimate]] = {}
+    agreements: dict[str, dict[str, Estimate]] = {}
     for label in labels:
         matrix = _matrix(annotations, annotators, label)
-        found[label] = {
+        agreements[label] = {
             "alpha": krippendorff_alpha(matrix, "nominal", **options),
             "fleiss": fleiss_kappa(matrix, **options),
             "agreement": joint_agreement(matrix, **options),
         }
         if len(annotators) == 2:
-            found[label]["cohen"] = cohen_kappa(matrix[:, 0], matrix[:, 1], **options)
-    return found
+            agreements[label]["cohen"] = cohen_kappa(matrix[:, 0], matrix[:, 1], **options)
+    return agreements
 
 
 def adjudicate(
@@ -242,10 +242,10 @@ def agreement_section(
     said: str = "",
 ) -> Section:
     """Every coefficient of `annotator_agreement`, with intervals over items."""
-    found = annotator_agreement(annotations, annotators, labels, ci="percentile")
+    agreements = annotator_agreement(annotations, annotators, labels, ci="percentile")
     rows = tuple(
         (label, name, one.value, one.interval(), one.n, one.reason or "")
-        for label, coefficients in found.items()
+        for label, coefficients in agreements.items()
         for name, one in coefficients.items()
     )
     return Section(title, said, (Table(_AGREEMENT, rows),))

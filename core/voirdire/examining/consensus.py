@@ -81,10 +81,10 @@ def gold_section(
     rows = [
         (name, label, share.value, share.interval(), kappa.value, kappa.interval(), kappa.n)
         for name in said
-        for label, found in annotator_agreement(
+        for label, agreement in annotator_agreement(
             answers, [_GOLD, name], labels, ci="percentile"
         ).items()
-        for share, kappa in [(found["agreement"], found["cohen"])]
+        for share, kappa in [(agreement["agreement"], agreement["cohen"])]
     ]
     columns = (
         text("Rater"), text("Label"), number("Agreement"), interval("Agreement, interval"),

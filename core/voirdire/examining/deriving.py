@@ -83,8 +83,8 @@ def human_scores(panel: Panel, cube: Cube, at: int) -> Floats:
     """(N,) mean of the reference on one attribute; NaN where fewer rated than the quorum."""
     humans = cube.scores[[cube.raters.index(name) for name in panel.reference], at]
     quorum = min(panel.quorum, len(panel.reference))
-    found: Floats = panel_mean(humans.T, quorum=quorum).values
-    return found
+    scores: Floats = panel_mean(humans.T, quorum=quorum).values
+    return scores
 
 
 def clusters_or_items(ratings: pl.DataFrame, cube: Cube) -> NDArray[Any]:

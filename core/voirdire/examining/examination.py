@@ -296,30 +296,30 @@ class Examination:
 
     def result(self, judge: str, attribute: str) -> PairResult:
         """The result of one judge and attribute."""
-        for found in (*self.results, *self.composites):
-            if (found.judge, found.attribute) == (judge, attribute):
-                return found
+        for one in (*self.results, *self.composites):
+            if (one.judge, one.attribute) == (judge, attribute):
+                return one
         raise KeyError((judge, attribute))
 
     def verdict(
         self, judge: str, attribute: str, use: Use, target: Target = "these systems"
     ) -> Verdict:
         """The verdict on one judge, attribute and use."""
-        for found in self.verdicts:
-            if (found.judge, found.attribute, found.use, found.target) == (
+        for one in self.verdicts:
+            if (one.judge, one.attribute, one.use, one.target) == (
                 judge,
                 attribute,
                 use,
                 target,
             ):
-                return found
+                return one
         raise KeyError((judge, attribute, use, target))
 
     def evidence_of(self, judge: str, attribute: str) -> Evidence:
         """What was seen of one judge on one attribute."""
-        for found in self.evidence:
-            if (found.judge, found.attribute) == (judge, attribute):
-                return found
+        for one in self.evidence:
+            if (one.judge, one.attribute) == (judge, attribute):
+                return one
         raise KeyError((judge, attribute))
 
     def replace(self, **changes: Any) -> Examination:

@@ -58,10 +58,10 @@ def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
     >>> [gate.limit for gate in read_requirements(["icc_a1_low>=0.75", "verdict.order=yes"])]
     [0.75, 'yes']
     """
-    found = read_gates(gates)
-    for gate in found:
+    gates_read = read_gates(gates)
+    for gate in gates_read:
         _check(gate)
-    return found
+    return gates_read
 
 
 def check_requirements(examination: Examination, gates: Sequence[str]) -> tuple[str, ...]:
@@ -217,13 +217,13 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
 
 
 def _value(
-    examination: Examination, name: str, found: Verdict | Evidence | PairResult, value: float | str
+    examination: Examination, name: str, place: Verdict | Evidence | PairResult, value: float | str
 ) -> GateValue:
     """With judge and attribute, and the reference where there are several."""
     several = len({other.reference for other in examination.results}) > 1
-    against = f" against {' and '.join(found.reference)}" if several else ""
-    where = f"{found.judge} on {found.attribute}{against}"
-    return GateValue(name, (found.judge, found.attribute), value, where)
+    against = f" against {' and '.join(place.reference)}" if several else ""
+    where = f"{place.judge} on {place.attribute}{against}"
+    return GateValue(name, (place.judge, place.attribute), value, where)
 
 
 def _end(evidence: Evidence, part: str, end: str) -> float:

@@ -90,22 +90,22 @@ class Kind:
 
 def _permuted(world: World) -> Floats:
     order = np.argsort(world.rng.random(world.quality.shape), axis=1)
-    found: Floats = np.take_along_axis(world.peer, order, axis=1)
-    return found
+    scores: Floats = np.take_along_axis(world.peer, order, axis=1)
+    return scores
 
 
 def _random_in_subgroup(world: World) -> Floats:
     lots = world.rng.uniform(0.5, 5.5, world.quality.shape)
-    found: Floats = np.where(world.special, lots, world.peer)
-    return found
+    scores: Floats = np.where(world.special, lots, world.peer)
+    return scores
 
 
 def _length(world: World) -> Floats:
     """Correlates .3 with quality inside a system, by length alone."""
     inside = world.quality - CENTRE - world.system
     rest = world.rng.normal(0, 1, inside.shape)
-    found: Floats = CENTRE + 0.3 * inside / inside.std() + math.sqrt(1 - 0.09) * rest
-    return found
+    scores: Floats = CENTRE + 0.3 * inside / inside.std() + math.sqrt(1 - 0.09) * rest
+    return scores
 
 
 #: Twenty judges, from one that is as good as a human to one that never reads.
@@ -257,8 +257,8 @@ def _scores(
 
 
 def _rounded(scores: Floats) -> Floats:
-    found: Floats = np.clip(np.rint(scores), 1, 5)
-    return found
+    rounded: Floats = np.clip(np.rint(scores), 1, 5)
+    return rounded
 
 
 def tidy_ratings(panel: SimulatedPanel, attribute: str) -> pl.DataFrame:
@@ -300,15 +300,15 @@ def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
     )
     bias = judge - human
     fair = _fair(bias, panel.family, spread)
-    found: dict[Use, bool | None] = {"order": None, "score": None}
+    truth: dict[Use, bool | None] = {"order": None, "score": None}
     if count > 2:
-        found["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
-        found["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
+        truth["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
+        truth["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
     own = _zone(means.specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
     level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
-    found["single"] = _all(kind.reads, kind.single, fair, own, level)
-    found["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
-    return found
+    truth["single"] = _all(kind.reads, kind.single, fair, own, level)
+    truth["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
+    return truth
 
 
 def _all(*parts: bool | None) -> bool | None:

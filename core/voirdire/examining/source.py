@@ -49,8 +49,8 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    found = _resolved(source, data, reference, columns or {}, human)
-    study = found.study
+    opened = _resolved(source, data, reference, columns or {}, human)
+    study = opened.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
         from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - for annotators alone
@@ -61,16 +61,16 @@ def open_source(
         study = label_scale(study)
         beside = labels_beside(study)
     study = adjust(study, changes or {})
-    rated = found.tables
-    if rated is None and not _is_unrated(found):
+    rated = opened.tables
+    if rated is None and not _is_unrated(opened):
         try:
             rated = tables.read_tables(study, labels=beside)
         except QuestionError as question:
             raise (question if question.key == "reference" else question.in_study()) from None
-    path = labelled_at(source, found.session)
+    path = labelled_at(source, opened.session)
     if rated is not None and path is not None and path.is_file():
         study, rated = with_hand_labels(study, rated, path)
-    return Opened(study, rated, found.preferences, found.benchmark, found.session)
+    return Opened(study, rated, opened.preferences, opened.benchmark, opened.session)
 
 
 def columns_of(
@@ -142,20 +142,20 @@ def _with_juries(study: Study, panel: Panel, ratings: pl.DataFrame) -> tuple[Pan
 def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
     study, rated, compared = opened.study, opened.tables, opened.preferences
-    found = list(_old_keys(study))
+    findings = list(_old_keys(study))
     if study.juries:  # derived, so that no file holds a rating of theirs
         asked = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": asked})
     if opened.session is not None:
         from voirdire.examining.session import session_findings  # noqa: PLC0415 - loads the store
 
-        found += session_findings(opened.session)
+        findings += session_findings(opened.session)
     if compared is not None:
         from voirdire.examining.preferences import (  # noqa: PLC0415 - most sources compare nothing
             preference_findings,
         )
 
-        found += [*compared.findings, *preference_findings(compared.table)]
+        findings += [*compared.findings, *preference_findings(compared.table)]
     if rated is not None:
         odd = [*tables.audit(rated, study)]
         if rated.labels is not None:
@@ -164,8 +164,8 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
             )
 
             odd += tables.audit(rated.labels, study_of_labels(study, rated.labels))
-        found += odd if compared is None else _without_comparers(odd, compared.table)
-    return by_severity(found)
+        findings += odd if compared is None else _without_comparers(odd, compared.table)
+    return by_severity(findings)
 
 
 def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -218,8 +218,8 @@ def registered_benchmark(name: str) -> Benchmark:
         There is none, or it cannot be imported.
     """
     with in_the_name_of(name):
-        found: Any = plugins().resolve("benchmark", name)
-    return NamedBenchmark(name, found)
+        benchmark: Any = plugins().resolve("benchmark", name)
+    return NamedBenchmark(name, benchmark)
 
 
 def _resolved(

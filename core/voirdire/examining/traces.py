@@ -213,7 +213,7 @@ def _plain(
     spec = inputs.study.rater(name)
     if spec is None:
         return []
-    found = []
+    lines = []
     for other in inputs.study.panel:
         if _asks_the_same(other, spec) and other.name in cube.raters:
             use = _of_rater(other, inputs)
@@ -222,8 +222,8 @@ def _plain(
             for runs in dict.fromkeys((1, min(wanted, there))):
                 scores = _runs(other.name, runs, inputs.ratings, cube, places)
                 paid = Use(*(None if v is None else v * runs for v in (use.tokens, use.money)))
-                found.append((other.name, scores, paid, runs, wanted))
-    return found
+                lines.append((other.name, scores, paid, runs, wanted))
+    return lines
 
 
 def _asks_the_same(other: Rater, spec: Rater) -> bool:

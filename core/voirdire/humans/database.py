@@ -144,9 +144,9 @@ def _meta(connection: sqlite3.Connection) -> str:
 
 
 def _latest(rows: Iterable[tuple[str, str, str | None]]) -> dict[str, Answered]:
-    found: dict[str, Answered] = defaultdict(dict)
+    latest: dict[str, Answered] = defaultdict(dict)
     for judgement, question, value in rows:
         if value is not None:
             answer = json.loads(value)
-            found[judgement][question] = answer if isinstance(answer, str) else tuple(answer)
-    return dict(found)
+            latest[judgement][question] = answer if isinstance(answer, str) else tuple(answer)
+    return dict(latest)

@@ -86,10 +86,10 @@ def import_answers(
     origins = read_key(Path(key) if key else work / KEY, plan)
     _check_free(out, plan)
     answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
-    found = tables_of(plan, origins, answers)
+    frames = tables_of(plan, origins, answers)
     study = human_study(load_study(work / STUDY), plan)
-    _write(out, _mark(plan) + study_to_toml(study), found, items_of(origins))
-    return Imported(out, found, count_open(plan, answers))
+    _write(out, _mark(plan) + study_to_toml(study), frames, items_of(origins))
+    return Imported(out, frames, count_open(plan, answers))
 
 
 def gather(plan: Plan, files: Sequence[Path]) -> dict[str, Answered]:
@@ -100,13 +100,15 @@ def gather(plan: Plan, files: Sequence[Path]) -> dict[str, Answered]:
     TableError
         A judgement is answered in two files.
     """
-    found: dict[str, tuple[str, Answered]] = {}
+    answers: dict[str, tuple[str, Answered]] = {}
     for path in files:
         for ident, (where, answered) in _read(plan, path).items():
-            if ident in found:
-                raise TableError(f"{where}: id {ident!r} is answered in {found[ident][0]} already")
-            found[ident] = (where, answered)
-    return {ident: answered for ident, (_, answered) in found.items()}
+            if ident in answers:
+                raise TableError(
+                    f"{where}: id {ident!r} is answered in {answers[ident][0]} already"
+                )
+            answers[ident] = (where, answered)
+    return {ident: answered for ident, (_, answered) in answers.items()}
 
 
 def human_study(study: Study, plan: Plan) -> Study:
@@ -132,14 +134,14 @@ def human_study(study: Study, plan: Plan) -> Study:
 def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     if path.suffix.lower() not in _DATABASES:
         return read_sheet(plan, path)
-    found: dict[str, tuple[str, Answered]] = {}
+    answers: dict[str, tuple[str, Answered]] = {}
     for ident, answered in read_answers(path, plan).items():
         if ident not in plan.judgements:
             raise TableError(f"{path}: id {ident!r} was not sent out with this plan")
         kept = asked_alone(plan.judgements[ident].form, answered)
         if kept:
-            found[ident] = (str(path), kept)
-    return found
+            answers[ident] = (str(path), kept)
+    return answers
 
 
 def _check_free(out: Path, plan: Plan) -> None:
@@ -160,13 +162,13 @@ def _mark(plan: Plan) -> str:
 
 
 def _write(
-    out: Path, study: str, found: dict[str, pl.DataFrame], items: pl.DataFrame | None
+    out: Path, study: str, frames: dict[str, pl.DataFrame], items: pl.DataFrame | None
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / STUDY).write_text(study, encoding="utf-8", newline="\n")
     for name in _FILES:
         (out / name).unlink(missing_ok=True)
-    tables = found if items is None else {**found, "items": items}
+    tables = frames if items is None else {**frames, "items": items}
     for name, frame in tables.items():
         frame.write_parquet(out / f"{name}.parquet")
 
@@ -235,12 +237,12 @@ def attributes_of(plan: Plan) -> tuple[str, ...]:
 
 def count_open(plan: Plan, answers: Answers) -> dict[str, tuple[int, int, int]]:
     """Rater -> judgements complete, begun and untouched."""
-    found = {}
+    counts = {}
     for rater, ids in plan.raters.items():
         begun = [ident for ident in ids if answers.get(ident)]
         left = [i for i in begun if open_questions(plan.judgements[i].form, answers[i])]
-        found[rater] = (len(begun) - len(left), len(left), len(ids) - len(begun))
-    return found
+        counts[rater] = (len(begun) - len(left), len(left), len(ids) - len(begun))
+    return counts
 
 
 def _texts(

@@ -278,19 +278,19 @@ def _many(question: Question, value: Any) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
         raise InputError(f"{value!r} is no list of labels")
-    found = [find_option(question, one) for one in value if one]
-    _check_many(question, found)
-    return tuple(option for option in question.choices if option in found)
+    options = [find_option(question, one) for one in value if one]
+    _check_many(question, options)
+    return tuple(option for option in question.choices if option in options)
 
 
-def _check_many(question: Question, found: Sequence[str]) -> None:
-    twice = next((one for one in found if found.count(one) > 1), None)
+def _check_many(question: Question, options: Sequence[str]) -> None:
+    twice = next((one for one in options if options.count(one) > 1), None)
     if twice is not None:
         raise duplicate("label", twice)
-    if question.none in found and len(found) > 1:
-        raise InputError(f"{question.none!r} cannot be combined with other labels: {list(found)}")
-    if len(found) > question.at_most:
-        raise InputError(f"{len(found)} labels where at most {question.at_most} are allowed")
+    if question.none in options and len(options) > 1:
+        raise InputError(f"{question.none!r} cannot be combined with other labels: {list(options)}")
+    if len(options) > question.at_most:
+        raise InputError(f"{len(options)} labels where at most {question.at_most} are allowed")
 
 
 def fold(text: str) -> str:

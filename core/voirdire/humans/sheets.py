@@ -149,7 +149,7 @@ def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     layout = columns(plan)
     cells = _cells(raw, layout, path)
     plain = path.suffix.lower() not in _BOOKS
-    found: dict[str, tuple[str, Answered]] = {}
+    answers: dict[str, tuple[str, Answered]] = {}
     seen: dict[str, str] = {}
     for index, row in enumerate(cells):
         where = f"{path}, {raw.place(index)}"
@@ -160,8 +160,8 @@ def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
         _check_row(judgement, layout, row, where)
         answered = _answered(judgement, layout, row, where, plain=plain)
         if answered:
-            found[judgement.id] = (where, answered)
-    return found
+            answers[judgement.id] = (where, answered)
+    return answers
 
 
 def _cells(raw: RawTable, layout: tuple[Column, ...], path: Path) -> list[list[str]]:

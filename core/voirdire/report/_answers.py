@@ -88,12 +88,12 @@ class Answer:
 
 def answers(examination: Examination) -> tuple[Answer, ...]:
     """One answer a judge (and reference, where there are several), in the panel's order."""
-    found: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
+    grouped: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
     for verdict in examination.verdicts:
-        found.setdefault((verdict.judge, verdict.reference), []).append(verdict)
-    several = len({reference for _, reference in found}) > 1
+        grouped.setdefault((verdict.judge, verdict.reference), []).append(verdict)
+    several = len({reference for _, reference in grouped}) > 1
     made = []
-    for (judge, reference), verdicts in found.items():
+    for (judge, reference), verdicts in grouped.items():
         name = f"{judge} vs {' and '.join(reference)}" if several else judge
         seen = [one for one in examination.evidence if one.judge == judge]
         systems = max((len(one.systems) for one in seen), default=0)

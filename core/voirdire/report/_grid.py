@@ -130,11 +130,11 @@ def grid_section(examination: Examination, answers: Sequence[Answer]) -> Section
 
 def answer_sections(examination: Examination) -> dict[str, Section]:
     """Name -> section: the grid with its sentences, why and what next, every component."""
-    found = answers(examination)
-    if not found:
+    shown = answers(examination)
+    if not shown:
         return {}
     return {
-        "answers": grid_section(examination, found),
-        "why": why_section(found),
-        "components": components_section(found),
+        "answers": grid_section(examination, shown),
+        "why": why_section(shown),
+        "components": components_section(shown),
     }

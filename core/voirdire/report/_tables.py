@@ -345,7 +345,7 @@ def measures_section(examination: Examination) -> Section:
     )
     rows = []
     for measure in examination.measures:
-        found = measure.estimate.interval()
+        bounds = measure.estimate.interval()
         rows.append(
             (
                 measure.estimate.statistic,
@@ -353,8 +353,8 @@ def measures_section(examination: Examination) -> Section:
                 measure.level,
                 ", ".join(measure.raters),
                 measure.estimate.value,
-                found,
-                found.method if found else None,
+                bounds,
+                bounds.method if bounds else None,
                 measure.estimate.n,
             )
         )

@@ -79,17 +79,17 @@ def _print_all(
 ) -> None:
     title = examination.study.title or examination.study.name
     console.print(Text(visible(title), style="bold"))
-    found = answers(examination)
-    if found:
-        print_answers(examination, found, console)
+    shown = answers(examination)
+    if shown:
+        print_answers(examination, shown, console)
     elif not examination.sections:
         console.print("No verdict: there is no judge to compare with a reference.")
     if examination.results:
         print_findings(examination.findings, console)
     several = len({verdict.attribute for verdict in examination.verdicts}) > 1
-    if any(points(answer) for answer in found):
+    if any(points(answer) for answer in shown):
         console.print(Text(f"\n{WHY}", style="dim"))
-        for answer in found:
+        for answer in shown:
             _print_points(answer, console, several=several)
         console.print()
     if examination.results:
@@ -200,11 +200,11 @@ def _cell(said: str) -> Text:
 
 def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
     """What was found of each use, with the cheapest next step; systems to come in one line."""
-    found = points(answer)
-    if not found:
+    shown = points(answer)
+    if not shown:
         return
     console.print(_named(answer.name, console.width, style="bold"))
-    for point in found:
+    for point in shown:
         if point.target == THESE:
             word = STATES[point.state]
             many = len(point.attributes)
@@ -214,7 +214,7 @@ def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
             line = Text(f"{word.sign} ", style=word.style)
             line.append(brief(visible(said), _SENTENCE), style="none")
             console.print(line)
-    later = [point for point in found if point.target != THESE]
+    later = [point for point in shown if point.target != THESE]
     if later:
         said = "; ".join(
             f"{' and '.join(point.uses)}: {point.state}{_on(point) if several else ''}"

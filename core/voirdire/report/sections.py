@@ -222,21 +222,21 @@ def flat_columns(table: Table) -> dict[str, list[Any]]:
     >>> flat_columns(Table((text("a"), interval("b")), (("x", (0.0, 1.0)), ("y", None))))
     {'a': ['x', 'y'], 'b, low': [0.0, None], 'b, high': [1.0, None]}
     """
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for at, column in enumerate(table.columns):
         cells = [row[at].value if isinstance(row[at], Marked) else row[at] for row in table.rows]
         known = [None if is_missing(cell) else cell for cell in cells]
         if column.kind == "interval":
             ends = [(None, None) if cell is None else bounds(cell) for cell in known]
-            found[f"{column.name}, low"] = [low for low, _ in ends]
-            found[f"{column.name}, high"] = [high for _, high in ends]
+            columns[f"{column.name}, low"] = [low for low, _ in ends]
+            columns[f"{column.name}, high"] = [high for _, high in ends]
         elif any(isinstance(cell, Spread) for cell in known):
             spreads = [cell if isinstance(cell, Spread) else Spread(cell) for cell in known]
-            found[column.name] = [spread.value for spread in spreads]
-            found[f"{column.name}, SD"] = [spread.sd for spread in spreads]
+            columns[column.name] = [spread.value for spread in spreads]
+            columns[f"{column.name}, SD"] = [spread.sd for spread in spreads]
         else:
-            found[column.name] = known
-    return found
+            columns[column.name] = known
+    return columns
 
 
 def markdown_text(title: str, sections: Sequence[Section], findings: Sequence[Finding] = ()) -> str:

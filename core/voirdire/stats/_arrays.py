@@ -39,12 +39,12 @@ def masked(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getdata(values), np.ma.getmaskarray(values)
     try:
-        found = np.asarray(values)
-        if found.dtype.kind == "U" and not hasattr(values, "dtype"):
-            found = np.asarray(values, dtype=object)
+        data = np.asarray(values)
+        if data.dtype.kind == "U" and not hasattr(values, "dtype"):
+            data = np.asarray(values, dtype=object)
     except ValueError as error:
         raise StatisticsError(f"{name} must form a rectangular array: {error}") from error
-    return (found.astype(object) if found.dtype.kind == "T" else found), None
+    return (data.astype(object) if data.dtype.kind == "T" else data), None
 
 
 def numbers(values: Any, name: str) -> Floats:

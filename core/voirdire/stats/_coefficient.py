@@ -32,12 +32,12 @@ def coefficient(
     check_level(interval["level"], interval["n_resamples"])
     table = count_table(ratings, kind, weights, pooled=pooled)
     rest = {key: interval[key] for key in ("level", "n_resamples", "seed")}
-    found = estimate(table, name, asked, **rest)
-    reason = "no_data" if ratings.codes.size == 0 else found.reason
-    details = {**found.details, "levels": ratings.levels}
+    whole = estimate(table, name, asked, **rest)
+    reason = "no_data" if ratings.codes.size == 0 else whole.reason
+    details = {**whole.details, "levels": ratings.levels}
     left_out = ratings.n - table.n
     return dataclasses.replace(
-        found, k=ratings.m, left_out=left_out, reason=reason, details=details
+        whole, k=ratings.m, left_out=left_out, reason=reason, details=details
     )
 
 

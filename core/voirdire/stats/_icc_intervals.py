@@ -33,18 +33,18 @@ def bootstrap_intervals(
     points: Floats,
     jackknife: Floats,
     plan: Plan,
-    found: dict[str, list[Interval]],
+    intervals: dict[str, list[Interval]],
     details: list[dict[str, Any]],
 ) -> None:
-    """Add to `found` the intervals of each bootstrap method, and to `details` what else is seen."""
+    """Add each bootstrap method to `intervals`, and what else is seen to `details`."""
     drawn_methods = [m for m in plan.methods if m in ("percentile", "bca")]
     exact_methods = [m for m in plan.methods if m in ("exact", "exact_bca")]
     if drawn_methods:
         draws = _icc_bootstrap.drawn(parts, plan.forms, plan.seed, plan.n_resamples)
-        _read(draws, drawn_methods, parts.n, points, jackknife, plan, found, details)
+        _read(draws, drawn_methods, parts.n, points, jackknife, plan, intervals, details)
     if exact_methods:
         draws = _icc_bootstrap.enumerated(parts, plan.forms)
-        _read(draws, exact_methods, parts.n, points, jackknife, plan, found, details)
+        _read(draws, exact_methods, parts.n, points, jackknife, plan, intervals, details)
 
 
 def _read(
@@ -54,7 +54,7 @@ def _read(
     points: Floats,
     jackknife: Floats,
     plan: Plan,
-    found: dict[str, list[Interval]],
+    intervals: dict[str, list[Interval]],
     details: list[dict[str, Any]],
 ) -> None:
     _add_mass(draws, details)
@@ -65,7 +65,7 @@ def _read(
             shift = bounds - _bounds(draws, method, points, jackknife, plan.level)
             for row, moved in zip(details, shift, strict=True):
                 row[f"shift_{method}"] = tuple(map(float, moved))
-        found[method] = _intervals(method, bounds, draws, kept, n, plan.level)
+        intervals[method] = _intervals(method, bounds, draws, kept, n, plan.level)
 
 
 def percentile_bounds(draws: Distribution, plan: Plan) -> Floats:

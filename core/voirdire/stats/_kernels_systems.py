@@ -88,8 +88,8 @@ def _mean_squares(means: Floats, there: NDArray[np.bool_], n: Floats) -> Floats:
             _in_order(np.where(np.abs(part) > zero, part * part, 0.0))
             for part in (row, column, rest)
         ]
-        found = [k * sums[0] / (n - 1), n * sums[1] / (k - 1), sums[2] / ((n - 1) * (k - 1))]
-    return np.where(np.isnan(grand) | (n < 2), np.nan, found)
+        squares = [k * sums[0] / (n - 1), n * sums[1] / (k - 1), sums[2] / ((n - 1) * (k - 1))]
+    return np.where(np.isnan(grand) | (n < 2), np.nan, squares)
 
 
 def _in_order(terms: Floats) -> Floats:

@@ -68,8 +68,8 @@ def tallied(cells: LabelCells) -> NDArray[np.int64]:
     if not cells.flat.size:
         return np.zeros((cells.labels, size), np.int64)
     empty = np.zeros(cells.labels * size, np.int64)
-    found: NDArray[np.int64] = tally(cells.flat, cells.runs, cells.labels, empty)
-    return found.reshape(cells.labels, size)
+    tallies: NDArray[np.int64] = tally(cells.flat, cells.runs, cells.labels, empty)
+    return tallies.reshape(cells.labels, size)
 
 
 def joint_cells(cells: LabelCells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -44,8 +44,8 @@ class Pairs:
     @property
     def differences(self) -> Floats:
         """Judge minus reference; below the round-off of the ratings it is zero."""
-        found = self.judge - self.reference
-        return np.where(np.abs(found) <= round_off(self.judge, self.reference), 0.0, found)
+        less = self.judge - self.reference
+        return np.where(np.abs(less) <= round_off(self.judge, self.reference), 0.0, less)
 
 
 def pairs(judge: Any, reference: Any) -> Pairs:

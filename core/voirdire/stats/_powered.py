@@ -262,9 +262,11 @@ class _World:
         # Two sides that a judge scores alike leave a cost of rounding, and no weight; so do labels
         # without a bearing on it, whose gain would be rounding.
         least = _STILL * np.trace(others + own, axis1=-2, axis2=-1)
-        found = np.divide(gain, cost, out=np.zeros_like(gain), where=cost > least)
-        found = np.where(found > _STILL, np.minimum(found, 1.0), 0.0)
-        return found * _signal(*map(_all, (together(of_y, of_y), yf, ff))) if self.shrink else found
+        weight = np.divide(gain, cost, out=np.zeros_like(gain), where=cost > least)
+        weight = np.where(weight > _STILL, np.minimum(weight, 1.0), 0.0)
+        return (
+            weight * _signal(*map(_all, (together(of_y, of_y), yf, ff))) if self.shrink else weight
+        )
 
 
 def _signal(yy: Floats, yf: Floats, ff: Floats) -> Floats:
@@ -291,11 +293,11 @@ def _sums(data: Columns) -> Floats:
     )  # fmt: skip
     cell = data.cluster * data.sides + data.side
     size = clusters * data.sides
-    found = np.empty((size, 7))
+    sums = np.empty((size, 7))
     for at, values in enumerate(columns):
-        found[:, at] = np.bincount(cell, weights=values, minlength=size)
-    np.sqrt(found[:, [_W, _N]], out=found[:, _ROOT_W:])
-    return found.reshape(clusters, data.sides, 7)
+        sums[:, at] = np.bincount(cell, weights=values, minlength=size)
+    np.sqrt(sums[:, [_W, _N]], out=sums[:, _ROOT_W:])
+    return sums.reshape(clusters, data.sides, 7)
 
 
 def _parts(sums: Floats, column: int, size: int) -> Floats:
@@ -372,14 +374,14 @@ def _judge_spread(data: Columns) -> Floats:
     scores = np.bincount(cell, weights=data.judge, minlength=size[0] * size[1]).reshape(size)
     away = scores - scores.sum(0) / counts.sum(0) * counts
     shared, roots = _shared(counts > 0), np.sqrt(counts)
-    found = np.where(
+    spread = np.where(
         shared > 1,
         shared / np.maximum(shared - 1, 1) * (away.T @ away) / np.maximum(roots.T @ roots, 1e-300),
         0.0,
     )
-    still = np.diag(found) <= _STILL * max(1.0, float(np.abs(data.judge).max())) ** 2
-    found[still], found[:, still] = 0.0, 0.0
-    return found
+    still = np.diag(spread) <= _STILL * max(1.0, float(np.abs(data.judge).max())) ** 2
+    spread[still], spread[:, still] = 0.0, 0.0
+    return spread
 
 
 def _unlabelled_variance(every: Floats, method: Method) -> float:

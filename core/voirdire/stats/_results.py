@@ -41,7 +41,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types; NaN becomes None, so no bare NaN is ever written."""
-        names = [found.name for found in dataclasses.fields(self)]  # type: ignore[arg-type]
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {name: plain(getattr(self, name)) for name in names}
 
     def __eq__(self, other: object) -> bool:

@@ -47,10 +47,10 @@ def disagreement(weights: Weights, positions: NDArray[np.float64]) -> NDArray[np
 
 def matrix_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """A finite matrix of numbers, copied."""
-    found = np.array(numbers(values, name))
-    if not np.isfinite(found).all():
+    matrix = np.array(numbers(values, name))
+    if not np.isfinite(matrix).all():
         raise StatisticsError(f"{name} must be finite")
-    return found
+    return matrix
 
 
 def weights_name(weights: Weights) -> str:

@@ -171,8 +171,8 @@ def _own_agreement(table: CountTable) -> Floats:
     """Share of equal pairs in each count vector."""
     size = table.sizes
     equal = (table.ratings * (table.ratings - 1)).sum(axis=1)
-    found: Floats = equal / (size * (size - 1))
-    return found
+    agreement: Floats = equal / (size * (size - 1))
+    return agreement
 
 
 def _resampled(table: CountTable, own: Floats, n_resamples: int, seed: int) -> Floats:

@@ -198,8 +198,8 @@ def _indicators(
 
 def _squares(others: NDArray[np.float64], one: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of squared differences: they order as the roots of their means do."""
-    found: NDArray[np.float64] = np.nansum((others - one) ** 2, axis=1)
-    return found
+    squares: NDArray[np.float64] = np.nansum((others - one) ** 2, axis=1)
+    return squares
 
 
 def _squared_round_off(values: NDArray[np.float64]) -> float:

@@ -170,8 +170,8 @@ def weighted_f1(given: Support, hits: Counts, predicted: Counts) -> NDArray[np.f
     """Weighted F1 of each run from hits and predictions (runs, classes)."""
     whole = given.counts + predicted
     f1 = np.divide(2.0 * hits, whole, out=np.zeros(hits.shape), where=whole > 0)
-    found: NDArray[np.float64] = f1 @ given.weights
-    return found
+    weighted: NDArray[np.float64] = f1 @ given.weights
+    return weighted
 
 
 def _independent(given: Support, runs: int, rng: np.random.Generator) -> tuple[Counts, Counts]:

@@ -201,7 +201,7 @@ def _by_sklearn(given: Classified) -> dict[str, float]:
 
     truth, predicted, used = given.arrays()
     options: dict[str, Any] = {"labels": used, "zero_division": 0.0}
-    found = {
+    scores = {
         "accuracy": metrics.accuracy_score(truth, predicted),
         "hamming_loss": metrics.hamming_loss(truth, predicted),
         "mcc": math.nan,
@@ -211,10 +211,10 @@ def _by_sklearn(given: Classified) -> dict[str, float]:
             truth, predicted, average=average, **options
         )
         for name, part in zip(("precision", "recall", "f1"), parts, strict=False):
-            found[f"{name}_{average}"] = part
+            scores[f"{name}_{average}"] = part
     if not given.multilabel and len(np.unique(np.append(truth, predicted))) > 1:
-        found["mcc"] = metrics.matthews_corrcoef(truth, predicted)
-    return {name: float(value) for name, value in found.items()}
+        scores["mcc"] = metrics.matthews_corrcoef(truth, predicted)
+    return {name: float(value) for name, value in scores.items()}
 
 
 def _resampled(given: Classified, n_resamples: int, seed: int) -> Floats:
@@ -267,13 +267,13 @@ def _mcc(given: Classified, hits: Floats, predicted: Floats, true: Floats) -> Fl
 def _by_label(given: Classified, sums: Floats) -> dict[str, dict[str, float]]:
     hits, predicted, true, _ = given.parts(sums)
     whole = {"precision": predicted, "recall": true, "f1": (predicted + true) / 2}
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for c, label in enumerate(given.labels.tolist()):
         parts = {
             name: float(hits[c] / size[c]) if size[c] else math.nan for name, size in whole.items()
         }
-        found[str(label)] = {**parts, "support": int(true[c])}
-    return found
+        scores[str(label)] = {**parts, "support": int(true[c])}
+    return scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def _resampled(
 ) -> NDArray[np.float64]:
     """Kappa of each bootstrap resample over items; NaN where one certain level is left."""
     cells = np.flatnonzero(table)
-    found = []
+    drawn = []
     for counts in resampled_counts(table.ravel()[cells], n_resamples, seed):
         tables = np.zeros((len(counts), table.size), np.int64)
         tables[:, cells] = counts
@@ -192,5 +192,5 @@ def _resampled(
         defined = np.einsum("bi,ij,bj->b", rows, v > 0, columns) > 0
         ratio = np.full(len(counts), np.nan)
         np.divide(observed, expected, out=ratio, where=defined)
-        found.append(1 - ratio)
-    return np.concatenate(found)
+        drawn.append(1 - ratio)
+    return np.concatenate(drawn)

@@ -86,11 +86,11 @@ def raters_needed(
     ----------
     Brennan (2001), Generalizability Theory, eqs. 4.17 to 4.22.
     """
-    found = _smallest(lambda n: components.reliability(n, runs, agreement=agreement), target)
+    needed = _smallest(lambda n: components.reliability(n, runs, agreement=agreement), target)
     reached = (
-        math.nan if found is None else components.reliability(found, runs, agreement=agreement)
+        math.nan if needed is None else components.reliability(needed, runs, agreement=agreement)
     )
-    return Decision(target, found, runs if found else None, reached)
+    return Decision(target, needed, runs if needed else None, reached)
 
 
 def runs_needed(
@@ -150,9 +150,9 @@ def runs_needed(
         reliability = _of_means(float(components))
     else:
         reliability = partial(_of_runs, components, raters, agreement)
-    found = _smallest(reliability, target)
-    reached = math.nan if found is None else reliability(found)
-    return Decision(target, raters if found else None, found, reached)
+    needed = _smallest(reliability, target)
+    reached = math.nan if needed is None else reliability(needed)
+    return Decision(target, raters if needed else None, needed, reached)
 
 
 def _of_runs(parts: VarianceComponents, raters: int, agreement: bool, runs: int) -> float:

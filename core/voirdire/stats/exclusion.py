@@ -184,8 +184,8 @@ class SystemSums(Result):
     def means(self) -> Floats:
         """(J, A, S, 2) means of reference and judge; NaN where a system has no pair."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = self.table[..., 1:3] / self.table[..., :1]
-        return found
+            means: Floats = self.table[..., 1:3] / self.table[..., :1]
+        return means
 
     def __add__(self, other: SystemSums) -> SystemSums:
         """The sums of two parts of the data; a system may occur in both or in one."""

@@ -228,8 +228,8 @@ def _draws(
     if not len(known):
         return np.array([]), np.array([])
     features, _ = _features(known, guessed)
-    found = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
-    return found[0], found[1]
+    drawn = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
+    return drawn[0], drawn[1]
 
 
 def _less(name: str, a: Estimate, b: Estimate, drawn: Floats, level: float) -> Estimate:
@@ -316,14 +316,14 @@ def _resampled(
     """F1, kappa against the random and the constant predictor, F1 by label, of each resample."""
     n, width = len(features), features.shape[1] // (3 * seeds + 1)
     defined = ~np.isnan(_by_seed(features.sum(axis=0)[None], seeds, width)[0])
-    found: list[Floats] = []
+    drawn: list[Floats] = []
     chance: list[Floats] = []
     constant: list[Floats] = []
     labels: list[Floats] = []
     for counts in resampled_counts(np.ones(n, np.int64), n_resamples, seed):
         sums = counts.astype(np.float64) @ features
         by_seed = _by_seed(sums, seeds, width)
-        found.append(by_seed[:, defined].mean(axis=1))
+        drawn.append(by_seed[:, defined].mean(axis=1))
         labels.append(_over_seeds(_label_f1(sums, seeds, width)))
         shares = sums[:, -width:] / n
         total = shares.sum(axis=1)
@@ -331,7 +331,7 @@ def _resampled(
         chance.append((weights * shares).sum(axis=1))
         named = weights * 2 * shares / (1 + shares)
         constant.append(named.sum(axis=1) if multilabel else named.max(axis=1))
-    f1, floor, best = map(np.concatenate, (found, chance, constant))
+    f1, floor, best = map(np.concatenate, (drawn, chance, constant))
     return f1, _above(f1, floor), _above(f1, best), np.concatenate(labels)
 
 

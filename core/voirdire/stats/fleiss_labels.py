@@ -71,10 +71,10 @@ class LabelAgreement(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
-        found = {
+        record = {
             label: part.to_dict() for label, part in zip(self.labels, self.estimates, strict=True)
         }
-        return {"labels": found, "mean": self.mean.to_dict()}
+        return {"labels": record, "mean": self.mean.to_dict()}
 
     def __str__(self) -> str:
         """A line a label, and the mean."""
@@ -181,24 +181,24 @@ def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
 
 def _label(cells: LabelCells, table: CountTable, name: str) -> Estimate:
     options = {"level": 0.95, "n_resamples": 1, "seed": 0}
-    found = estimate(table, f"Fleiss' kappa [{name}]", (), **options)  # type: ignore[arg-type]
+    kappa = estimate(table, f"Fleiss' kappa [{name}]", (), **options)  # type: ignore[arg-type]
     other = CountTable(table.ratings, table.counts, table.disagreement, AC)
     ac1 = estimate(other, "AC1", (), **options)  # type: ignore[arg-type]
     details = {
-        **found.details,
-        "prevalence": float(found.details["prevalence"][1]),
+        **kappa.details,
+        "prevalence": float(kappa.details["prevalence"][1]),
         "ac1": ac1.value,
         "items_named": int(table.counts[table.ratings[:, 1] > 0].sum()),
     }
     return Estimate(
-        found.statistic,
-        found.value,
+        kappa.statistic,
+        kappa.value,
         (),
-        found.n,
+        kappa.n,
         cells.runs,
-        cells.items - found.n,
-        found.reason if cells.items else "no_data",
-        found.flags,
+        cells.items - kappa.n,
+        kappa.reason if cells.items else "no_data",
+        kappa.flags,
         details,
     )
 
@@ -249,8 +249,8 @@ class JointItems:
         table, step = self.tables[label], self.cells.runs + 1
         out = np.zeros((step * step, *values.shape[1:]))
         out[(table.sizes * step + table.ratings[:, 1]).astype(np.int64)] = values
-        found: Floats = out[self.places[:, label]]
-        return found
+        spread: Floats = out[self.places[:, label]]
+        return spread
 
 
 def with_intervals(
@@ -277,8 +277,8 @@ def with_intervals(
         else:
             columns.append(_percentile(joint, whole, used, level, n_resamples, seed))
     return [
-        dataclasses.replace(part, intervals=tuple(found))
-        for part, *found in zip(whole, *columns, strict=True)
+        dataclasses.replace(part, intervals=tuple(intervals))
+        for part, *intervals in zip(whole, *columns, strict=True)
     ]
 
 

@@ -180,8 +180,8 @@ def beside_columns(panel: ResponsePanel, humans: Sequence[int], *, passes: bool)
 
 def _difference(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = (sums[..., 0] - sums[..., 1]) / sums[..., 2]
-    return found
+        difference: Floats = (sums[..., 0] - sums[..., 1]) / sums[..., 2]
+    return difference
 
 
 def rate_against(panel: ResponsePanel, human: int, *, passes: bool) -> tuple[Jackknifed, int]:

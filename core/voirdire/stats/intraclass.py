@@ -317,17 +317,17 @@ def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimat
 def _all_intervals(
     parts: Decomposition, squares: Floats, values: Floats, plan: Plan
 ) -> tuple[list[tuple[Interval, ...]], list[dict[str, Any]]]:
-    found: dict[str, list[Interval]] = {}
+    intervals: dict[str, list[Interval]] = {}
     if "f" in plan.methods:
         bounds = [f_interval(form, squares, parts.n, parts.k, plan.level) for form in plan.forms]
         low, high = (np.stack([pair[side] for pair in bounds], axis=1).ravel() for side in (0, 1))
-        found["f"] = [
+        intervals["f"] = [
             Interval("f", plan.level, float(a), float(b)) for a, b in zip(low, high, strict=True)
         ]
     jackknife = _icc_bootstrap.jackknife(parts, plan.forms)
     details: list[dict[str, Any]] = [{"leave_one_out": pair} for pair in _extents(jackknife)]
-    bootstrap_intervals(parts, values.ravel(), jackknife, plan, found, details)
-    return [tuple(found[m][row] for m in plan.methods) for row in range(values.size)], details
+    bootstrap_intervals(parts, values.ravel(), jackknife, plan, intervals, details)
+    return [tuple(intervals[m][row] for m in plan.methods) for row in range(values.size)], details
 
 
 def _extents(rows: Floats) -> list[tuple[float, float]]:
@@ -341,19 +341,19 @@ def _extents(rows: Floats) -> list[tuple[float, float]]:
 
 def _estimate(
     form: str,
-    found: float,
+    icc: float,
     intervals: tuple[Interval, ...],
     details: dict[str, Any],
     size: tuple[int, int, int],
 ) -> Estimate:
-    undefined = math.isnan(found)
+    undefined = math.isnan(icc)
     return Estimate(
         f"ICC({form})",
-        found,
+        icc,
         tuple(_undefined(i) for i in intervals) if undefined else intervals,
         *size,
         reason=_reason(details) if undefined else None,
-        flags=(*(("outside_range",) if abs(found) > 1 + 1e-12 else ()), *_lying(*size)),
+        flags=(*(("outside_range",) if abs(icc) > 1 + 1e-12 else ()), *_lying(*size)),
         details={"form": form, **details},
     )
 

@@ -140,8 +140,8 @@ def combine(
         alive = scores[known.any(1)]
         if not len(alive):
             return np.full(scores.shape[1], np.nan)
-        found = combined_judge(reference, alive, clusters=clusters, folds=folds)
-        return np.where(known.any(0), found, np.nan)
+        combined = combined_judge(reference, alive, clusters=clusters, folds=folds)
+        return np.where(known.any(0), combined, np.nan)
     if how == "mean":
         total = np.where(known, scores, 0.0).sum(0)
         return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
@@ -435,14 +435,14 @@ def _error_correlation(each: Floats, human: Floats) -> float:
         errors = np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
     else:
         errors = each - human
-    found = []
+    correlations = []
     for a in range(len(errors)):
         for b in range(a + 1, len(errors)):
             known = ~np.isnan(errors[a]) & ~np.isnan(errors[b])
             x, y = errors[a][known], errors[b][known]
             if len(x) > 2 and x.std() > _STILL and y.std() > _STILL:
-                found.append(np.corrcoef(x, y)[0, 1])
-    return float(np.mean(found)) if found else math.nan
+                correlations.append(np.corrcoef(x, y)[0, 1])
+    return float(np.mean(correlations)) if correlations else math.nan
 
 
 def _right(values: Floats, human: Floats, each: Floats) -> Floats | None:

@@ -206,5 +206,5 @@ def _weights(n: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def _summed(values: Floats, code: Ints, n: int) -> Floats:
-    found: Floats = np.bincount(code, weights=values, minlength=n).astype(np.float64)
-    return found
+    sums: Floats = np.bincount(code, weights=values, minlength=n).astype(np.float64)
+    return sums

@@ -195,8 +195,8 @@ def _places(
 ) -> NDArray[np.int64]:
     """Where each comparison counts: a win of i over j at i k + j, a tie in the second half."""
     winner, loser = np.where(outcome >= 0, i, j), np.where(outcome >= 0, j, i)
-    found: NDArray[np.int64] = winner * k + loser + np.where(outcome == 0, k * k, 0)
-    return found
+    places: NDArray[np.int64] = winner * k + loser + np.where(outcome == 0, k * k, 0)
+    return places
 
 
 def _tables(given: Comparisons, places: NDArray[np.int64], width: int) -> NDArray[np.float64]:

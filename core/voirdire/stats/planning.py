@@ -262,10 +262,10 @@ def _mean_everywhere(squares: Floats, pilot: _Pilot) -> Floats:
     left = np.concatenate([cross.sum(0)[None], cross.sum(0) - cross])
     right = np.concatenate([(own.T @ squares)[None], own.T @ squares - own * squares[:, None]])
     # A judge of one level leaves the line open; the pseudo-inverse takes the flattest.
-    found = np.einsum("kij,kj->ki", np.linalg.pinv(left, rcond=1e-10, hermitian=True), right)
+    means = np.einsum("kij,kj->ki", np.linalg.pinv(left, rcond=1e-10, hermitian=True), right)
     # A line may dip under 0 where no label lies.
     least = 0.01 * float(squares.mean())
-    return np.asarray(np.clip(found @ every.mean(0), least, float(squares.max())))
+    return np.asarray(np.clip(means @ every.mean(0), least, float(squares.max())))
 
 
 def _growth(pilot: _Pilot, share: float) -> float:

@@ -110,8 +110,8 @@ def _both_orders(pair: NDArray[np.int64], first: NDArray[np.bool_]) -> NDArray[n
         return np.zeros(0, np.bool_)
     forward = np.bincount(pair, weights=first)
     backward = np.bincount(pair, weights=~first)
-    found: NDArray[np.bool_] = ((forward > 0) & (backward > 0))[pair]
-    return found
+    both: NDArray[np.bool_] = ((forward > 0) & (backward > 0))[pair]
+    return both
 
 
 def _from_both(
@@ -199,5 +199,5 @@ def _slope(sums: Floats) -> Floats:
     for side in range(2):
         total, n = sums[:, 2 * side], sums[:, 2 * side + 1]
         np.divide(total, n, out=parts[side], where=n > 0)
-    found: Floats = (parts[0] - parts[1]) / 2
-    return found
+    slope: Floats = (parts[0] - parts[1]) / 2
+    return slope

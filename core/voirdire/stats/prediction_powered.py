@@ -355,15 +355,15 @@ def _stacked(first: Columns, second: Columns) -> Columns:
 def _weights(probabilities: Any, labels: Floats) -> Floats | None:
     if probabilities is None:
         return None
-    found = numbers(probabilities, "probabilities")
-    if found.shape != labels.shape:
+    weights = numbers(probabilities, "probabilities")
+    if weights.shape != labels.shape:
         raise StatisticsError(
-            f"probabilities must be one a label, got {found.shape} for {labels.shape}"
+            f"probabilities must be one a label, got {weights.shape} for {labels.shape}"
         )
-    needed = found[~np.isnan(labels)]
+    needed = weights[~np.isnan(labels)]
     if not ((needed > 0) & (needed <= 1)).all():
         raise StatisticsError("probabilities of labelled items must lie in (0, 1], none missing")
-    return np.where(np.isnan(labels), 0.0, 1 / np.where(found > 0, found, 1.0))
+    return np.where(np.isnan(labels), 0.0, 1 / np.where(weights > 0, weights, 1.0))
 
 
 def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Corrected:
@@ -397,8 +397,8 @@ def _shift(fit: Fit, level: float) -> float:
     """
     z = _quantile(math.inf, level, "normal")
     most = z * math.sqrt(fit.variance)
-    found = fit.third * (1 + 2 * z * z) / (6 * fit.variance) if fit.variance > 0 else 0.0
-    return min(max(found, -most), most)
+    shift = fit.third * (1 + 2 * z * z) / (6 * fit.variance) if fit.variance > 0 else 0.0
+    return min(max(shift, -most), most)
 
 
 def _mean_estimate(

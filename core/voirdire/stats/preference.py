@@ -212,8 +212,8 @@ def _sums(given: Comparisons, values: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
-    return found
+    mean: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+    return mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,8 +310,8 @@ def preference_agreement(
 
 
 def _quotients(sums: Floats) -> Floats:
-    found: Floats = sums[:, 0] / sums[:, 4]
-    return found
+    quotients: Floats = sums[:, 0] / sums[:, 4]
+    return quotients
 
 
 def _alpha(sums: Floats) -> Floats:
@@ -321,5 +321,5 @@ def _alpha(sums: Floats) -> Floats:
     expected = 2 * (2 * n * squares - total**2) / (2 * n * (2 * n - 1))
     out = np.full(len(sums), np.nan)
     np.divide(observed, expected, out=out, where=expected > _STILL)
-    found: Floats = 1 - out
-    return found
+    alpha: Floats = 1 - out
+    return alpha

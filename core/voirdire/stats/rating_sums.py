@@ -69,8 +69,8 @@ class SummedCoefficient:
         step = np.maximum(np.abs(sums), 1e-3 * scale) * 1e-5
         moved = np.diag(step)
         with np.errstate(all="ignore"):
-            found = (self.statistic(sums + moved) - self.statistic(sums - moved)) / (2 * step)
-        return np.where(np.isfinite(found), found, 0.0)
+            slope = (self.statistic(sums + moved) - self.statistic(sums - moved)) / (2 * step)
+        return np.where(np.isfinite(slope), slope, 0.0)
 
 
 def summed_coefficient(name: str, raters: int, levels: Sequence[float] | None) -> SummedCoefficient:
@@ -311,8 +311,8 @@ def _gwet(kind: str, far: Floats, sums: Floats) -> Floats:
 
 def _joint(levels: Floats, scores: Floats) -> Floats:
     """(n, q²) the cell of rows with both ratings."""
-    found = (scores[:, :1] == levels)[:, :, None] & (scores[:, 1:] == levels)[:, None, :]
-    return found.reshape(len(scores), -1) * 1.0
+    joint = (scores[:, :1] == levels)[:, :, None] & (scores[:, 1:] == levels)[:, None, :]
+    return joint.reshape(len(scores), -1) * 1.0
 
 
 def _cohen(far: Floats, sums: Floats) -> Floats:

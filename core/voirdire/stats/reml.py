@@ -232,7 +232,7 @@ def best(shares: Shares) -> Floats:
 
     other_top = 0.0 if shares.kind == "1" else _TOP
     bounds = ((0.0, _TOP), (0.0, other_top))
-    found = [
+    fits = [
         minimize(
             shares.deviance,
             np.minimum(start, [1, other_top]),
@@ -243,7 +243,7 @@ def best(shares: Shares) -> Floats:
         )
         for start in _STARTS
     ]
-    return _polished(shares, min(found, key=lambda one: float(one.fun)).x)
+    return _polished(shares, min(fits, key=lambda one: float(one.fun)).x)
 
 
 def _polished(shares: Shares, share: Floats) -> Floats:

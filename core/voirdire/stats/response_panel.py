@@ -146,8 +146,8 @@ class ResponsePanel:
     def per_system(self) -> Floats:
         """(S,) responses of each system."""
         n_systems = len(self.systems)
-        found = np.bincount(self.system, weights=self.weight, minlength=n_systems)
-        return np.rint(found.astype(np.float64))
+        weights = np.bincount(self.system, weights=self.weight, minlength=n_systems)
+        return np.rint(weights.astype(np.float64))
 
     @property
     def mean_human(self) -> Floats:
@@ -163,9 +163,9 @@ class ResponsePanel:
         """Scores (..., N) as vectors (..., N, D): one number, or one-hot over the categories."""
         if self.categories is None:
             return scores[..., None]
-        found = (scores[..., None] == self.categories).astype(np.float64)
-        found[np.isnan(scores)] = np.nan
-        return found
+        indicators = (scores[..., None] == self.categories).astype(np.float64)
+        indicators[np.isnan(scores)] = np.nan
+        return indicators
 
     def without_humans(self, left_out: Sequence[int]) -> ResponsePanel:
         """The same, these humans' scores being missing."""
@@ -321,19 +321,19 @@ def centred(
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = summed(there, cell, n_cells) / n[:, None]
     mean[n < least] = np.nan
-    found: Floats = vectors - mean[cell]
+    centred: Floats = vectors - mean[cell]
     if weight is not None:  # where weights are fractions, a constant is not quite its own mean
-        found[np.abs(found) <= 1e-13 * np.abs(vectors)] = 0.0
+        centred[np.abs(centred) <= 1e-13 * np.abs(vectors)] = 0.0
     if unbiased:
-        found *= np.sqrt(n / np.maximum(n - 1, 1))[cell][:, None]
+        centred *= np.sqrt(n / np.maximum(n - 1, 1))[cell][:, None]
     if not whole:
-        found[unknown] = np.nan
-    return found
+        centred[unknown] = np.nan
+    return centred
 
 
 def _present(scores: Floats) -> Floats:
-    found: Floats = np.unique(scores[~np.isnan(scores)])
-    return found
+    values: Floats = np.unique(scores[~np.isnan(scores)])
+    return values
 
 
 def _codes(values: Any, n: int, name: str, kept: NDArray[np.bool_]) -> tuple[NDArray[Any], Codes]:

@@ -356,10 +356,10 @@ class _Pairs:
     def confusion(self, counted: Counts | None) -> Floats:
         """(levels, levels) pairs by truth and prediction, over all responses."""
         humans = self.humans if counted is None else self.humans * counted.count
-        found: Floats = np.einsum("in,jn->ij", humans, self.others)  # the same on any machine
+        counts: Floats = np.einsum("in,jn->ij", humans, self.others)  # the same on any machine
         if self.itself:
-            found -= np.diag(humans.sum(axis=1))
-        return found.round(9)
+            counts -= np.diag(humans.sum(axis=1))
+        return counts.round(9)
 
 
 def _beside(rows: _Rows) -> _Pairs:

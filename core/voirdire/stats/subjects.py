@@ -93,9 +93,9 @@ def subjects_needed(
         return SubjectsNeeded(None, "neither", icc, threshold, level, k)
     above = observed > bar
     needed = observed / bar if above else bar / observed
-    found = smallest(lambda n: _quantile(n, k, level, above=above) <= needed, 2, _MOST)
-    side = "neither" if found is None else "above" if above else "below"
-    return SubjectsNeeded(found, side, icc, threshold, level, k)
+    least = smallest(lambda n: _quantile(n, k, level, above=above) <= needed, 2, _MOST)
+    side = "neither" if least is None else "above" if above else "below"
+    return SubjectsNeeded(least, side, icc, threshold, level, k)
 
 
 def _check(icc: float, k: int, threshold: float) -> None:

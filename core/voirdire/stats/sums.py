@@ -72,8 +72,8 @@ class ClusterSums(Result):
         """(F,) sums over all clusters."""
         if self.weight is None:
             return self.table.sum(axis=0)
-        found: Floats = (self.weight[:, None] * self.table).sum(axis=0)
-        return found
+        total: Floats = (self.weight[:, None] * self.table).sum(axis=0)
+        return total
 
     @property
     def without(self) -> Floats:
@@ -193,8 +193,8 @@ class ClusterMoments(Result):
     def fine_total(self) -> Floats:
         """(F,) the sums, of columns that are known so finely."""
         unit = np.ldexp(1.0, -(self.bits + 20).astype(np.intc))
-        found: Floats = self.fine.astype(np.float64) * unit
-        return found
+        total: Floats = self.fine.astype(np.float64) * unit
+        return total
 
     def __str__(self) -> str:
         """How much is summed."""

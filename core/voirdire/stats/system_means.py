@@ -235,8 +235,8 @@ def moments(human: Floats, judge: Floats) -> Floats:
 def correlation(m: Floats) -> Floats:
     """From moments (..., 4); 0 where a side has no variance."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = m[..., 2] / np.sqrt(m[..., 0] * m[..., 1])
-    return np.where((m[..., 0] > 1e-12) & (m[..., 1] > 1e-12), found, 0.0)
+        correlation = m[..., 2] / np.sqrt(m[..., 0] * m[..., 1])
+    return np.where((m[..., 0] > 1e-12) & (m[..., 1] > 1e-12), correlation, 0.0)
 
 
 def agreement(m: Floats) -> Floats:
@@ -562,14 +562,14 @@ def _interaction(means: Floats, df: int) -> Floats:
     """Variance of human x system from means (..., R, S)."""
     rest = means - means.mean(axis=-2, keepdims=True)
     rest = rest - rest.mean(axis=-1, keepdims=True)
-    found: Floats = (rest**2).sum(axis=(-1, -2)) / df
-    return found
+    variance: Floats = (rest**2).sum(axis=(-1, -2)) / df
+    return variance
 
 
 def _leniency(panel: ResponsePanel, off: Sequence[Floats]) -> float:
     """Standard deviation of the humans' means about the panel's, less its own noise."""
-    found = [_mean_and_noise(one, panel.weight) for one in off]
-    means, noise = np.array([mean for mean, _ in found]), [one for _, one in found]
+    leniencies = [_mean_and_noise(one, panel.weight) for one in off]
+    means, noise = np.array([mean for mean, _ in leniencies]), [one for _, one in leniencies]
     return math.sqrt(max(float(means.var(ddof=1) - np.mean(noise)), 0.0))
 
 

@@ -258,7 +258,7 @@ def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Esti
         return Estimate(name, math.nan, (empty,), *size, reason)
     totals = scores.known.sum(axis=1, keepdims=True)
     observed = scores.mean_squares(scores.cells.sum(axis=1, keepdims=True), totals)
-    found = float(value(form, observed, scores.n, scores.k)[0])
+    icc = float(value(form, observed, scores.n, scores.k)[0])
     draws = Distribution.of(value(form, squares, scores.n, scores.k)[None])
     low, high = draws.quantiles(percentile_levels(level, 1))[0]
     details = {
@@ -270,7 +270,7 @@ def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Esti
     interval = Interval(
         "cluster", level, float(low), float(high), squares.shape[1], int(draws.undefined[0])
     )
-    if math.isnan(found):
-        return Estimate(name, found, (empty,), *size, "zero_variance", details=details)
-    flags = ("outside_range",) if abs(found) > 1 + 1e-12 else ()
-    return Estimate(name, found, (interval,), *size, flags=flags, details=details)
+    if math.isnan(icc):
+        return Estimate(name, icc, (empty,), *size, "zero_variance", details=details)
+    flags = ("outside_range",) if abs(icc) > 1 + 1e-12 else ()
+    return Estimate(name, icc, (interval,), *size, flags=flags, details=details)

@@ -84,12 +84,12 @@ def reading_totals(panel: ResponsePanel) -> Floats:
     alone = np.bincount(panel.item)[panel.item] == 1
     items = panel.item.max() + 1 - alone
     crossed = (len(panel.systems) > 1) & ((panel.n - 1) / np.maximum(items, 1) >= CROSSED)
-    found, by_hand = np.zeros((panel.n, 3)), _only_uses(panel)
+    totals, by_hand = np.zeros((panel.n, 3)), _only_uses(panel)
     for effects in np.unique(crossed):
         chosen = np.flatnonzero(crossed == effects)
         sums, hard = _reading(panel, chosen, crossed=bool(effects))
-        found[chosen], by_hand[chosen] = sums, by_hand[chosen] | hard
-    return _by_hand(panel, found, by_hand, reading_total)
+        totals[chosen], by_hand[chosen] = sums, by_hand[chosen] | hard
+    return _by_hand(panel, totals, by_hand, reading_total)
 
 
 def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> tuple[Floats, Bits]:
@@ -197,7 +197,7 @@ def _system_totals(
 
 def _form(one: _Cell, two: _Cell, weight: Floats) -> Floats:
     """(n,) sum over other responses of weight x (sum of one's values) (sum of two's), moved."""
-    found = np.zeros(len(weight))
+    form = np.zeros(len(weight))
     f, g = one.factor * one.alive, two.factor * two.alive
     for place in range(one.values.shape[2]):
         x, y = one.values[:, :, place], two.values[:, :, place]
@@ -210,8 +210,8 @@ def _form(one: _Cell, two: _Cell, weight: Floats) -> Floats:
             + _quadratic(f * d, wp.T @ two.present, g * e)
         )
         here = (f * (x - d * one.present)).sum(axis=1) * (g * (y - e * two.present)).sum(axis=1)
-        found += moved - weight * here
-    return found
+        form += moved - weight * here
+    return form
 
 
 def _quadratic(left: Floats, form: Floats, right: Floats) -> Floats:
@@ -220,7 +220,7 @@ def _quadratic(left: Floats, form: Floats, right: Floats) -> Floats:
 
 def _diagonal(cell: _Cell, weight: Floats) -> Floats:
     """(n,) sum over other responses of weight x squares, moved."""
-    found = np.zeros(len(weight))
+    diagonal = np.zeros(len(weight))
     f = (cell.factor * cell.alive) ** 2
     n = (cell.present * weight[:, None]).sum(axis=0)
     for place in range(cell.values.shape[2]):
@@ -228,8 +228,8 @@ def _diagonal(cell: _Cell, weight: Floats) -> Floats:
         d = -x * cell.shift
         square, plain = ((x**k * weight[:, None]).sum(axis=0) for k in (2, 1))
         moved = square - 2 * d * plain + d**2 * n
-        found += (f * (moved - weight[:, None] * (x - d) ** 2 * cell.present)).sum(axis=1)
-    return found
+        diagonal += (f * (moved - weight[:, None] * (x - d) ** 2 * cell.present)).sum(axis=1)
+    return diagonal
 
 
 def _count(cell: _Cell, weight: Floats) -> Floats:

@@ -108,8 +108,8 @@ def thresholds_hash(study: Study) -> str:
 def _first(error: ValidationError, kind: type[Part]) -> str:
     """The first complaint as a sentence, an unknown key before others, and how many follow."""
     # A misspelt key is also one that is lacking: the spelling is what to mend.
-    found = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    head = found[0]
+    errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
+    head = errors[0]
     key = ".".join(str(part) for part in head["loc"]) or "the study"
     if head["type"] == "extra_forbidden":
         now = successor(key)
@@ -120,7 +120,7 @@ def _first(error: ValidationError, kind: type[Part]) -> str:
         text = f"{key}: {head['ctx']['error']}"
     else:
         text = f"key {key!r} is {head['input']!r}: {_wanted(head['msg'])}{_brackets(key, head)}"
-    more = len(found) - 1
+    more = len(errors) - 1
     return text + (f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else "")
 
 

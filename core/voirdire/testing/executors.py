@@ -46,8 +46,8 @@ def _check_sums(checks: Checks, executor: Executor) -> None:
     with checks.safely(
         "map_reduce raises on a sum of 20 parts", "See voirdire.protocols.Executor."
     ):
-        found = executor.map_reduce(abs, iter(range(-20, 0)))
-        checks.hold(found == 210, f"the sum of 1 to 20 is {found}", "Every part once, none twice.")
+        total = executor.map_reduce(abs, iter(range(-20, 0)))
+        checks.hold(total == 210, f"the sum of 1 to 20 is {total}", "Every part once, none twice.")
         words = executor.map_reduce(str, range(12))
         checks.hold(words == "01234567891011", f"parts are added as {words}", _ORDER)
     raised: Exception | None = None

@@ -50,22 +50,22 @@ def tokenise(tokenizer: Any, texts: Sequence[str], limit: int) -> Tokens:
     cut = 0
     for start in range(0, len(texts), _CHUNK):
         part = list(texts[start : start + _CHUNK])
-        found = _encoded(tokenizer, part, limit + 1)
-        long = [place for place, ids in enumerate(found["input_ids"]) if len(ids) > limit]
+        encoded = _encoded(tokenizer, part, limit + 1)
+        long = [place for place, ids in enumerate(encoded["input_ids"]) if len(ids) > limit]
         if long:
             cut += len(long)
             again = _encoded(tokenizer, [part[place] for place in long], limit)
             for name, rows in again.items():
                 for place, row in zip(long, rows, strict=True):
-                    found[name][place] = row
-        for name, rows in found.items():
+                    encoded[name][place] = row
+        for name, rows in encoded.items():
             columns.setdefault(name, []).extend(rows)
     return Tokens(columns or {"input_ids": []}, cut)
 
 
 def _encoded(tokenizer: Any, texts: list[str], limit: int) -> dict[str, list[list[int]]]:
-    found = tokenizer(texts, truncation=True, max_length=limit, return_attention_mask=False)
-    return {name: [list(row) for row in rows] for name, rows in found.items()}
+    encoded = tokenizer(texts, truncation=True, max_length=limit, return_attention_mask=False)
+    return {name: [list(row) for row in rows] for name, rows in encoded.items()}
 
 
 def padded(

@@ -79,7 +79,7 @@ def cells_of(study: Study, only: str = "") -> list[Cell]:
     """
     spec = classify_part(study)
     keys = {data.name: _data_key(spec, data, Path(study.folder)) for data in spec.data}
-    found = [
+    cells = [
         _keyed(
             Cell(data.name, labels.name, task, model, chosen.use, options, seed, grid=chosen.name),
             spec,
@@ -92,11 +92,11 @@ def cells_of(study: Study, only: str = "") -> list[Cell]:
         for task in labels.tasks
         for seed in spec.seeds
     ]
-    kept = [cell for cell in found if cell.named(only)]
+    kept = [cell for cell in cells if cell.named(only)]
     if not kept:
         raise StudyError(
             f"no cell of study {study.name!r} has the words {only!r} in its name, such as "
-            f"{found[0].name!r}"
+            f"{cells[0].name!r}"
         )
     return kept
 

@@ -96,25 +96,25 @@ class Checkpoints:
         """
         if self.folder is None or not (self.folder / _STATE).is_file():
             return History()
-        found = self._read(_STATE)
-        if not _is_state(found, parts):
+        state = self._read(_STATE)
+        if not _is_state(state, parts):
             raise InputError(
                 f"{self.folder / _STATE}: holds no training that this version can go on with; "
                 f"delete {self.folder} to train anew"
             )
-        if found["identity"] != self.identity:
+        if state["identity"] != self.identity:
             raise InputError(
                 f"{self.folder}: holds a training with other settings, texts or labels, or of "
                 "another version of the encoder; give another folder or delete it"
             )
         for group, own in zip(
-            found["optimizer"]["param_groups"], parts["optimizer"].param_groups, strict=True
+            state["optimizer"]["param_groups"], parts["optimizer"].param_groups, strict=True
         ):
             group["fused"] = own["fused"]  # as this device steps, not the one it began on
         for name, part in parts.items():
-            if found[name]:  # a loss scaler that was off has no state
-                part.load_state_dict(found[name])
-        kept = found["history"]
+            if state[name]:  # a loss scaler that was off has no state
+                part.load_state_dict(state[name])
+        kept = state["history"]
         return History(tuple(kept["f1"]), tuple(kept["loss"]), kept["best"], kept["stopped"])
 
     def _write(self, name: str, value: Any) -> None:
@@ -153,11 +153,11 @@ def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) 
     return whole.hexdigest()
 
 
-def _is_state(found: Any, parts: Mapping[str, Any]) -> bool:
+def _is_state(state: Any, parts: Mapping[str, Any]) -> bool:
     """Whether a file holds what `keep_state` writes."""
     history = set(asdict(History()))
-    whole = isinstance(found, dict) and set(found) == {*parts, "history", "identity"}
-    return whole and isinstance(found["history"], dict) and set(found["history"]) == history
+    whole = isinstance(state, dict) and set(state) == {*parts, "history", "identity"}
+    return whole and isinstance(state["history"], dict) and set(state["history"]) == history
 
 
 def _best(epoch: int | str) -> str:

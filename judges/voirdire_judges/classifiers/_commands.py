@@ -227,12 +227,12 @@ def _print_cells(study: Study, out: Path, only: str) -> None:
 
     from voirdire_judges.classifiers._grid import dry_run  # noqa: PLC0415 - slow
 
-    found = dry_run(study, out, only)
-    for cell, state in found:
+    cells = dry_run(study, out, only)
+    for cell, state in cells:
         typer.echo(f"{state:<9} {cell.name}")
-    counts = Counter(state for _, state in found)
+    counts = Counter(state for _, state in cells)
     listed = ", ".join(f"{count} {state}" for state, count in counts.items())
-    typer.echo(f"{len(found)} cells: {listed}")
+    typer.echo(f"{len(cells)} cells: {listed}")
     if counts["no data"]:
         typer.echo("no data: the file that the study names is not there yet")
 

@@ -152,16 +152,16 @@ def _declared(
 
 def _unlabelled(given: dict[str, Labelled]) -> list[str]:
     """Rows without labels and why, said once a label set."""
-    found = []
+    rows = []
     for name, labels in given.items():
         lost = Counter(labels.reasons[labels.reasons != ""].tolist())
         if lost:
             reasons = ", ".join(f"{why} {count}" for why, count in lost.most_common())
-            found.append(
+            rows.append(
                 f"label set {name!r}: {plural(lost.total(), 'row')} without labels "
                 f"({reasons}){_strange(labels.unknown)}"
             )
-    return found
+    return rows
 
 
 def _strange(unknown: Mapping[str, int]) -> str:

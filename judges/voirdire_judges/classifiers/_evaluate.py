@@ -193,12 +193,12 @@ def _one_key(keys: pl.DataFrame) -> pl.DataFrame:
 
 def _by_seed(done: list[tuple[Cell, Path]]) -> list[list[tuple[Cell, Path]]]:
     """Finished cells that differ in nothing but their seed, together."""
-    found: dict[tuple[str, ...], list[tuple[Cell, Path]]] = {}
+    cells: dict[tuple[str, ...], list[tuple[Cell, Path]]] = {}
     for cell, folder in done:
-        found.setdefault((cell.model, cell.data, cell.label_set, cell.task), []).append(
+        cells.setdefault((cell.model, cell.data, cell.label_set, cell.task), []).append(
             (cell, folder)
         )
-    return list(found.values())
+    return list(cells.values())
 
 
 def _tested(cell: Cell, folder: Path, *, several: bool) -> pl.DataFrame:
@@ -218,9 +218,9 @@ def _planned(out: Path) -> list[Cell]:
     path = out / GRID
     if not path.is_file():
         raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
-    found = [cell_of(card) for card in read_json(path)]
+    cells = [cell_of(card) for card in read_json(path)]
     return sorted(
-        found, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
+        cells, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
     )
 
 

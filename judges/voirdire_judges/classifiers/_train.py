@@ -190,18 +190,18 @@ def sample_of(data: Dataset, target: Target, split: str) -> Sample:
 
 def counts_of(data: Dataset, target: Target) -> dict[str, dict[str, int]]:
     """Rows used and left out, by split and reason."""
-    found = {}
+    counts = {}
     for split in ("train", "dev", "test"):
         here = data.split == split
         known = here & data.usable & target.known
         reasons = Counter(target.reasons[here & data.usable & ~target.known].tolist())
-        found[split] = {
+        counts[split] = {
             "used": int((known & (data.has_text | (split == "test"))).sum()),
             "no text": int((known & ~data.has_text).sum()),
             "incomplete": int((here & ~data.usable).sum()),
             **{str(reason): count for reason, count in sorted(reasons.items())},
         }
-    return found
+    return counts
 
 
 def _taken(factory: ClassifierFactory, machine: Mapping[str, Any]) -> dict[str, Any]:

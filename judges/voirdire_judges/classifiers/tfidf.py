@@ -186,10 +186,10 @@ def make(
 
 
 def _penalties(c: Any) -> tuple[float, ...]:
-    found = (c,) if isinstance(c, int | float) else tuple(c)
-    if not found or not all(isinstance(one, int | float) and one > 0 for one in found):
+    penalties = (c,) if isinstance(c, int | float) else tuple(c)
+    if not penalties or not all(isinstance(one, int | float) and one > 0 for one in penalties):
         raise InputError(f"tfidf: c must be one number above 0 or several, got {c!r}")
-    return tuple(map(float, found))
+    return tuple(map(float, penalties))
 
 
 def _is_whole(value: object) -> bool:

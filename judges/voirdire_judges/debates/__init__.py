@@ -209,11 +209,11 @@ def _complete(positions: Sequence[Mapping[str, float | None]]) -> bool:
 
 def _mean(positions: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """The mean of those that took a position, by attribute."""
-    found: dict[str, float | None] = {}
+    means: dict[str, float | None] = {}
     for name in positions[0]:
         scores = [score for one in positions if (score := one.get(name)) is not None]
-        found[name] = sum(scores) / len(scores) if scores else None
-    return found
+        means[name] = sum(scores) / len(scores) if scores else None
+    return means
 
 
 def _tokens(reply: Reply) -> int:

@@ -231,14 +231,14 @@ def scales_of(given: Sequence[str]) -> dict[str, float | None]:
     >>> scales_of(["phq9", "madrs=20"])
     {'phq9': None, 'madrs': 20.0}
     """
-    found: dict[str, float | None] = {}
+    thresholds: dict[str, float | None] = {}
     for said in given:
         name, equals, threshold = said.partition("=")
         try:
-            found[name] = float(threshold) if equals else None
+            thresholds[name] = float(threshold) if equals else None
         except ValueError:
             raise InputError(f"--scale {said!r}: the threshold must be a number") from None
-    return found
+    return thresholds
 
 
 def asked_by_scales(

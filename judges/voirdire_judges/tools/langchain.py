@@ -41,18 +41,18 @@ def make(
         The extra `langchain` is not installed.
     """
     base = require("langchain_core.tools", "tool langchain", "langchain").BaseTool
-    found = attribute_at(path, "tool langchain: ") if isinstance(path, str) else path
-    if not isinstance(found, base) and callable(found):
-        found = found(**(arguments or {}))
-    if not isinstance(found, base):
-        raise InputError(f"tool langchain:{path}: expected a BaseTool, got {type(found).__name__}")
-    schema = found.tool_call_schema
+    tool = attribute_at(path, "tool langchain: ") if isinstance(path, str) else path
+    if not isinstance(tool, base) and callable(tool):
+        tool = tool(**(arguments or {}))
+    if not isinstance(tool, base):
+        raise InputError(f"tool langchain:{path}: expected a BaseTool, got {type(tool).__name__}")
+    schema = tool.tool_call_schema
     raw = schema if isinstance(schema, dict) else schema.model_json_schema()
     return AgentTool(
-        name or found.name,
-        description or found.description,
+        name or tool.name,
+        description or tool.description,
         {key: value for key, value in raw.items() if key not in ("title", "description")},
-        lambda **given: _plain(found.invoke(given)),
+        lambda **given: _plain(tool.invoke(given)),
         reads=path if isinstance(path, str) else "",
         timeout=timeout,
     )

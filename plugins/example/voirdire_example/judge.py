@@ -35,10 +35,10 @@ class NextStepJudge:
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """Yes is the scale's high end, no its low end, anything else is missing."""
         reply = replies[-1] if replies else Reply("")
-        found = parse_yes_no(reply.text, ["answer"], finish_reason=reply.finish_reason)
-        answer = found.scores["answer"]
+        parsed = parse_yes_no(reply.text, ["answer"], finish_reason=reply.finish_reason)
+        answer = parsed.scores["answer"]
         score = None if answer is None else (self.scale.high if answer else self.scale.low)
-        return Parsed({"next_step": score}, found.status, {"next_step": found.status})
+        return Parsed({"next_step": score}, parsed.status, {"next_step": parsed.status})
 
 
 def make(rubric: Rubric | str = "", *, sampling: Sampling = Sampling()) -> NextStepJudge:

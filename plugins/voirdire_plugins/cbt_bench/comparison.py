@@ -44,8 +44,8 @@ def make(
     InputError
         A category has other than four criteria.
     """
-    found = CRITERIA if criteria is None else criteria
-    for category, texts in found.items():
+    compared_on = CRITERIA if criteria is None else criteria
+    for category, texts in compared_on.items():
         if len(texts) != len(ATTRIBUTES) - 1:
             raise InputError(f"cbt-dp: category {category!r} needs four criteria, got {texts!r}")
     asked = (
@@ -53,7 +53,9 @@ def make(
         Attribute(ATTRIBUTES[-1], _TABLE["overall"]),
     )
     compared = Rubric("cbt-dp", asked, Scale(-2, 2))
-    return make_pairwise(compared, criteria_by="category", criteria_of=found, sampling=sampling)
+    return make_pairwise(
+        compared, criteria_by="category", criteria_of=compared_on, sampling=sampling
+    )
 
 
 def experts(names: Sequence[str], reason: str) -> dict[str, Any]:

@@ -62,18 +62,18 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
     InputError
         No such task, the same model twice, another study in the folder, or what the files hold.
     """
-    found, folder = task_of(task), Path(data).resolve()
+    asked, folder = task_of(task), Path(data).resolve()
     options: dict[str, Any] = {"data": str(folder), "k": k, "examples": examples} if k else {}
     options |= {"embedder": embedder} if k and examples == "nearest" else {}
     options |= {"definitions": True} if definitions else {}
-    items = {"path": str(path_of(folder, found)), "text": "thoughts", "extra": ["situation"]}
+    items = {"path": str(path_of(folder, asked)), "text": "thoughts", "extra": ["situation"]}
     study, tables = keyed_study(
-        f"cbt-{found.key}",
-        f"CBT-Bench: {found.name}",
-        found.labels,
-        ((example.id, example.labels) for example in read_examples(folder, found)),
+        f"cbt-{asked.key}",
+        f"CBT-Bench: {asked.name}",
+        asked.labels,
+        ((example.id, example.labels) for example in read_examples(folder, asked)),
         model_entries(
-            models, f"cbt-{found.key}", options, temperature=0.0, model_options=model_options
+            models, f"cbt-{asked.key}", options, temperature=0.0, model_options=model_options
         ),
         key=KEY,
         people=None if people is None else read_answers(people),

@@ -62,12 +62,12 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
     """
     asked = [one for one in study.panel if one.kind == "annotator" and one.use == "distortions"]
     short = short_names(rater.model or rater.name for rater in asked)
-    found: dict[str, dict[str, str]] = {}
+    by_configuration: dict[str, dict[str, str]] = {}
     for rater in asked:
         model = short[rater.model or rater.name]
         heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
         defined = " defined" if rater.options.get("definitions") else ""
-        prompts = found.setdefault(f"{model}{heat}{defined}", {})
+        prompts = by_configuration.setdefault(f"{model}{heat}{defined}", {})
         prompt = str(rater.options.get("prompt", "ranked"))
         if prompt in prompts:
             raise InputError(
@@ -75,7 +75,7 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
                 f"temperature and prompt ({prompt})"
             )
         prompts[prompt] = rater.name
-    return found
+    return by_configuration
 
 
 def build_dataset(
@@ -142,11 +142,11 @@ def _reason() -> pl.Expr:
     )
 
 
-def missing_prompts(found: Mapping[str, Mapping[str, str]]) -> list[str]:
+def missing_prompts(by_configuration: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Configurations that lack one of the two prompts, in words."""
     return [
         f"{name} has no {SHORT[prompt]}"
-        for name, prompts in found.items()
+        for name, prompts in by_configuration.items()
         for prompt in SHORT
         if prompt not in prompts
     ]

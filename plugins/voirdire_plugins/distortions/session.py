@@ -57,8 +57,8 @@ def read_annotations(folder: str | Path) -> Annotations:
         There is none, or the session's tables have not been written.
     """
     folder, study = Path(folder), session_study(folder)
-    found = configurations(study)
-    names = [name for prompts in found.values() for name in prompts.values()]
+    by_configuration = configurations(study)
+    names = [name for prompts in by_configuration.values() for name in prompts.values()]
     path = folder / "ratings.parquet"
     if not names or not path.is_file():
         what = "no ratings.parquet" if names else 'no annotator with use = "distortions"'
@@ -69,7 +69,7 @@ def read_annotations(folder: str | Path) -> Annotations:
         ratings, LABELS.labels, none=LABELS.none, other=LABELS.other, entries=said
     )
     final = final_labels(runs, at_least=study.analysis.at_least, unsure=UNSURE)
-    return Annotations(folder, found, runs, final)
+    return Annotations(folder, by_configuration, runs, final)
 
 
 def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, ...], pl.DataFrame]:

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 
 def consistency_tables(
-    runs: LabelRuns, final: pl.DataFrame, found: Configurations
+    runs: LabelRuns, final: pl.DataFrame, by_configuration: Configurations
 ) -> tuple[Section, ...]:
     """Figure 2 and Tables 2, 6, 7 and 8, laid out as the paper does."""
     kappas = agreement_frame(label_agreements(runs, ci=None))
-    heads = {rater: f"{name} {SHORT[prompt]}" for name, prompt, rater in _raters(found)}
+    heads = {rater: f"{name} {SHORT[prompt]}" for name, prompt, rater in _raters(by_configuration)}
     numbers = {rater: number(head) for rater, head in heads.items()}
-    of = {rater: (name, prompt) for name, prompt, rater in _raters(found)}
+    of = {rater: (name, prompt) for name, prompt, rater in _raters(by_configuration)}
     averages = kappas.filter(pl.col("label") == AVERAGE)
     means = {of[rater]: kappa for rater, kappa in averages.select("rater", "kappa").iter_rows()}
     largest = largest_counts(runs)
@@ -56,7 +56,7 @@ def consistency_tables(
         Section(
             "Average Fleiss' kappa (Table 2)",
             "The mean of the kappas of Table 7 that are defined.",
-            (matrix(means, {name: name for name in found},
+            (matrix(means, {name: name for name in by_configuration},
                     {prompt: number(short) for prompt, short in SHORT.items()}, "Configuration"),),
         ),
         Section(
@@ -65,7 +65,7 @@ def consistency_tables(
             (frame_matrix(largest, ("rater", "largest", "share"),
                           {n: number(str(n)) for n in times}, "Configuration", heads),),
         ),
-        _table6(unknown_labels(runs), runs, found),
+        _table6(unknown_labels(runs), runs, by_configuration),
         Section(
             "Fleiss' kappa by label (Table 7)",
             "Over the runs of each annotator; a dash where a label was named always or never. "
@@ -107,20 +107,20 @@ def dataset_table(data: Sequence[DataSet], whole: Mapping[str, int]) -> Section:
     )
 
 
-def _raters(found: Configurations) -> list[tuple[str, str, str]]:
+def _raters(by_configuration: Configurations) -> list[tuple[str, str, str]]:
     """(configuration, prompt, annotator) in order."""
     return [
         (name, prompt, prompts[prompt])
-        for name, prompts in found.items()
+        for name, prompts in by_configuration.items()
         for prompt in SHORT
         if prompt in prompts
     ]
 
 
-def _table6(unknown: pl.DataFrame, runs: LabelRuns, found: Configurations) -> Section:
+def _table6(unknown: pl.DataFrame, runs: LabelRuns, by_configuration: Configurations) -> Section:
     known = runs.entries is not None
     rows = []
-    for name, prompt, rater in _raters(found):
+    for name, prompt, rater in _raters(by_configuration):
         own = unknown.filter(pl.col("rater") == rater)
         labels = ", ".join(sorted(own["label"].to_list(), key=str.casefold)) or None
         rows.append((name, SHORT[prompt], labels, int(own["count"].sum())))

@@ -64,13 +64,13 @@ def review(examination: Examination) -> Examination:
 
 def _guidance(examination: Examination) -> Section:
     """The pairs in the cells of the published matrix (section 5.4)."""
-    found: dict[tuple[bool, str], list[str]] = {}
+    judges: dict[tuple[bool, str], list[str]] = {}
     for result in examination.results:
         cell = (result.icc_c1 >= HIGH, result.reliability_class)
-        found.setdefault(cell, []).append(f"{result.judge} {result.attribute}")
+        judges.setdefault(cell, []).append(f"{result.judge} {result.attribute}")
     columns = tuple(map(text, ("ICC(C,1)", "narrow (GR)", "moderate (MR)", "wide (PR)")))
     rows = tuple(
-        (name, *("; ".join(found.get((high, width), [])) or "none" for width in WIDTHS))
+        (name, *("; ".join(judges.get((high, width), [])) or "none" for width in WIDTHS))
         for name, high in ((f"{HIGH:g} or more", True), (f"below {HIGH:g}", False))
     )
     return Section(

@@ -65,13 +65,13 @@ def canary_study(source: str | Path, lock: Lock, folder: str | Path) -> Study | 
             f"the lock is of another study: none of its {len(canary)} canary responses is in "
             f"{source}"
         )
-    found = narrowed(study, panel, rows, folder / "responses.parquet")
+    narrow = narrowed(study, panel, rows, folder / "responses.parquet")
     changes: dict[str, object] = {"systems": study.systems, "generators": generators}
     if generators:
         changes["items"] = _items(study, {item for item, _ in canary}, folder / "items.parquet")
     if not rows:
         changes["responses"] = None
-    return found.model_copy(update=changes)
+    return narrow.model_copy(update=changes)
 
 
 def _items(study: Study, kept: set[str], path: Path) -> ItemsSpec:

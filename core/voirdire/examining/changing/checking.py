@@ -156,7 +156,7 @@ class GateCheck:
 
         With `strict`, a serious finding (another model or prompt) counts as a failure too.
         """
-        serious = any(found.kind in DIFFERS for found in self.findings)
+        serious = any(finding.kind in DIFFERS for finding in self.findings)
         if self.failed or (strict and serious):
             return 4
         return 3 if self.partial else 0
@@ -208,26 +208,26 @@ def check_lock(
         The lock is of another study, no judge, attribute or canary of it is there, or the scale is
         another.
     """
-    found = measured_of(source, reference=reference, columns=columns, verdicts=False)
-    _check_same(lock, found, study_name(source, found))
-    at = _places(lock, found)
-    judges = [judge for judge in lock.judges if judge.name in found.judges]
+    measured = measured_of(source, reference=reference, columns=columns, verdicts=False)
+    _check_same(lock, measured, study_name(source, measured))
+    at = _places(lock, measured)
+    judges = [judge for judge in lock.judges if judge.name in measured.judges]
     today = {
-        (judge.name, name): _today(found, judge.name, name, at)
+        (judge.name, name): _today(measured, judge.name, name, at)
         for judge in judges
         for name in lock.attributes
-        if name in found.cube.attributes
+        if name in measured.cube.attributes
     }
     data = short_hash(b"".join(np.ascontiguousarray(scores).tobytes() for scores in today.values()))
     k = look if look is not None else look_number(lock, data)
     alpha = alpha_of_look(lock.alpha, k)
-    anchors = _anchors(lock, found, at)
+    anchors = _anchors(lock, measured, at)
     findings = (
-        *missing_scores(lock, found, at), *changed_texts(lock, found),
-        *changed_declarations(lock, found, judges), *silent_judges(lock, judges, today, at),
+        *missing_scores(lock, measured, at), *changed_texts(lock, measured),
+        *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip
     check = GateCheck(
-        source=found.name,
+        source=measured.name,
         study=lock.study,
         look=k,
         alpha=alpha,
@@ -254,39 +254,39 @@ def remembered(lock: Lock, data: str) -> Lock:
     return lock.model_copy(update={"looks": (*lock.looks, look)})
 
 
-def _check_same(lock: Lock, found: Measured, name: str) -> None:
-    check_same_study(lock, found.name, name, found.scale)
+def _check_same(lock: Lock, measured: Measured, name: str) -> None:
+    check_same_study(lock, measured.name, name, measured.scale)
     names = [judge.name for judge in lock.judges]
     for what, locked, there in (
-        ("judge", names, found.judges), ("attribute", lock.attributes, found.cube.attributes),
+        ("judge", names, measured.judges), ("attribute", lock.attributes, measured.cube.attributes),
     ):  # fmt: skip
         if not set(locked) & set(there):
             raise InputError(
                 f"the lock is of another study: no {what} of it ({listed(locked)}) is in "
-                f"{found.name} ({listed(there)})"
+                f"{measured.name} ({listed(there)})"
             )
 
 
-def _places(lock: Lock, found: Measured) -> NDArray[np.intp]:
+def _places(lock: Lock, measured: Measured) -> NDArray[np.intp]:
     """(N,) where each canary response stands in the cube; -1 where it is not there."""
-    keys = zip(found.item.tolist(), found.system.tolist(), strict=True)
+    keys = zip(measured.item.tolist(), measured.system.tolist(), strict=True)
     place = {key: at for at, key in enumerate(keys)}
     at = np.array([place.get((one.item, one.system), -1) for one in lock.canary], dtype=np.intp)
     if (at < 0).all():
         raise InputError(
             f"the lock is of another study: none of its {len(at)} canary responses is in "
-            f"{found.name}"
+            f"{measured.name}"
         )
     return at
 
 
-def _today(found: Measured, judge: str, attribute: str, at: NDArray[np.intp]) -> Floats:
-    return np.where(at >= 0, found.cube.of(judge, attribute)[at], np.nan)
+def _today(measured: Measured, judge: str, attribute: str, at: NDArray[np.intp]) -> Floats:
+    return np.where(at >= 0, measured.cube.of(judge, attribute)[at], np.nan)
 
 
-def _anchors(lock: Lock, found: Measured, at: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _anchors(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> NDArray[np.bool_]:
     """(N,) labelled responses whose text is still the one that was labelled."""
-    now = text_hashes(found)
+    now = text_hashes(measured)
     same = np.array(
         [not one.text or now.get((one.item, one.system), one.text) == one.text
          for one in lock.canary]
@@ -354,11 +354,11 @@ def _components(
             lock.margin,
         )
     ]
-    found: dict[tuple[str, str], tuple[ComponentChange, ...]] = {}
+    changes: dict[tuple[str, str], tuple[ComponentChange, ...]] = {}
     for one in with_states(every, alpha):
         key = (one.judge, one.attribute)
-        found[key] = (*found.get(key, ()), one)
-    return found
+        changes[key] = (*changes.get(key, ()), one)
+    return changes
 
 
 def _either(whole: Change, live: Change | None) -> float:
@@ -435,8 +435,12 @@ def _apart(
     def statistic(sums: Floats) -> Floats:
         return np.asarray(sums[..., 3] / sums[..., 1] - sums[..., 2] / sums[..., 0])
 
-    found = cluster_jackknife(columns, groups[rows], statistic)
-    return math.nan if not found.se > 0 else float(2 * above_t(abs(found.at) / found.se, found.df))
+    jackknifed = cluster_jackknife(columns, groups[rows], statistic)
+    return (
+        math.nan
+        if not jackknifed.se > 0
+        else float(2 * above_t(abs(jackknifed.at) / jackknifed.se, jackknifed.df))
+    )
 
 
 def _moved(difference: Floats, groups: NDArray[np.str_]) -> float:
@@ -460,12 +464,12 @@ def _lost(
     if not wanted:
         return {}
     cases = [case_of(lock, *key, scores, anchors) for key, scores in wanted.items()]
-    found: dict[tuple[str, str], list[LostUse]] = {}
+    losses: dict[tuple[str, str], list[LostUse]] = {}
     for verdict in judged_on(lock, cases).verdicts:
         if _is_lost(verdict, known[verdict.judge].get(verdict.attribute, {})):
             lost = LostUse(verdict.use, verdict.state, verdict.deciding)
-            found.setdefault((verdict.judge, verdict.attribute), []).append(lost)
-    return {key: tuple(uses) for key, uses in found.items()}
+            losses.setdefault((verdict.judge, verdict.attribute), []).append(lost)
+    return {key: tuple(uses) for key, uses in losses.items()}
 
 
 def _is_lost(verdict: Verdict, known: Mapping[str, str]) -> bool:

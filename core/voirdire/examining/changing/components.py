@@ -257,17 +257,17 @@ def _of_systems(panel: ResponsePanel) -> Iterator[_Estimate]:
     """ORDER, AGREE, and the LEVEL of each system."""
     if len(panel.systems) < 2:
         return
-    found = means.Means.of(panel)
-    if found.met.min() < FEWEST_IN_SYSTEM:
+    observed = means.Means.of(panel)
+    if observed.met.min() < FEWEST_IN_SYSTEM:
         return
-    moments = found.moments()
+    moments = observed.moments()
     whole, out = moments.whole, moments.out
     apart = moments.jackknife(lambda each: each[..., 0])
     if len(panel.systems) > 2 and apart.at - quantile(SURE_YES, apart.df) * apart.se > 0:
         yield _Estimate("ORDER", float(means.correlation(whole)), means.correlation(out))
         yield _Estimate("AGREE", float(means.agreement(whole)), means.agreement(out))
     for at, name in enumerate(panel.systems):
-        yield _Estimate("LEVEL", float(found.bias[at]), found.bias_out[:, at], str(name))
+        yield _Estimate("LEVEL", float(observed.bias[at]), observed.bias_out[:, at], str(name))
 
 
 def _of(

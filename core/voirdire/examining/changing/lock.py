@@ -182,28 +182,32 @@ def freeze(
     InputError
         What is wrong with the source; a judge that has no score at all; more items than there are.
     """
-    found = measured_of(source, reference=reference, columns=columns, judges=judges, verdicts=False)
-    for judge in found.judges:
-        if np.isnan(found.cube.scores[found.cube.raters.index(judge)]).all():
-            raise InputError(f"{found.name}: judge {judge!r} has no score, so it cannot be frozen")
-    kept = _drawn(found, items, seed)
-    gate = gate_of(found.study, found.scale)
+    measured = measured_of(
+        source, reference=reference, columns=columns, judges=judges, verdicts=False
+    )
+    for judge in measured.judges:
+        if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
+            raise InputError(
+                f"{measured.name}: judge {judge!r} has no score, so it cannot be frozen"
+            )
+    kept = _drawn(measured, items, seed)
+    gate = gate_of(measured.study, measured.scale)
     lock = Lock(
-        study=study_name(source, found),
+        study=study_name(source, measured),
         frozen=dt.datetime.now(dt.UTC).date().isoformat(),
         alpha=alpha,
-        margin=found.study.margins.bias * found.scale.width if margin is None else margin,
-        scale=(found.scale.low, found.scale.high),
-        step=found.scale.step,
-        rubric=rubric_hash(found.study),
-        attributes=found.cube.attributes,
-        reference=found.reference,
-        margins=found.study.margins,
+        margin=measured.study.margins.bias * measured.scale.width if margin is None else margin,
+        scale=(measured.scale.low, measured.scale.high),
+        step=measured.scale.step,
+        rubric=rubric_hash(measured.study),
+        attributes=measured.cube.attributes,
+        reference=measured.reference,
+        margins=measured.study.margins,
         gate=None if gate is None else Gate(
             at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity
         ),
-        judges=locked_judges(found),
-        canary=_canary(found, kept),
+        judges=locked_judges(measured),
+        canary=_canary(measured, kept),
     )  # fmt: skip
     return _with_verdicts(lock)
 
@@ -224,13 +228,13 @@ def read_lock(path: str | Path) -> Lock:
     return build_part(Lock, read_toml(path, "lock"), f"lock {path}")
 
 
-def study_name(source: object, found: Measured) -> str:
+def study_name(source: object, measured: Measured) -> str:
     """The name that a study declares; empty for a file of ratings, whose name says nothing."""
     if isinstance(source, pl.DataFrame):
         return ""
     path = Path(source) if isinstance(source, str | Path) else None
     of_file = path is not None and path.is_file() and path.suffix != ".toml"
-    return "" if of_file else found.study.name
+    return "" if of_file else measured.study.name
 
 
 def check_same_study(lock: Lock, where: str, name: str, scale: Scale) -> None:
@@ -262,10 +266,10 @@ def short_hash(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=6).hexdigest()
 
 
-def locked_judges(found: Measured) -> tuple[LockedJudge, ...]:
+def locked_judges(measured: Measured) -> tuple[LockedJudge, ...]:
     """The judges as the study declares them and as the provider's replies name their models."""
-    rows = {row["rater"]: row for row in found.raters.iter_rows(named=True)}
-    answered = answered_by(found)
+    rows = {row["rater"]: row for row in measured.raters.iter_rows(named=True)}
+    answered = answered_by(measured)
     return tuple(
         LockedJudge(
             name=name,
@@ -274,34 +278,34 @@ def locked_judges(found: Measured) -> tuple[LockedJudge, ...]:
             prompt=rows.get(name, {}).get("prompt_hash") or "",
             temperature=rows.get(name, {}).get("temperature"),
         )
-        for name in found.judges
+        for name in measured.judges
     )
 
 
-def answered_by(found: Measured) -> dict[str, Names]:
+def answered_by(measured: Measured) -> dict[str, Names]:
     """Rater -> the models that its replies name; nothing outside of a session."""
-    if found.session is None:
+    if measured.session is None:
         return {}
     from voirdire.store import is_session, replies_frame  # noqa: PLC0415 - loads the store
 
-    if not is_session(found.session):
+    if not is_session(measured.session):
         return {}
-    said = replies_frame(found.session).filter(
+    said = replies_frame(measured.session).filter(
         pl.col("final") == 1, pl.col("current") == 1, pl.col("answered_by") != ""
     )
     models = said.group_by("rater").agg(pl.col("answered_by").unique().sort())
     return {rater: tuple(names) for rater, names in models.iter_rows()}
 
 
-def text_hashes(found: Measured) -> dict[tuple[str, str], str]:
+def text_hashes(measured: Measured) -> dict[tuple[str, str], str]:
     """(item, system) -> a hash of the response's text; nothing outside of a session."""
-    if found.session is None:
+    if measured.session is None:
         return {}
     from voirdire.store import is_session, responses_frame  # noqa: PLC0415 - loads the store
 
-    if not is_session(found.session):
+    if not is_session(measured.session):
         return {}
-    rows = responses_frame(found.session).select("item", "system", "text").iter_rows()
+    rows = responses_frame(measured.session).select("item", "system", "text").iter_rows()
     return {
         (item, system): short_hash(text.encode("utf-8", "replace"))
         for item, system, text in rows
@@ -364,35 +368,35 @@ def _with_verdicts(lock: Lock) -> Lock:
     return lock.model_copy(update={"judges": judges})
 
 
-def _drawn(found: Measured, items: int | None, seed: int) -> NDArray[np.bool_]:
+def _drawn(measured: Measured, items: int | None, seed: int) -> NDArray[np.bool_]:
     """(N,) the responses whose items were drawn and that some judge scored."""
-    at = [found.cube.raters.index(judge) for judge in found.judges]
-    scored = np.asarray(~np.isnan(found.cube.scores[at]).all(axis=(0, 1)))
+    at = [measured.cube.raters.index(judge) for judge in measured.judges]
+    scored = np.asarray(~np.isnan(measured.cube.scores[at]).all(axis=(0, 1)))
     if items is None:
         return scored
-    there = np.unique(found.cube.item[scored])
+    there = np.unique(measured.cube.item[scored])
     if items > len(there):
         raise InputError(
-            f"--items {items}: {found.name} has {len(there)} items that a judge scored"
+            f"--items {items}: {measured.name} has {len(there)} items that a judge scored"
         )
     chosen = np.random.default_rng(seed).choice(there, items, replace=False)
-    return scored & np.isin(found.cube.item, chosen)
+    return scored & np.isin(measured.cube.item, chosen)
 
 
-def _canary(found: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse, ...]:
-    cube, hashes = found.cube, text_hashes(found)
-    item, system = found.item, found.system
+def _canary(measured: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse, ...]:
+    cube, hashes = measured.cube, text_hashes(measured)
+    item, system = measured.item, measured.system
     scores = {name: cube.scores[cube.raters.index(name)] for name in cube.raters}
     return tuple(
         CanaryResponse(
             item=str(item[k]),
             system=str(system[k]),
-            cluster="" if found.clusters is None else str(found.clusters[k]),
+            cluster="" if measured.clusters is None else str(measured.clusters[k]),
             text=hashes.get((str(item[k]), str(system[k])), ""),
-            scores={name: tuple(scores[name][:, k].tolist()) for name in found.judges},
+            scores={name: tuple(scores[name][:, k].tolist()) for name in measured.judges},
             humans={
                 name: tuple(scores[name][:, k].tolist())
-                for name in found.reference
+                for name in measured.reference
                 if not np.isnan(scores[name][:, k]).all()
             },
         )

@@ -238,15 +238,15 @@ def matched(
         for name, there, where in ((old, a, names[0]), (new, b, names[1])):
             if name not in there:
                 raise InputError(f"{where}: there is no {what} {name!r} ({what}s: {listed(there)})")
-    found = dict(given) or {name: name for name in a if name in b}
-    if not found and len(a) == len(b) == 1:
+    pairs = dict(given) or {name: name for name in a if name in b}
+    if not pairs and len(a) == len(b) == 1:
         return {a[0]: b[0]}
-    if not found:
+    if not pairs:
         raise InputError(
             f"no {what} is in both: {listed(a)} in {names[0]}, {listed(b)} in {names[1]}; "
             f"say by --{what} OLD=NEW which belong together"
         )
-    return found
+    return pairs
 
 
 def shared_responses(

@@ -72,16 +72,16 @@ def label_scale(study: Study) -> Study:
     return study.model_copy(update={"rubric": study.rubric.model_copy(update=LABEL_SCALE)})
 
 
-def label_part(study: Study, found: Tables) -> LabelPart:
+def label_part(study: Study, tables: Tables) -> LabelPart:
     """Consistency of every annotator with ratings, or of repeated 0/1 ratings without a panel."""
-    names = annotators(study, found)
+    names = annotators(study, tables)
     if not names:
         return LabelPart()
     sections: list[Section] = []
-    if study.data.reference and found.ratings["run"].n_unique() == 1:
+    if study.data.reference and tables.ratings["run"].n_unique() == 1:
         # Held against a key, and asked once: there is nothing to be consistent with.
-        return LabelPart((), temperature_notes(found.raters, tuple(names)))
-    groups = label_runs_of(study, found.ratings, names)
+        return LabelPart((), temperature_notes(tables.raters, tuple(names)))
+    groups = label_runs_of(study, tables.ratings, names)
     for labelling, runs in groups:
         made = consistency_sections(
             runs,
@@ -92,7 +92,7 @@ def label_part(study: Study, found: Tables) -> LabelPart:
         )
         whose = f" ({', '.join(runs.raters)})" if len(groups) > 1 else ""
         sections += [replace(section, title=section.title + whose) for section in made]
-    return LabelPart(tuple(sections), temperature_notes(found.raters, tuple(names)))
+    return LabelPart(tuple(sections), temperature_notes(tables.raters, tuple(names)))
 
 
 def families_of(study: Study) -> dict[str, str]:
@@ -101,15 +101,17 @@ def families_of(study: Study) -> dict[str, str]:
     return {name: family for name, family in known.items() if family}
 
 
-def annotators(study: Study, found: Tables) -> list[str]:
+def annotators(study: Study, tables: Tables) -> list[str]:
     """Annotators of the panel; where none is declared, all raters of labels repeated over runs."""
-    present = found.raters["rater"].to_list()
+    present = tables.raters["rater"].to_list()
     declared = [rater.name for rater in study.panel if rater.kind == "annotator"]
-    if declared or study.data.reference or "human" in found.raters["kind"]:
+    if declared or study.data.reference or "human" in tables.raters["kind"]:
         return [name for name in declared if name in present]
-    scores, runs = found.ratings["score"].drop_nulls(), found.ratings["run"]
+    scores, runs = tables.ratings["score"].drop_nulls(), tables.ratings["run"]
     labels = len(scores) > 0 and bool(((scores == 0) | (scores == 1)).all())
-    repeated = runs.n_unique() > 1 and found.ratings["system"].null_count() == found.ratings.height
+    repeated = (
+        runs.n_unique() > 1 and tables.ratings["system"].null_count() == tables.ratings.height
+    )
     return present if labels and repeated else []
 
 
@@ -246,11 +248,11 @@ def _errors(inputs: Inputs) -> pl.DataFrame | None:
     return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
 
 
-def _of_annotators(study: Study, found: Tables) -> LabelPart:
-    part = label_part(study, found)
-    if found.labels is None:
+def _of_annotators(study: Study, tables: Tables) -> LabelPart:
+    part = label_part(study, tables)
+    if tables.labels is None:
         return part
-    own, labels = study_of_labels(study, found.labels), _on_scale(study, found.labels)
+    own, labels = study_of_labels(study, tables.labels), _on_scale(study, tables.labels)
     more = label_part(own, labels)
     against = tuple(_against_humans(own, labels))
     return LabelPart((*part.sections, *against, *more.sections), (*part.notes, *more.notes))
@@ -271,7 +273,7 @@ def _on_scale(study: Study, labels: Tables) -> Tables:
     return replace(labels, ratings=ratings)
 
 
-def _against_humans(study: Study, found: Tables) -> Iterator[Section]:
+def _against_humans(study: Study, tables: Tables) -> Iterator[Section]:
     """Labels of annotators against those of each human that named one of them at least once."""
     analysis = study.analysis
     options: dict[str, Any] = {
@@ -280,13 +282,13 @@ def _against_humans(study: Study, found: Tables) -> Iterator[Section]:
         "seed": analysis.seed,
     }
     humans = [spec.name for spec in study.panel if spec.kind == "human"]
-    names = annotators(study, found)
+    names = annotators(study, tables)
     for human in dict.fromkeys((*study.data.reference, *humans)):
-        known = set(found.ratings.filter(pl.col("rater") == human)["attribute"].cast(pl.String))
-        for labelling, members in labelling_groups(study, found.ratings, names).items():
+        known = set(tables.ratings.filter(pl.col("rater") == human)["attribute"].cast(pl.String))
+        for labelling, members in labelling_groups(study, tables.ratings, names).items():
             labels = [label for label in labelling.labels if label in known]
             if labels:
-                ratings = found.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
+                ratings = tables.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
                 truth = matrix_of_ratings(ratings, human, labels).each_run()[0]
                 given = (
                     matrix_of_ratings(ratings, name, labels, items=truth.items) for name in members

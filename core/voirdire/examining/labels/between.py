@@ -82,9 +82,9 @@ def _shares(matrix: LabelMatrix, used: list[int]) -> Floats:
     known = matrix.known[:, :, None]
     named = np.where(known, np.nan_to_num(matrix.values[:, :, used]), 0.0).sum(axis=0)
     answered = matrix.known.sum(axis=0)[:, None]
-    found: Floats = np.full(named.shape, np.nan)
-    np.divide(named, answered, out=found, where=answered > 0)
-    return found
+    shares: Floats = np.full(named.shape, np.nan)
+    np.divide(named, answered, out=shares, where=answered > 0)
+    return shares
 
 
 def _between(a: LabelMatrix, b: LabelMatrix, own: Floats, other: Floats) -> Between:

@@ -58,7 +58,7 @@ def named_counts(examples: Iterable[Example], labels: Sequence[str]) -> dict[str
 
 def described_section(
     title: str,
-    found: Mapping[str, Description],
+    sizes: Mapping[str, Description],
     printed: Mapping[str, Sequence[float]],
     fields: Mapping[str, str],
 ) -> Section:
@@ -67,7 +67,7 @@ def described_section(
     Parameters
     ----------
     title : str
-    found : mapping of str to Description
+    sizes : mapping of str to Description
         Name of a set -> its sizes.
     printed : mapping of str to sequence of float
         Name -> what a paper prints: examples, labels, the lengths in order, labels an example.
@@ -75,7 +75,7 @@ def described_section(
         Text field -> the heading of its length.
     """
     rows = []
-    for name, one in found.items():
+    for name, one in sizes.items():
         lengths = (one.lengths[field] for field in fields)
         values = (one.examples, one.labels, *lengths, one.mean_labels)
         cells = (Marked(v, f" ({p})") for v, p in zip(values, printed[name], strict=True))

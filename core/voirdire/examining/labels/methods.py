@@ -87,13 +87,13 @@ class Method:
             return [run[score].value for run in runs]
         if score != "f1_part":
             return [run.labels[label][score] for run in runs]
-        found = []
+        rows = []
         for run in runs:
             support = sum(parts["support"] for parts in run.labels.values())
             f1 = run.labels[label]["f1"]
             share = run.labels[label]["support"] / support if support else math.nan
-            found.append((0.0 if math.isnan(f1) else f1) * share)
-        return found
+            rows.append((0.0 if math.isnan(f1) else f1) * share)
+        return rows
 
     def mean(self, score: str, label: str = "") -> float:
         """The mean over the runs in which the score is defined; NaN where it is in none."""

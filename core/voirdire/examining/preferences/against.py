@@ -96,14 +96,14 @@ def parts_of(items: Sequence[Item], parts: Mapping[str, tuple[str, Iterable[str]
     )
 
 
-def part_section(found: Preferences, part: str, reference: str) -> Section:
+def part_section(preferences: Preferences, part: str, reference: str) -> Section:
     """The overall preference for each system, a part of the items a column, and their mean.
 
     The last column is the mean of the parts' means: parts of other sizes weigh the same.
     """
     cells = [
         cell
-        for cell in found.parts.get(part, ())
+        for cell in preferences.parts.get(part, ())
         if cell.attribute == OVERALL and cell.system_b == reference
     ]
     values = list(dict.fromkeys(cell.part for cell in cells))

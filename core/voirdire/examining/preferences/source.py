@@ -67,12 +67,12 @@ def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
 
 def _foreign(path: Path) -> tuple[Study, Compared] | None:
     """Comparisons in a file of another tool."""
-    found = None if path.suffix == ".toml" else read_foreign(path)
-    if found is None or found.preferences is None:
+    reading = None if path.suffix == ".toml" else read_foreign(path)
+    if reading is None or reading.preferences is None:
         return None
-    table = preference_table(found.preferences, path.name)
+    table = preference_table(reading.preferences, path.name)
     study = Study(name=path.stem, folder=str(path.parent))
-    return study, Compared(table, {path.name: file_hash(path)}, findings=found.findings)
+    return study, Compared(table, {path.name: file_hash(path)}, findings=reading.findings)
 
 
 def split_preferences(study: Study) -> tuple[Study, Compared | None]:
@@ -81,26 +81,26 @@ def split_preferences(study: Study) -> tuple[Study, Compared | None]:
     In a session the preferences derived there count too, and its ratings are left aside where
     there are none.
     """
-    found: dict[Path, pl.DataFrame] = {}
+    frames: dict[Path, pl.DataFrame] = {}
     kept: list[Source] = []
     for source in study.data.sources:
         path = Path(study.folder) / source.path
         derived = path.name == "ratings.parquet" and (path.parent / "study.toml").is_file()
         beside = path.with_name("preferences.parquet")
         if derived and _rows(beside):
-            found[beside] = _read(beside)
+            frames[beside] = _read(beside)
         if _holds(path):
-            found[path] = _read(path, source)
-        elif not (derived and found and not _rows(path)):
+            frames[path] = _read(path, source)
+        elif not (derived and frames and not _rows(path)):
             kept.append(source)
-    if not found:
+    if not frames:
         return study, None
     data = study.data.model_copy(update={"sources": tuple(kept)})
-    table = pl.concat(found.values(), how="diagonal")
-    if len(found) > 1:
+    table = pl.concat(frames.values(), how="diagonal")
+    if len(frames) > 1:
         table = preference_table(table, "the preferences of all sources")
-    hashes = {_shown(path, found, study.folder): file_hash(path) for path in found}
-    groups = _groups(found, table["item"].unique(maintain_order=True))
+    hashes = {_shown(path, frames, study.folder): file_hash(path) for path in frames}
+    groups = _groups(frames, table["item"].unique(maintain_order=True))
     return study.model_copy(update={"data": data}), Compared(table, hashes, groups)
 
 

@@ -83,18 +83,18 @@ def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[Be
 
 
 def _rated(
-    suite: Suite, found: Mapping[str, Measured], judge: str, attribute: str
+    suite: Suite, measured: Mapping[str, Measured], judge: str, attribute: str
 ) -> Iterator[Beside]:
-    plain = found[RESPONSES]
+    plain = measured[RESPONSES]
     known = set(plain.cube.systems)
     base = {name: name for name in suite.systems if name in known}
     again = _runs(plain, judge, attribute, plain, judge, _of(suite, IDENTITY, known))
     for probe in suite.probes:
         if isinstance(probe, RequestProbe):
             rater = changed_name(judge, probe.name)
-            if REQUESTS not in found or rater not in found[REQUESTS].judges:
+            if REQUESTS not in measured or rater not in measured[REQUESTS].judges:
                 continue
-            arms = [_runs(plain, judge, attribute, found[REQUESTS], rater, base)]
+            arms = [_runs(plain, judge, attribute, measured[REQUESTS], rater, base)]
         elif isinstance(probe, ResponseProbe):
             arms = [
                 _runs(plain, judge, attribute, plain, judge, _of(suite, arm, known))

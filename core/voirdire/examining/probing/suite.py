@@ -93,14 +93,14 @@ def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> 
         if name not in known:
             raise not_one_of("probe", name, known)
     wanted = dict.fromkeys([IDENTITY, *(names or known)])
-    found = [(plugins or loaded_plugins()).resolve("probe", name) for name in wanted]
-    for name, probe in zip(wanted, found, strict=True):
+    probes = [(plugins or loaded_plugins()).resolve("probe", name) for name in wanted]
+    for name, probe in zip(wanted, probes, strict=True):
         if not isinstance(probe, Probe) or probe.name != name:
             raise PluginError(
                 f"probe {name!r}: it must be a voirdire.probes.ResponseProbe, RequestProbe, "
                 f"PairProbe or StoredProbe of that name, got {type(probe).__name__}"
             )
-    return tuple(found)
+    return tuple(probes)
 
 
 def make_suite(
@@ -199,20 +199,20 @@ class _Asked:
 
 def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked], list[_Asked]]:
     """Judges of single responses, and of pairs."""
-    found: dict[str, list[_Asked]] = {"rating": [], "comparison": [], "item": []}
+    panel: dict[str, list[_Asked]] = {"rating": [], "comparison": [], "item": []}
     for asker in askers(study, plugins):
         if isinstance(asker.spec, Rater):
             rater = asker.rater
-            found[asker.task].append(
+            panel[asker.task].append(
                 _Asked(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
             )
-    if not found["rating"] and not found["comparison"]:
+    if not panel["rating"] and not panel["comparison"]:
         raise InputError(f"{source}: no judge of its panel rates responses or compares them")
-    odd = [one.name for kind in found.values() for one in kind if SEPARATOR in one.name]
+    odd = [one.name for kind in panel.values() for one in kind if SEPARATOR in one.name]
     odd += [system.name for system in study.systems if SEPARATOR in system.name]
     if odd:
         raise InputError(f"{listed(odd)}: names with {SEPARATOR!r} in them cannot be probed")
-    return found["rating"], found["comparison"]
+    return panel["rating"], panel["comparison"]
 
 
 def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:

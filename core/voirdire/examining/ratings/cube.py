@@ -44,10 +44,10 @@ class Cube:
 
     def of(self, rater: str, attribute: str) -> NDArray[np.float64]:
         """One rater's scores on one attribute, (N,)."""
-        found: NDArray[np.float64] = self.scores[
+        scores: NDArray[np.float64] = self.scores[
             self.raters.index(rater), self.attributes.index(attribute)
         ]
-        return found
+        return scores
 
     def with_composites(self, composites: Mapping[str, Sequence[str]]) -> Cube:
         """A cube whose attributes are the composites: the mean of all parts, missing if one is."""
@@ -137,5 +137,5 @@ def _mean_by_cell(cell: NDArray[np.intp], score: pl.Series, size: int) -> NDArra
 
 def _runs(ratings: pl.DataFrame, raters: Sequence[str]) -> dict[str, int]:
     counts = ratings.group_by(pl.col("rater").cast(pl.String)).agg(pl.col("run").n_unique())
-    found = dict(counts.iter_rows())
-    return {rater: int(found.get(rater, 0)) for rater in raters}
+    runs = dict(counts.iter_rows())
+    return {rater: int(runs.get(rater, 0)) for rater in raters}

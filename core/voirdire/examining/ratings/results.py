@@ -88,8 +88,8 @@ def examine_ratings(
         The declared cluster of each response.
     """
     ways = _Ways(panel, analysis, bias_level)
-    found = list(pairings(cube, panel, panel.judges, panel.references))
-    results = _results(found, cube, ways)
+    paired = list(pairings(cube, panel, panel.judges, panel.references))
+    results = _results(paired, cube, ways)
     composed = cube.with_composites(panel.composites)
     of_composites = list(pairings(composed, panel, panel.judges, panel.references))
     return RatingsPart(
@@ -99,7 +99,7 @@ def examine_ratings(
         system_means=() if alone and not results else system_means(cube, panel.composites),
         tests=_tests(cube, panel, analysis),
         measures=_measures(cube, panel, analysis, clusters),
-        pairs=pairs_frame(found, cube),
+        pairs=pairs_frame(paired, cube),
     )
 
 

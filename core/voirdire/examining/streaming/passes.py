@@ -153,10 +153,10 @@ def _raters_of_items(rated: Rated) -> Counter[frozenset[str]]:
     width = packed.shape[1]
     keys: NDArray[Any] = packed.ravel() if width == 1 else packed.view(f"V{width}").ravel()
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    found: Counter[frozenset[str]] = Counter()
+    counter: Counter[frozenset[str]] = Counter()
     for row, n in zip(asked[first], counts.tolist(), strict=True):
-        found[frozenset(rated.columns[at][0] for at in np.flatnonzero(row))] += n
-    return found
+        counter[frozenset(rated.columns[at][0] for at in np.flatnonzero(row))] += n
+    return counter
 
 
 _SAMPLE = pl.Schema(
@@ -275,10 +275,10 @@ class SecondSums:
 
 
 def _added(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(a)
+    total = dict(a)
     for name, values in b.items():
-        found[name] = found[name] + values if name in found else values
-    return found
+        total[name] = total[name] + values if name in total else values
+    return total
 
 
 def _added_each(
@@ -315,14 +315,14 @@ def second_sums(asked: Mapping[str, Asked], part: Part) -> SecondSums:
 
 def _sizes(apart: NDArray[np.float64], standing: Standing) -> NDArray[np.float64]:
     """(5, M) of `SecondSums.apart`."""
-    found = np.zeros((5, apart.shape[1]))
+    sums = np.zeros((5, apart.shape[1]))
     for block in standing.blocks():
         _, off = block.values(apart)
         starts = np.flatnonzero(np.append(True, block.cluster[1:] != block.cluster[:-1]))
         size = np.add.reduceat(np.nan_to_num(np.abs(off)), starts)
         n = np.add.reduceat((~np.isnan(off)) * 1.0, starts)
-        found += [part.sum(axis=0) for part in (size, n, size**2, n**2, size * n)]
-    return found
+        sums += [part.sum(axis=0) for part in (size, n, size**2, n**2, size * n)]
+    return sums
 
 
 def _squares(linear: Linear | None, standing: Standing, part: Part) -> tuple[Ints, Ints]:
@@ -346,15 +346,15 @@ def _drawn(want: Asked, rated: Rated, standing: Standing, place: Ints, code: Int
     """
     from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
 
-    found = np.zeros((len(want.rows.counts), want.replicates), want.rows.counts.dtype)
+    weights = np.zeros((len(want.rows.counts), want.replicates), want.rows.counts.dtype)
     if not want.replicates:
-        return found
+        return weights
     if standing.shares is not None:
         kernels.resampled_nodes(
-            standing.code, standing.shares, rated.cluster, rated.names, want.seed, found
+            standing.code, standing.shares, rated.cluster, rated.names, want.seed, weights
         )
-        return found
+        return weights
     here = np.zeros((len(place), want.replicates), np.int32)
     kernels.resampled_patterns(code, rated.cluster, rated.names, want.seed, here)
-    found[place] = here
-    return found
+    weights[place] = here
+    return weights

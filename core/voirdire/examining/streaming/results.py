@@ -217,8 +217,8 @@ class Planned:
 
 def _dot(counts: NDArray[Any], columns: Floats) -> Floats:
     """Sums of columns, each response counted; whole numbers below 2^53 are exact."""
-    found: Floats = (counts[:, None] * columns).sum(axis=0)
-    return found
+    total: Floats = (counts[:, None] * columns).sum(axis=0)
+    return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -478,13 +478,13 @@ def _drawn_matrices(plan: PairPlan, table: Counted, weights: Floats) -> list[Flo
     codes = [table.cube.systems.index(name) for name in plan.pairing.systems]
     weight = np.where(plan.valid, weights, 0.0)
     scores = np.where(plan.valid[:, None], plan.scores, 0.0)
-    found = np.empty((len(weights), len(codes), 2))
+    matrices = np.empty((len(weights), len(codes), 2))
     for row, code in enumerate(codes):
         own = weight[:, table.cube.system == code]
         sums = own @ scores[table.cube.system == code]
         with np.errstate(invalid="ignore", divide="ignore"):
-            found[:, row] = sums / own.sum(axis=1)[:, None]
-    return list(found)
+            matrices[:, row] = sums / own.sum(axis=1)[:, None]
+    return list(matrices)
 
 
 def _response_forms(sums: Floats, of: Mapping[str, Estimate], level: float) -> tuple[Estimate, ...]:
@@ -553,7 +553,7 @@ def _before(plan: PairPlan, table: Counted, panel: Panel) -> dict[str, Any]:
     names = pairing.systems
     out = [np.delete(pairing.matrix, at, axis=0) for at in range(len(names))]
     batch = icc_batch(out, FORMS, ci=None)
-    found: dict[str, Any] = {
+    before: dict[str, Any] = {
         "loo_c1": {name: pair[0].value for name, pair in zip(names, batch, strict=True)},
         "loo_a1": {name: pair[1].value for name, pair in zip(names, batch, strict=True)},
     }
@@ -562,13 +562,13 @@ def _before(plan: PairPlan, table: Counted, panel: Panel) -> dict[str, Any]:
         (whole,) = plan_pairs(table, panel, [judge], [pairing.against])
         rows = whole.pairing.matrix
         (pair,) = icc_batch([rows], FORMS, ci=None)
-        found["without_exclusion"] = UnderRule(
+        before["without_exclusion"] = UnderRule(
             (), len(rows), pair[0].value, pair[1].value, float((rows[:, 1] - rows[:, 0]).mean())
         )
-        found["left_out"] = tuple(
+        before["left_out"] = tuple(
             row for row in _rows(whole.pairing) if row.system in pairing.excluded
         )
-    return found
+    return before
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -202,8 +202,8 @@ class PatternCounts:
         return found
 
     def _total(self, columns: Floats) -> Floats:
-        found: Floats = (self.count[:, None] * columns).sum(axis=0)
-        return found
+        total: Floats = (self.count[:, None] * columns).sum(axis=0)
+        return total
 
 
 def _system_means(panel: ResponsePanel, scores: Floats) -> Floats:

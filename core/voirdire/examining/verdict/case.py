@@ -102,8 +102,8 @@ class Case:
     @property
     def constant(self) -> float:
         """The one score that the judge gives; NaN where its scores differ."""
-        found = np.unique(self.scores[~np.isnan(self.scores)])
-        return float(found[0]) if len(found) == 1 else float("nan")
+        values = np.unique(self.scores[~np.isnan(self.scores)])
+        return float(values[0]) if len(values) == 1 else float("nan")
 
     def panel(self) -> ResponsePanel:
         """What both scored."""

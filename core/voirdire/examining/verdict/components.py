@@ -94,10 +94,10 @@ def find_components(case: Case, margins: Margins) -> Computed:
     parts += _single(panel, table, humans, margins)
     spread = _spread(panel, humans, nominal=case.nominal)
     parts += _bias(case, panel, spread, margins)
-    found = None
+    observed = None
     if not case.nominal:
-        found = means.Means.of(panel) if len(panel.systems) > 1 else None
-        parts += _systems(case, panel.systems, found, spread, margins)
+        observed = means.Means.of(panel) if len(panel.systems) > 1 else None
+        parts += _systems(case, panel.systems, observed, spread, margins)
     parts += _subgroups(case, panel, sums, humans, margins)
     if case.gate is not None and not case.nominal:
         parts += _gate(case, panel, humans, margins)
@@ -106,7 +106,7 @@ def find_components(case: Case, margins: Margins) -> Computed:
     if len(humans) == 1:
         below = pass_if_below(next(part for part in parts if part.name == "READ").estimate)
     by_name = {part.name: part for part in parts}
-    return Computed(by_name, careless, panel, humans, below, found, spread)
+    return Computed(by_name, careless, panel, humans, below, observed, spread)
 
 
 def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, ...]]:
@@ -120,7 +120,7 @@ def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, 
 def _attentive(
     case: Case, panel: ResponsePanel, careless: Sequence[Careless]
 ) -> tuple[ResponsePanel, tuple[int, ...]]:
-    out = {case.reference.index(found.human) for found in careless}
+    out = {case.reference.index(one.human) for one in careless}
     if out:
         panel = panel.without_humans(sorted(out))
     return panel, tuple(k for k in range(len(panel.humans)) if k not in out)
@@ -137,12 +137,12 @@ def find_calibrated_components(case: Case, before: Computed, margins: Margins) -
     if before.means is None or before.spread is None or case.counted is not None:
         return None
     sums, answered = _calibrated_sums(case, before, before.means.sums)
-    found = means.Means.from_sums(sums)
+    observed = means.Means.from_sums(sums)
     off = sums.cells.sum(axis=1)
     columns = np.stack([off[:, 1, 0] - off[:, 0, 0], off[:, 1, 1]], axis=1)
     parts = [_coverage(case.size(case.labelled), answered, margins)]
     parts += _levels(case, ClusterSums(sums.sums.clusters, columns), before.spread, margins)
-    parts += _systems(case, before.panel.systems, found, before.spread, margins, quoted=True)
+    parts += _systems(case, before.panel.systems, observed, before.spread, margins, quoted=True)
     panel = before.panel
     if all(part.state != "no" for part in parts):  # one is enough, and READ takes the longest
         after = calibrated(case)
@@ -182,8 +182,8 @@ def _calibrated_sums(
 def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
     """(G,) the fold of each cluster, dealt by the order of all that the case has."""
     names = np.unique(case.groups())
-    found: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
-    return found
+    folds: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
+    return folds
 
 
 # --- an estimate meets its margin
@@ -446,7 +446,7 @@ def _mean(sums: Floats) -> Floats:
 def _systems(
     case: Case,
     systems: NDArray[Any],
-    found: means.Means | None,
+    observed: means.Means | None,
     spread: means.HumanSpread,
     margins: Margins,
     *,
@@ -454,24 +454,24 @@ def _systems(
 ) -> list[Component]:
     """Components of the means of systems; where means are to be `quoted`, what that needs alone."""
     count = len(systems)
-    if found is None:
+    if observed is None:
         names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
         return [_untested(name, "one system") for name in names]
     names_of = [str(name) for name in systems]
-    if found.met.min() < FEWEST_IN_SYSTEM:
-        return _few_in_system(names_of, found.met, own=bool(case.family))
+    if observed.met.min() < FEWEST_IN_SYSTEM:
+        return _few_in_system(names_of, observed.met, own=bool(case.family))
     margin = margins.system * case.width
-    parts = _ordered(found, count, margins)
-    off = found.jackknife(lambda human, judge: judge - human)
+    parts = _ordered(observed, count, margins)
+    off = observed.jackknife(lambda human, judge: judge - human)
     parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
-    family = _family(case, found, names_of, spread, margin)
+    family = _family(case, observed, names_of, spread, margin)
     if quoted:
         return [*parts, *family]
     allowed = spread.allow(margin, 2.0, 1)
-    parts.append(_reverse(found, allowed, names_of))
-    own = found.jackknife(lambda human, judge: means.specific(judge - human))
+    parts.append(_reverse(observed, allowed, names_of))
+    own = observed.jackknife(lambda human, judge: means.specific(judge - human))
     parts.append(_allowed("SYS", own, (margin, count / (count - 1), spread), names_of))
-    return [*parts, *family, *_to_come(found, spread, margin, margins)]
+    return [*parts, *family, *_to_come(observed, spread, margin, margins)]
 
 
 def _few_in_system(
@@ -486,9 +486,9 @@ def _few_in_system(
     return [_untested(name, "few in system", at=at, count=count) for name in names]
 
 
-def _ordered(found: means.Means, count: int, margins: Margins) -> list[Component]:
+def _ordered(observed: means.Means, count: int, margins: Margins) -> list[Component]:
     """ORDER and AGREE."""
-    moments = found.moments()
+    moments = observed.moments()
     variance = moments.jackknife(lambda each: each[..., 0])
     reason: Reason = ""
     if count < 3:
@@ -521,14 +521,14 @@ def _allowed(
     )
 
 
-def _reverse(found: means.Means, margin: float, names: Sequence[str]) -> Component:
+def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Component:
     """Pairs that the humans hold apart by more than the margin, and the judge the other way.
 
     Yes asks it of pairs twice as far apart: between the two the answer is open.
     """
     a, b = np.triu_indices(len(names), 1)
-    human = found.jackknife(lambda human, _: human[..., a] - human[..., b])
-    judge = found.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
+    human = observed.jackknife(lambda human, _: human[..., a] - human[..., b])
+    judge = observed.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
     flip = np.where(human.at < 0, -1, 1)
     dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df
     near, far = quantile(SURE_NO, df), quantile(1 - (1 - SURE_NO) / len(a), df)
@@ -565,7 +565,11 @@ def _reverse(found: means.Means, margin: float, names: Sequence[str]) -> Compone
 
 
 def _family(
-    case: Case, found: means.Means, names: Sequence[str], spread: means.HumanSpread, margin: float
+    case: Case,
+    observed: means.Means,
+    names: Sequence[str],
+    spread: means.HumanSpread,
+    margin: float,
 ) -> list[Component]:
     own = np.array([case.family.get(name, False) for name in names])
     if not own.any() or own.all():
@@ -576,21 +580,21 @@ def _family(
         return part
 
     factor = 1 / own.sum() + 1 / (~own).sum()
-    off = found.jackknife(lambda human, judge: contrast(judge - human))
+    off = observed.jackknife(lambda human, judge: contrast(judge - human))
     return [_inside("FAM", off, spread.allow(margin, factor, 1))]
 
 
 def _to_come(
-    found: means.Means, spread: means.HumanSpread, margin: float, margins: Margins
+    observed: means.Means, spread: means.HumanSpread, margin: float, margins: Margins
 ) -> list[Component]:
     """ORDER+ and LEVEL+: the systems are a sample."""
-    count = len(found.human)
+    count = len(observed.human)
     if count < margins.systems:
         names: Sequence[ComponentName] = ("ORDER+", "LEVEL+")
         return [_untested(name, "few systems", count=count) for name in names]
-    whole = means.correlation(means.moments(found.human, found.judge))
+    whole = means.correlation(means.moments(observed.human, observed.judge))
     others = np.nonzero(~np.eye(count, dtype=bool))[1].reshape(count, count - 1)
-    out = means.correlation(means.moments(found.human[others], found.judge[others]))
+    out = means.correlation(means.moments(observed.human[others], observed.judge[others]))
     order = jackknife(whole, out, "fisher")
     # The jackknife, never below Fisher's own; the estimate is the plain one.
     order = replace(
@@ -599,7 +603,7 @@ def _to_come(
         se=max(order.se, 1 / math.sqrt(count - 3)),
         df=count - 2,
     )
-    return [_above("ORDER+", order, margins.order), _level_to_come(found.bias, spread, margin)]
+    return [_above("ORDER+", order, margins.order), _level_to_come(observed.bias, spread, margin)]
 
 
 def _level_to_come(bias: Floats, spread: means.HumanSpread, margin: float) -> Component:
@@ -842,7 +846,7 @@ def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
 
 
 def _first_present(humans: Floats) -> Floats:
-    found: Floats = humans[0].copy()
+    scores: Floats = humans[0].copy()
     for other in humans[1:]:
-        found = np.where(np.isnan(found), other, found)
-    return found
+        scores = np.where(np.isnan(scores), other, scores)
+    return scores

@@ -103,9 +103,9 @@ def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64
     )
     numbers = np.unique(own["run"].to_numpy(), return_inverse=True)[1]
     at = _position(own["attribute"].cast(pl.String), cube.attributes)
-    found = np.full((int(cube.runs[judge]), *scores.shape), np.nan)
-    found[numbers, at, _responses(own, cube)] = own["score"].to_numpy()
-    return found
+    by_run = np.full((int(cube.runs[judge]), *scores.shape), np.nan)
+    by_run[numbers, at, _responses(own, cube)] = own["score"].to_numpy()
+    return by_run
 
 
 def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.str_] | None:
@@ -116,10 +116,10 @@ def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.st
         ["item", "system"], keep="first", maintain_order=True
     )
     names = said[column].cast(pl.String).to_numpy().astype(str)
-    found = np.full(cube.item.size, "", dtype=names.dtype)
+    labels = np.full(cube.item.size, "", dtype=names.dtype)
     at = _responses(said, cube)
-    found[at[at >= 0]] = names[at >= 0]
-    return found
+    labels[at[at >= 0]] = names[at >= 0]
+    return labels
 
 
 def blocked_pairs(
@@ -147,12 +147,12 @@ def blocked_pairs(
 
 def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
     """(N,) the declared cluster of each response, else its item; None where none is declared."""
-    found = by_response(ratings, cube, "cluster")
-    if found is None:
+    clusters = by_response(ratings, cube, "cluster")
+    if clusters is None:
         return None
     # A prefix keeps the name of an item from meeting that of a cluster.
     alone = np.char.add("item ", np.array(cube.items)[cube.item])
-    return np.where(found == "", alone, np.char.add("cluster ", found))
+    return np.where(clusters == "", alone, np.char.add("cluster ", clusters))
 
 
 def humans_of(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:

@@ -76,15 +76,15 @@ def influences(case: Case, component: Component, margins: Margins) -> Floats:
         part; NaN throughout for COVER, RUN, GAIN and SUBITEM, which are no such sum.
     """
     kept = case.paired
-    found = np.full(len(kept), np.nan)
+    influence = np.full(len(kept), np.nan)
     # The bias of labels without an order is one of shares, and no mean of their codes.
     if not kept.any() or (case.nominal and component.name in _OFFSETS):
-        return found
+        return influence
     panel, humans = kept_panel(case, margins)
     values = _of_panel(case, panel, humans, component)
     if values is not None:
-        found[kept] = values
-    return found
+        influence[kept] = values
+    return influence
 
 
 def _of_panel(

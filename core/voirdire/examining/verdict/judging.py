@@ -88,19 +88,19 @@ def judge_cases(
     for case in cases:
         if (case.attribute, case.reference) not in pairs:
             pairs[case.attribute, case.reference] = _human_pairs(case, level)
-        found = find_components(case, margins)
-        evidence.append(_evidence(case, found, level, epsilon))
+        computed = find_components(case, margins)
+        evidence.append(_evidence(case, computed, level, epsilon))
         for use, target in asked_uses(uses, case):
             made = verdict_of(
                 case,
-                found,
+                computed,
                 use,
                 target,
                 critical=case.attribute in critical,
                 blocked=(case.judge, case.attribute) in blocked,
             )
-            verdicts.append(replace(made, next=next_step(case, found, made, margins)))
-    together = tuple(pair for found in pairs.values() for pair in found)
+            verdicts.append(replace(made, next=next_step(case, computed, made, margins)))
+    together = tuple(pair for computed in pairs.values() for pair in computed)
     return Judged(with_holm(verdicts), tuple(evidence), together)
 
 
@@ -213,21 +213,21 @@ def copied_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     """One finding a judge and a human whose scores it repeats, over attributes."""
     seen: dict[tuple[str, str], list[Copied]] = {}
     for one in evidence:
-        for found in one.copied:
-            seen.setdefault((one.judge, found.human), []).append(found)
+        for copy in one.copied:
+            seen.setdefault((one.judge, copy.human), []).append(copy)
     return [
         Finding(
             "judge_equals_human",
             "serious",
             judge,
-            len(found),
-            tuple(_copied_words(one) for one in found)[:20],
-            f"{judge} gives the scores of {human} {_how_often(found)} "
-            f"({', '.join(one.attribute for one in found)}).",
+            len(copy),
+            tuple(_copied_words(one) for one in copy)[:20],
+            f"{judge} gives the scores of {human} {_how_often(copy)} "
+            f"({', '.join(one.attribute for one in copy)}).",
             f"Check that the scores of {human} did not reach {judge}, and that no column was used "
             f"twice; if one is a copy of the other, no verdict on {judge} means anything.",
         )
-        for (judge, human), found in seen.items()
+        for (judge, human), copy in seen.items()
     ]
 
 

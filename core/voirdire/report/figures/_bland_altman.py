@@ -60,8 +60,8 @@ def draw(examination: Examination) -> Drawing:
         margins(figure, left=0.5, top=0.3 if by_grid else 0.4, bottom=0.45, wspace=0.08,
                 hspace=0.1 if by_grid else 0.4, right=WIDTH - 0.5 - size * across)  # fmt: skip
         for axes, result in zip(panels.flat, shown, strict=False):
-            found = pairs.get(examination.results.index(result))
-            _draw_panel(axes, result, found, (low, high), limit)
+            points = pairs.get(examination.results.index(result))
+            _draw_panel(axes, result, points, (low, high), limit)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
         _label(panels, shown, by_grid=by_grid)

@@ -37,9 +37,9 @@ _MANY = 6
 
 def draw_all(examination: Examination) -> tuple[Drawing, ...]:
     """A figure a judge: a panel an attribute, a row a component."""
-    found = enumerate(answers(examination), start=1)
+    numbered = enumerate(answers(examination), start=1)
     widths = {(e.judge, e.attribute): e.width for e in examination.evidence}
-    drawn = (_draw(answer, at, widths) for at, answer in found)
+    drawn = (_draw(answer, at, widths) for at, answer in numbered)
     return tuple(drawing for drawing in drawn if drawing is not None)
 
 

@@ -137,8 +137,8 @@ def draw_intervals(examination: Examination) -> Drawing:
 
 
 def _methods(rows: Rows) -> list[str]:
-    found = {i.interval.method for result in rows.results for i in result.ci if i.form == "C,1"}
-    return [name for name in _SAID if name in found]
+    methods = {i.interval.method for result in rows.results for i in result.ci if i.form == "C,1"}
+    return [name for name in _SAID if name in methods]
 
 
 def _draw_bands(axes: Any) -> None:

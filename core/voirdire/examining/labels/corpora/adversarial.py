@@ -129,12 +129,12 @@ def _held_out(
     kind = StratifiedKFold if alone else StratifiedGroupKFold
     parts = kind(folds, shuffle=True, random_state=seed)
     try:
-        found = cross_val_predict(
+        predicted = cross_val_predict(
             model, texts, truth, cv=parts, groups=None if alone else groups, method="predict_proba"
         )
     except ValueError as error:
         raise StatisticsError(f"these corpora cannot be vectorised: {error}") from error
-    scores: np.ndarray = found[:, 1]
+    scores: np.ndarray = predicted[:, 1]
     return scores
 
 

@@ -116,9 +116,9 @@ def ngram_counts(
     used = without = 0
     for text in texts:
         tokens = tokenize(text or "")
-        found = list(zip(*(tokens[i:] for i in range(n)), strict=False))
-        counts.update(found)
-        used, without = used + bool(found), without + (not found)
+        ngrams = list(zip(*(tokens[i:] for i in range(n)), strict=False))
+        counts.update(ngrams)
+        used, without = used + bool(ngrams), without + (not ngrams)
     return counts, used, without
 
 

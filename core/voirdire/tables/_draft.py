@@ -17,13 +17,14 @@ from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import answers_or_scores, either_kind, names_rater, with_raters
+from voirdire.tables._heads import head_of
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out
-from voirdire.tables._scale import drafted_scale, few_between, infer_scale
+from voirdire.tables._scale import drafted_scale, few_between, infer_scale, stated_scale
 from voirdire.tables._tables import Part, finding, plural, shortened
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
@@ -388,6 +389,9 @@ def _scale(
     stated = _stated(looked, ratings["score"])
     if stated is not None:
         return stated, ()
+    headed = stated_scale(looked[0].name, _score_columns(looked), ratings["score"])
+    if headed is not None:
+        return headed, ()
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
     tables = [each.source for each in looked if each.how is not None]
     scale, codes = drafted_scale(ratings, sides.cast(pl.String), tables)
@@ -400,6 +404,12 @@ def _scale(
             f"rating scale (columns: {listed(columns)}); declare columns and scale in a study"
         )
     return scale, codes
+
+
+def _score_columns(looked: Sequence[_Looked]) -> list[str]:
+    """The headers of columns that hold scores."""
+    how = [each.how for each in looked if each.how is not None and each.how.kind != "replies"]
+    return [column for each in how for column in each.values]
 
 
 def _stated(looked: Sequence[_Looked], scores: pl.Series) -> Scale | None:
@@ -549,13 +559,14 @@ def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] 
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     between = few_between(ratings) if scale.step < 1 else ""
     ranges = _ranges(looked)
+    stated = [c for c in _score_columns(looked) if head_of(c).high is not None]
+    whence = f"is stated by {listed(stated[:1])}" if stated else "was inferred from the values"
     return finding(
         "scale_inferred",
         "serious" if codes or ranges or between else "note",
         looked[0].name,
         [],
-        f"The scale {scale.low:g} to {scale.high:g}{steps} was inferred from the values."
-        f"{beside}{between}{ranges}",
+        f"The scale {scale.low:g} to {scale.high:g}{steps} {whence}.{beside}{between}{ranges}",
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )

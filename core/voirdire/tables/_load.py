@@ -29,6 +29,7 @@ from voirdire.tables._questions import (
     without_ignored,
 )
 from voirdire.tables._records import records
+from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
 from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
 from voirdire.tables._words import words_as_numbers
@@ -216,6 +217,8 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
     """One file as tidy ratings."""
     how = plan(raw, source, names)
     only = names.attributes[0] if len(names.attributes) == 1 else "score"
+    if how.kind != "replies":
+        ask_about_direction(raw, source, how.values)
     found = records(raw, how, only)
     notes = (*raw.findings, *how.findings, *_unread(raw, how), *found.findings)
     if how.kind == "replies":

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from voirdire.errors import no_column
+from voirdire.tables._heads import bare_head
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding
 
@@ -103,7 +104,7 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
             raise no_column(table, clean, columns)
         return clean
     # MTurk writes `Input.post_id` and `Answer.status`.
-    plain = {plain_word(_MTURK.sub("", column)): column for column in reversed(columns)}
+    plain = {plain_word(bare_head(_MTURK.sub("", c))): c for c in reversed(columns)}
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
+#: Headers that count the versions of one rating, which a later one may replace.
+_VERSIONS = (
+    "revision", "rev", "version", "attempt", "try", "edit", "draft", "round", "pass", "update",
+    "submission", "take",
+)  # fmt: skip
 #: Headers that mostly name an attribute, and sometimes something else (a topic, a rater's name).
 _MAYBE_ATTRIBUTES = (
     "name", "key", "category", "rubric", "measure", "scorename", "evaluatorname", "feedbackkey",
@@ -210,6 +215,8 @@ def attribute_column(
         )
         if not apart and (not called or _follows(folded, column, known[0])):
             continue
+        if apart and plain_word(column) in _VERSIONS and not source.run:
+            raise _repeated_or_replaced(raw, column)
         of_a_rater = not apart and any(_follows(folded, column, key) for key in known[1:])
         if of_a_rater and not source.assume:
             raise _attribute_or_not(raw, column)
@@ -259,6 +266,14 @@ def _attribute_or_not(raw: RawTable, column: str) -> QuestionError:
         (column,),
         f"attribute = {json.dumps(column)}",
     )
+
+
+def _repeated_or_replaced(raw: RawTable, column: str) -> QuestionError:
+    return QuestionError(
+        f"{raw.name}: {column!r} tells several rows of one rating apart; where a later row "
+        f"replaces the earlier, leave the earlier out of the file; where all count, it is the run.",
+        "run", (column,), f"run = {json.dumps(column)}", likely=False,
+    )  # fmt: skip
 
 
 def item_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:

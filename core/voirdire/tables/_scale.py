@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from voirdire.errors import QuestionError
+from voirdire.errors import QuestionError, TableError, listed
 from voirdire.schema import Scale
+from voirdire.tables._heads import head_of
 from voirdire.tables._tables import PLACES, plural
 from voirdire.tables._words import MISSING, Words, as_line, as_option, declared_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from voirdire.study import Source
+    from voirdire.tables._files import RawTable
 
 #: Values this rare at either end may be slips; a scale is not stretched for them.
 _RARE = 0.005
@@ -25,6 +27,10 @@ _CODES = {77: 10, 88: 10, 97: 10, 98: 10, 99: 10, 777: 100, 888: 100, 999: 100, 
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -999, -9999)
 _MOSTLY = 0.99
 _ENOUGH = 30
+#: Where more of the scores than this lie beyond what a header states, one of them is wrong.
+_MOST_BEYOND = 0.5
+#: More levels than these are not named one by one.
+_MOST_LEVELS = 11
 
 
 def is_code(value: float, low: float, high: float) -> bool:
@@ -295,3 +301,85 @@ def _kept(above: pl.Series, step: float) -> int:
     """How many scores lie whole steps above the scale's end."""
     steps = above / step
     return int(((steps - steps.round()).abs() < 1e-9).sum())
+
+
+def stated_scale(name: str, columns: Sequence[str], scores: pl.Series) -> Scale | None:
+    """The scale that headers state; None where none does.
+
+    Raises
+    ------
+    QuestionError
+        Headers state different scales.
+    TableError
+        Most scores lie beyond the scale that a header states.
+    """
+    ends: dict[tuple[float | None, float], str] = {}
+    for column in columns:
+        head = head_of(column)
+        if head.high is not None:
+            ends.setdefault((head.low, head.high), column)
+    if len(ends) > 1:
+        first, *others = ends.values()
+        raise QuestionError(
+            f"{name}: headers state different scales ({listed([first, *others])}), and a study has "
+            "one; which columns are left out?",
+            "ignore", tuple(others), f"ignore = {list(others)}".replace("'", '"'), likely=False,
+        )  # fmt: skip
+    if not ends:
+        return None
+    (((low, high), column),) = ends.items()
+    numbers = scores.cast(pl.Float64).drop_nulls()
+    low = infer_scale(numbers).low if low is None else low
+    within = numbers.filter(numbers.is_between(low, high))
+    if len(within) < (1 - _MOST_BEYOND) * len(numbers):
+        raise TableError(
+            f"{name}: header {column!r} says that scores run from {low:g} to {high:g}, and "
+            f"{len(numbers) - len(within)} of {len(numbers)} do not; correct one of the two"
+        )
+    return Scale(low, high, infer_scale(within).step)
+
+
+def ask_about_direction(raw: RawTable, source: Source, columns: Iterable[str]) -> None:
+    """Raise where a header says that low scores are good, for more is better in every table here.
+
+    Raises
+    ------
+    QuestionError
+        Nobody said whether the scores are turned over or kept as they are.
+    TableError
+        Headers state both directions, or there are too many levels to be named.
+    """
+    best = {column: head_of(column).best for column in columns}
+    down = [column for column, end in best.items() if end == "low"]
+    up = [column for column, end in best.items() if end == "high"]
+    if not down:
+        return
+    if up:
+        raise TableError(
+            f"{raw.name}: in {listed(down)} low scores are good and in {listed(up)} high ones, by "
+            "their headers; turn one side over in the file, or leave it out with --ignore"
+        )
+    cells = [raw.frame[column].cast(pl.Float64, strict=False) for column in best]
+    values = pl.concat(cells).drop_nulls()
+    scale = infer_scale(values)
+    stated = head_of(down[0])
+    low = scale.low if stated.low is None else stated.low
+    high = scale.high if stated.high is None else stated.high
+    levels = sorted({*values.to_list(), low, high, *map(float, range(int(low), int(high) + 1))})
+    if len(levels) > _MOST_LEVELS:
+        raise TableError(
+            f"{raw.name}: in {listed(down)} low scores are good, by the header, and more is better "
+            "here: turn the scores over in the file"
+        )
+    if {f"{level:g}" for level in levels} <= set(source.words):
+        return
+    turned: Words = {f"{level:g}": low + high - level for level in levels}
+    kept: Words = {f"{level:g}": level for level in levels}
+    raise QuestionError(
+        f"{raw.name}: in {listed(down)} low scores are good, by the header, and more is better "
+        "here; are they turned over (the first choice, for all columns of scores), or kept?",
+        "words",
+        tuple(as_option({**source.words, **each}) for each in (turned, kept)),
+        as_line({**source.words, **turned}),
+        likely=False,
+    )

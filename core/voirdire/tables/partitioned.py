@@ -23,6 +23,7 @@ import polars as pl
 from voirdire.errors import NotSummableError, TableError, duplicate, listed
 from voirdire.files import file_hash
 from voirdire.study import Source
+from voirdire.tables._heads import head_of
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
@@ -377,7 +378,11 @@ def is_long(file: Path, named: Mapping[str, str]) -> bool:
     if file.suffix.lower() not in (".parquet", ".pq", ".csv", ".tsv") or not file.is_file():
         return False
     have = _scan(file).collect_schema().names()
-    return all(named.get(part) or find(part, have, None, str(file)) for part in _NEEDED)
+    if not all(named.get(part) or find(part, have, None, str(file)) for part in _NEEDED):
+        return False
+    # Scores that count down are a question, which is asked of a file that is read whole.
+    score = named.get("score") or find("score", have, None, str(file)) or ""
+    return head_of(score).best != "low"
 
 
 def rows_about(file: Path) -> int:

@@ -17,10 +17,10 @@ from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import answers_or_scores, either_kind, names_rater, with_raters
-from voirdire.tables._heads import head_of
 from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
+from voirdire.tables._names import head_of
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out

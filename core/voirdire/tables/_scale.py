@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.schema import Scale
-from voirdire.tables._heads import head_of
+from voirdire.tables._names import head_of
 from voirdire.tables._tables import PLACES, plural
 from voirdire.tables._words import MISSING, Words, as_line, as_option, declared_numbers
 

@@ -23,9 +23,8 @@ import polars as pl
 from voirdire.errors import NotSummableError, TableError, duplicate, listed
 from voirdire.files import file_hash
 from voirdire.study import Source
-from voirdire.tables._heads import head_of
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import find
+from voirdire.tables._names import find, head_of
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import FACTS, RATINGS, STATUS
 from voirdire.tables._words import (

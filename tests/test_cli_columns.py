@@ -33,6 +33,8 @@ COMMANDS = {
     "import": "import r.csv --reference ann @ --out read.csv",
 }
 ABOUT = ("Calm", "Warm")
+#: They take files with texts alone; tests of rating work run them.
+WITH_TEXTS = ("humans export", "humans serve")
 #: A usual header -> the strange one that stands in its place.
 STRANGE = {
     "item": "case no.", "system": "bot used", "rater": "von wem", "attribute": "worum",
@@ -105,10 +107,10 @@ def test_every_command_that_says_that_it_reads_ratings_is_tried_here():
         if each.param_type_name == "argument"
         and re.search("files? of ratings", getattr(each, "help", None) or "", re.IGNORECASE)
     }
-    assert reads == set(COMMANDS)
+    assert reads == {*COMMANDS, *WITH_TEXTS}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *WITH_TEXTS])
 def test_the_same_options_in_help_and_with_one_meaning(command):
     found = {option: each for each in leaf(command).params for option in each.opts}
     shown = CliRunner().invoke(APP, [*command.split(), "--help"], env={"COLUMNS": "120"}).output

@@ -621,9 +621,34 @@ def test_a_study_in_front_of_a_stream(tmp_path):
         voirdire.examine(path, streaming=True)
 
 
+#: In how many cells scores of several attributes are, or how ids differ, is known in memory alone.
+ALONE = re.compile(r" in \d+ (cells?|responses?)(?=[.;])| Ids .*")
+
+
+def assert_same_audit(streamed, whole, *but):
+    """Every finding of one is in the other, in the same words; the first place is that there."""
+    left = {"streamed", *but}
+
+    def by_words(found):
+        return {
+            (one.kind, one.severity, one.table, one.count, one.attributes,
+             " ".join(sorted(ALONE.sub("", one.message).split())), one.consequence): one.places
+            for one in found.findings
+            if one.kind not in left
+        }  # fmt: skip
+
+    ours, theirs = by_words(streamed), by_words(whole)
+    assert ours.keys() == theirs.keys()
+    for key, places in ours.items():
+        assert bool(places) == bool(theirs[key]), key
+        # A run of items is one place in memory.
+        if places and places[0].startswith(("item ", "only ")):
+            assert places[0] == theirs[key][0], key
+
+
 @pytest.mark.parametrize("loose", [(), ("human1",)])
 def test_the_audit_is_that_in_memory(tmp_path, loose):
-    """But for the places, which no count knows, and what needs single responses."""
+    """Finding by finding, places too as far as a stream keeps them."""
     frame = uneven(ratings(items=120, per_cluster=0, missing=0.1), loose)
     judge, item = pl.col("rater") == "judge_a", pl.col("item").str.slice(1).cast(pl.Int64)
     constant = pl.when(pl.col("rater") == "human3").then(2.0).otherwise("score")
@@ -638,7 +663,8 @@ def test_the_audit_is_that_in_memory(tmp_path, loose):
         system=pl.when(pl.col("system") == "s1").then(other).otherwise("system")
     )
     frame = frame.filter(~judge | (pl.col("system") != "s2"))
-    frame.write_parquet(tmp_path / "people.parquet")
+    # A stream's first places are those by name, a table's those of its rows.
+    frame.sort("item", maintain_order=True).write_parquet(tmp_path / "people.parquet")
     path = tmp_path / "study.toml"
     panel = "".join(f'[[panel]]\nname = "{name}"\nkind = "human"\n' for name in RATERS[:3])
     path.write_text(
@@ -647,22 +673,11 @@ def test_the_audit_is_that_in_memory(tmp_path, loose):
         '[[data.sources]]\npath = "people.parquet"\n'
     )
     streamed, whole = (voirdire.examine(path, streaming=one, resamples=0) for one in (True, False))
-    left = {"streamed", "responses_unrated", "ids_unmatched", "unlabelled"}
-    if loose:  # how many of these lie between levels is not counted
-        left.add("between_levels")
-
-    def said(found, *but):
-        return sorted(
-            (one.kind, one.severity, one.table, one.count, sorted(one.message.split()))
-            for one in found.findings
-            if one.kind not in {*left, *but}
-        )
-
-    assert said(streamed) == said(whole)
-    kinds = {one[0] for one in said(whole)}
-    assert kinds >= {
+    # How many scores of a rater on no grid lie between levels is not counted.
+    assert_same_audit(streamed, whole, *(["between_levels"] if loose else []))
+    assert {one.kind for one in whole.findings} >= {
         "out_of_scale", "missing_scores", "constant_rater", "names_alike", "system_missing",
-        "rater_missing",
+        "rater_missing", "responses_unrated",
     }  # fmt: skip
     (a,), (b,) = (
         [one for one in found.findings if one.kind == "ids_unmatched"]
@@ -676,6 +691,92 @@ def test_the_audit_is_that_in_memory(tmp_path, loose):
     path.write_text(path.read_text() + '[data]\noff_scale = "error"\n')
     with pytest.raises(TableError, match="judge_a gave 8 on quality, off the scale 1 to 5"):
         voirdire.examine(path, streaming=True)
+
+
+def number():
+    return pl.col("item").str.slice(1).cast(pl.Int64)
+
+
+def unlabelled(frame):
+    """Of two items in three nobody but the judge has rated anything."""
+    return frame.filter((pl.col("rater") == "judge_a") | (number() % 3 == 0))
+
+
+def divided(frame):
+    """Two of three people rate a response; the judge all."""
+    third = (number() % 3).cast(pl.Int32).replace_strict({0: "human1", 1: "human2", 2: "human3"})
+    return frame.filter(pl.col("rater") != third)
+
+
+def left_out(frame):
+    """The judge and a human lack single responses to items of which they rated another."""
+    judge = (pl.col("rater") == "judge_a") & (number() % 40 == 7) & (pl.col("system") == "s1")
+    human = (pl.col("rater") == "human2") & (number() % 50 == 11) & (pl.col("system") == "s0")
+    return frame.filter(~judge & ~human)
+
+
+def nameless(frame):
+    """Some responses without a system."""
+    bare = (number() % 30 == 4) & (pl.col("system") == "s2")
+    return frame.with_columns(system=pl.when(bare).then(None).otherwise("system"))
+
+
+def again(frame):
+    """A second run of the judge, with gaps and scores off the scale."""
+    own = frame.filter(pl.col("rater") == "judge_a")
+    odd = pl.when(number() % 25 == 3).then(None).when(number() % 45 == 8).then(9.0)
+    second = own.with_columns(score=odd.otherwise("score"), run=2)
+    return pl.concat([frame.with_columns(run=1), second])
+
+
+def by_attribute(frame):
+    """Two attributes of the same responses, each with scores off the scale."""
+    odd = pl.when((pl.col("rater") == "human1") & (number() % 45 == 2)).then(7.0)
+    odd = odd.when((pl.col("rater") == "judge_a") & (number() % 35 == 6)).then(None)
+    return pl.concat(
+        [
+            frame.with_columns(attribute=pl.lit(name), score=odd.otherwise("score"))
+            for name in ("quality", "tone")
+        ]
+    )
+
+
+DESIGNS = (unlabelled, divided, left_out, nameless, again, by_attribute)
+KINDS = {
+    "unlabelled": "unlabelled", "divided": "labour_divided", "left_out": "responses_unrated",
+    "nameless": "system_blank", "again": "out_of_scale", "by_attribute": "missing_scores",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
+@pytest.mark.parametrize("layout", [False, True], ids=["file", "parts"])
+def test_who_rated_what_is_found_by_sums(tmp_path, design, layout):
+    """What needs single responses in memory is counted by who rated each, and its item."""
+    whole = ratings(items=150, per_cluster=0, missing=0)
+    every = pl.DataFrame({"rater": RATERS}).join(
+        whole.select("item", "system", "attribute").unique(maintain_order=True), how="cross"
+    )
+    frame = every.join(whole, on=["item", "system", "attribute", "rater"], how="left")
+    frame = frame.with_columns(score=pl.col("score").fill_null(3.0))
+    frame = design(frame.select("item", "system", "rater", "attribute", "score"))
+    frame.write_parquet(tmp_path / "all.parquet")
+    name = "all.parquet"
+    if layout:
+        write_layout([frame], tmp_path / "parts", rows=frame.height, part_rows=250)
+        name = "parts"
+    people = "".join(f'[[panel]]\nname = "{rater}"\nkind = "human"\n' for rater in RATERS[:3])
+    names = sorted(frame["attribute"].unique())
+    rubric = "".join(f'[[rubric.attributes]]\nname = "{one}"\n' for one in names)
+    text = (
+        f'name = "who"\n[rubric]\nscale = [1, 5]\n{rubric}{people}[[panel]]\nname = "judge_a"\n'
+        '[data]\nreference = ["human1", "human2", "human3"]\n[[data.sources]]\npath = "{}"\n'
+    )
+    path, found = tmp_path / "study.toml", []
+    for source, streaming in ((name, True), ("all.parquet", False)):
+        path.write_text(text.replace("{}", source))
+        found.append(voirdire.examine(path, streaming=streaming, resamples=0))
+    assert KINDS[design.__name__] in {one.kind for one in found[1].findings}
+    assert_same_audit(*found)
 
 
 def test_composites_are_those_in_memory(tmp_path):

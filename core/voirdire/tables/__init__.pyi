@@ -24,6 +24,9 @@ from voirdire.tables._xlsx import write_jsonl as write_jsonl
 from voirdire.tables._xlsx import write_xlsx as write_xlsx
 from voirdire.tables.auditing import audit as audit
 from voirdire.tables.auditing import audit_counts as audit_counts
+from voirdire.tables.auditing._cells import PLACE as PLACE
+from voirdire.tables.auditing._coverage import Answered as Answered
+from voirdire.tables.auditing._names import Matched as Matched
 from voirdire.tables.examples import Example as Example
 from voirdire.tables.examples import check_pool as check_pool
 from voirdire.tables.examples import overlap as overlap

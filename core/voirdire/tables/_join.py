@@ -87,7 +87,8 @@ def join(
     )
 
 
-def _people(study: Study) -> list[str]:
+def people_of(study: Study) -> list[str]:
+    """The people of the panel, and the reference."""
     named = [rater.name for rater in study.panel if rater.kind == "human"]
     return list(dict.fromkeys((*named, *study.data.reference)))
 
@@ -98,7 +99,7 @@ def _asked(study: Study, part: Part) -> pl.DataFrame:
     In a file with a column a rater, a blank says so where nobody rated the response, and where
     each response has equally many people, who are not always the same: they divided the work.
     """
-    people = _people(study)
+    people = people_of(study)
     if not part.wide or not people:
         return part.ratings
     # A word such as "refused" is an answer: only a blank says that nobody was asked.
@@ -125,26 +126,31 @@ def _is_divided(who: pl.Series, people: int) -> bool:
 def _unlabelled(study: Study, rated: pl.DataFrame) -> tuple[Finding, ...]:
     """A note on responses that judges rated and no person did."""
     key = ("item", "system")
-    by_people = pl.col("rater").is_in(_people(study))
+    by_people = pl.col("rater").is_in(people_of(study))
     labelled = rated.filter(by_people).select(key).unique()
     whole = rated.select(key).unique(maintain_order=True)
     if labelled.height in (0, whole.height):
         return ()
     items = whole.join(labelled, on=key, how="anti", nulls_equal=True, maintain_order="left")
-    note = finding(
+    places = [
+        f"item {item}" + (f", {system}" if system else "")
+        for item, system in items.head(5_000).rows()
+    ]
+    return (unlabelled(places, items.height),)
+
+
+def unlabelled(places: Sequence[str], count: int) -> Finding:
+    """The note on so many responses that judges rated and no person did."""
+    return finding(
         "unlabelled",
         "note",
         "",
-        [
-            f"item {item}" + (f", {system}" if system else "")
-            for item, system in items.head(5_000).rows()
-        ],
-        f"{plural(items.height, 'response')} that no person rated.",
+        places,
+        f"{plural(count, 'response')} that no person rated.",
         "They are unlabelled and count neither as missing nor against anybody; `voirdire correct` "
         "uses what the judges say about them.",
-        count=items.height,
+        count=count,
     )
-    return (note,)
 
 
 def _labels(

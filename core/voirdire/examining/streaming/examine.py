@@ -122,7 +122,7 @@ def examine_stream(
             if again != taken:
                 taken = again
                 sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
-            odd = audit_stream(sums, _without_notes(inputs), inputs.panel, study)
+            odd = audit_stream(sums, _without_notes(inputs), inputs.panel, study, parts, executor)
             inputs = replace(inputs, findings=by_severity((*inputs.findings, *odd)))
             return _examined(study, inputs, parts, sums, taken, executor)
     except NotSummableError:
@@ -185,9 +185,12 @@ def _inputs(
         f"{read_off}.",
         "Ranks of scores, REML, the alt-test, paired tests between systems, "
         "calibration over folds, texts and the order of rows are no sums of this kind and were "
-        "left out; voirdire examine without --streaming reads them.",
+        "left out; voirdire examine without --streaming reads them. Of what is odd the first "
+        "places are named, and who rated a response is looked up on the attribute with most "
+        "ratings.",
     )
-    findings = (*rated.findings, note)
+    # What the sample says of single responses is true of the sample alone.
+    findings = (*(one for one in rated.findings if one.kind != "unlabelled"), note)
     return study, Inputs(study, panel, rated, RATINGS.to_frame(), None, findings, None, None)
 
 

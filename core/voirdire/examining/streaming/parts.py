@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError, duplicate
+from voirdire.examining.streaming.answered import MOST_PLACES, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from voirdire.examining.streaming.answered import Place
     from voirdire.tables.partitioned import Part
 
 #: Columns that are read, where a part has them.
@@ -42,12 +44,14 @@ class Rated:
         Whether there is a row, be its score there or missing.
     system, item, cluster : (N,) int64
         Positions in `systems`, of the item in the part, and in `names`.
+    items : (N,) Series of str
+        The item of each response.
     clusters : (G,) Series of str
         The name of each cluster: declared, else its item.
     clustered : bool
         Whether clusters are declared.
-    statuses : mapping
-        (rater, status) -> rows, of statuses other than ok.
+    statuses : Tally
+        Of (rater, status), statuses other than ok: rows.
     """
 
     columns: tuple[tuple[str, int], ...]
@@ -57,14 +61,24 @@ class Rated:
     system: NDArray[np.int64]
     item: NDArray[np.int64]
     cluster: NDArray[np.int64]
+    items: pl.Series
     clusters: pl.Series
     clustered: bool
-    statuses: dict[tuple[str, str], int]
+    statuses: Tally
 
     @property
     def names(self) -> NDArray[np.uint64]:
         """(G,) a hash of each cluster's name, equal on every machine."""
         return _hashes(self.clusters)
+
+    def system_of(self, row: int) -> str:
+        """The system of a response; empty for none."""
+        return system_in(self.systems[self.system[row]])
+
+    def place(self, row: int, run: int = 1) -> Place:
+        """A response as a place."""
+        of = str(self.clusters[int(self.cluster[row] - self.cluster[0])])
+        return of, str(self.items[row]), self.system_of(row), run
 
 
 def system_in(name: str) -> str:
@@ -111,7 +125,8 @@ def rated_of(frame: pl.DataFrame, name: str) -> Rated:
     runs, column = _runs(frame, rater)
     scores, asked = _dense(frame, changes, column, len(raters) * runs, name)
     used = np.flatnonzero(asked.any(axis=0))
-    cluster, names = _clusters(frame, first, item[first], clustered)
+    items = _text(frame["item"])[first]
+    cluster, names = _clusters(frame, first, item[first], items, clustered=clustered)
     systems, of = _with_subgroups(frame, first, systems, system[first].astype(np.int64))
     return Rated(
         tuple((raters[at // runs], int(at % runs) + 1) for at in used),
@@ -121,6 +136,7 @@ def rated_of(frame: pl.DataFrame, name: str) -> Rated:
         of,
         item[first].astype(np.int64),
         cluster,
+        items,
         names,
         clustered,
         _statuses(frame),
@@ -204,10 +220,17 @@ def _dense(
 
 
 def _clusters(
-    frame: pl.DataFrame, first: NDArray[np.intp], item: NDArray[np.int64], clustered: bool
+    frame: pl.DataFrame,
+    first: NDArray[np.intp],
+    item: NDArray[np.int64],
+    names: pl.Series,
+    *,
+    clustered: bool,
 ) -> tuple[NDArray[np.int64], pl.Series]:
-    """(N,) the place of each response's cluster, and (G,) the clusters' names."""
-    names = _text(frame["item"])[first]
+    """(N,) the place of each response's cluster, and (G,) the clusters' names.
+
+    `names` are those of the items.
+    """
     place = item - item[0] if len(item) else item
     if clustered:
         declared = frame["cluster"].cast(pl.String)[first]
@@ -229,12 +252,30 @@ def _hashes(names: pl.Series) -> NDArray[np.uint64]:
     return out
 
 
-def _statuses(frame: pl.DataFrame) -> dict[tuple[str, str], int]:
-    """(rater, status) -> rows, of statuses other than ok."""
+def _statuses(frame: pl.DataFrame) -> Tally:
+    """Rows by (rater, status), of statuses other than ok."""
     if "status" not in frame.columns:
-        return {}
+        frame = frame.filter(pl.col("score").is_null()).with_columns(status=pl.lit("blank"))
     odd = frame["status"] != "ok"
     if not odd.any():
-        return {}
-    counts = frame.filter(odd).group_by(pl.col("rater", "status").cast(pl.String)).len()
-    return {(rater, status or ""): n for rater, status, n in counts.iter_rows()}
+        return Tally()
+    item = pl.col("item").cast(pl.String)
+    system, run = pl.lit(""), pl.lit(1, pl.Int64)
+    if "system" in frame.columns:
+        system = pl.col("system").cast(pl.String).fill_null("")
+    if "run" in frame.columns:
+        run = pl.col("run").cast(pl.Int64).fill_null(1)
+    unit = _ALONE + item
+    if "cluster" in frame.columns:
+        unit = pl.coalesce(_TOGETHER + pl.col("cluster").cast(pl.String), unit)
+    where = pl.concat_list(unit, item, system).alias("where")
+    counts = (
+        frame.filter(odd)
+        .select(pl.col("rater", "status").cast(pl.String), where, run.alias("run"))
+        .group_by("rater", "status")
+        .agg(pl.len(), pl.col("where", "run").head(MOST_PLACES))
+    )
+    return Tally.of(
+        ((rater, status or ""), n, [(*names, at) for names, at in zip(where, runs, strict=True)])
+        for rater, status, n, where, runs in counts.iter_rows()
+    )

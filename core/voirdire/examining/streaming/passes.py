@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError
+from voirdire.examining.streaming.answered import Tally, answered
 from voirdire.examining.streaming.parts import read_part, system_in
 from voirdire.examining.streaming.requests import Standing, answer
 from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
@@ -74,12 +75,14 @@ class FirstSums:
         Attribute -> how many clusters, and responses of the largest.
     clustered : bool
         Whether clusters are declared somewhere.
-    statuses : Counter
-        (attribute, rater, status) -> rows.
+    statuses : Tally
+        Of (attribute, rater, status): rows.
     rows, items : mapping
         Attribute -> how many.
-    raters : Counter
-        (attribute, raters) -> items that just these have rated.
+    responses : Tally
+        Of (attribute, system, raters, raters of the item): responses that just these have rated.
+    raters : Tally
+        Of (attribute, raters): items that just these have rated.
     off_scale : Counter
         (attribute, rater) -> scores that were taken as missing while they were read.
     sample : DataFrame
@@ -91,10 +94,11 @@ class FirstSums:
     clusters: Counter[str]
     largest: Mapping[str, int]
     clustered: bool
-    statuses: Counter[tuple[str, str, str]]
+    statuses: Tally
     rows: Counter[str]
     items: Counter[str]
-    raters: Counter[tuple[str, frozenset[str]]]
+    responses: Tally
+    raters: Tally
     off_scale: Counter[tuple[str, str]]
     sample: pl.DataFrame
 
@@ -114,6 +118,7 @@ class FirstSums:
             self.statuses + other.statuses,
             self.rows + other.rows,
             self.items + other.items,
+            self.responses + other.responses,
             self.raters + other.raters,
             self.off_scale + other.off_scale,
             _least(pl.concat([self.sample, other.sample])),
@@ -123,40 +128,24 @@ class FirstSums:
 def first_sums(part: Part, taken: Taken = Taken()) -> FirstSums:
     """What one part holds."""
     (rated, off), attribute = taken.read(part), part.attribute
-    patterns, _ = count_patterns(
+    patterns, code = count_patterns(
         rated.scores, rated.columns, rated.system, rated.systems, rated.asked, gate=taken.gate
     )
+    responses, raters = answered(rated, patterns, code)
     sizes = np.bincount(rated.cluster, minlength=1)
     return FirstSums(
         {attribute: patterns},
         Counter({attribute: len(rated.clusters)}),
         {attribute: int(sizes.max(initial=0))},
         rated.clustered,
-        Counter({(attribute, *key): n for key, n in rated.statuses.items()}),
+        rated.statuses.under(attribute),
         Counter({attribute: part.rows}),
         Counter({attribute: int(rated.item[-1]) + 1 if len(rated.item) else 0}),
-        Counter({(attribute, names): n for names, n in _raters_of_items(rated).items()}),
+        responses.under(attribute),
+        raters.under(attribute),
         off,
         _sample(rated, attribute) if patterns.loose else _SAMPLE.to_frame(),
     )
-
-
-def _raters_of_items(rated: Rated) -> Counter[frozenset[str]]:
-    """How many items just these raters have rated, by rows in the table."""
-    starts = np.flatnonzero(np.append(True, rated.item[1:] != rated.item[:-1]))
-    whole = len(starts) == len(rated.item)
-    asked = rated.asked if whole else np.logical_or.reduceat(rated.asked, starts, axis=0)
-    if asked.all():
-        return Counter({frozenset(rater for rater, _ in rated.columns): len(starts)})
-    # Rows of bits as bytes: these sort many times faster than rows of an array.
-    packed = np.ascontiguousarray(np.packbits(asked, axis=1))
-    width = packed.shape[1]
-    keys: NDArray[Any] = packed.ravel() if width == 1 else packed.view(f"V{width}").ravel()
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    counter: Counter[frozenset[str]] = Counter()
-    for row, n in zip(asked[first], counts.tolist(), strict=True):
-        counter[frozenset(rated.columns[at][0] for at in np.flatnonzero(row))] += n
-    return counter
 
 
 _SAMPLE = pl.Schema(

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voirdire.schema import SEVERITIES
+from voirdire.tables.auditing._cells import divided
 from voirdire.tables.auditing._contexts import context_findings
-from voirdire.tables.auditing._coverage import coverage_findings, response_findings
+from voirdire.tables.auditing._coverage import (
+    counted_division,
+    counted_responses,
+    coverage_findings,
+    response_findings,
+)
 from voirdire.tables.auditing._names import alike_findings, id_findings, unmatched
 from voirdire.tables.auditing._replies import reply_findings
 from voirdire.tables.auditing._scores import missing_findings, score_findings, variation_findings
@@ -17,6 +23,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
+    from voirdire.tables.auditing._coverage import Answered
+    from voirdire.tables.auditing._names import Matched
 
 
 def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
@@ -80,15 +88,16 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     study : Study
         Scale, reference and thresholds.
     """
+    shared = divided(tables, study)
     found = (
         *tables.findings,
         *score_findings(tables, study),
         *reply_findings(tables),
         *missing_findings(tables),
-        *variation_findings(tables, study),
+        *variation_findings(tables, study, shared),
         *alike_findings(tables, study),
         *coverage_findings(tables, study),
-        *response_findings(tables, study),
+        *response_findings(tables, study, shared),
         *id_findings(tables, study),
         *context_findings(tables, study),
     )
@@ -98,32 +107,37 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
 def audit_counts(
     tables: Tables,
     study: Study,
-    matched: Mapping[str, tuple[int, int, int]],
+    answered: Sequence[Answered],
+    matched: Mapping[str, Matched],
     reference: Sequence[str],
 ) -> tuple[Finding, ...]:
-    """The part of `audit` that counts can tell; worst first.
+    """The part of `audit` that counts can tell, with some of the places; worst first.
 
     Parameters
     ----------
     tables : Tables
-        Its ratings without an item; each row is so many ratings as its column ``n`` says. `rated`
-        holds rater and system alone.
+        Its ratings without an item; each row is so many ratings as its column ``n`` says, and
+        ``first`` holds some of their places. `rated` holds rater and system alone.
+    answered : sequence of Answered
+        Responses by who rated them.
     matched : mapping
-        Rater -> items that it and the reference rated, the reference alone, and it alone.
+        Rater -> items that it and the reference rated, and each alone.
     reference : sequence of str
         Whose items these are.
     """
+    shared = counted_division(answered, study)
     found = (
         *tables.findings,
         *score_findings(tables, study),
         *missing_findings(tables),
-        *variation_findings(tables, study),
+        *variation_findings(tables, study, shared),
         *alike_findings(tables, study),
         *coverage_findings(tables, study),
+        *counted_responses(answered, tables, study, shared),
         *(
-            unmatched(name, " and ".join(reference), counts)
-            for name, counts in matched.items()
-            if counts[1] or counts[2]
+            unmatched(name, " and ".join(reference), one)
+            for name, one in matched.items()
+            if one.left or one.right
         ),
     )
     return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.tables._tables import plural
+
 if TYPE_CHECKING:
     from voirdire.study import Study
     from voirdire.tables._tables import Tables
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 #: So many may be put into words; a run of them is one place.
 _MOST = 5_000
 CELL = ("item", "system", "rater", "run")
+#: A place among counted ratings: its cluster or item, which it is sorted by first, and the cell.
+PLACE = pl.Struct({"of": pl.String, "item": pl.String, "system": pl.String, "run": pl.Int64})
 
 
 def ratings(frame: pl.DataFrame) -> int:
@@ -35,16 +39,27 @@ def cells(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(CELL).unique(maintain_order=True)
 
 
+def in_cells(frame: pl.DataFrame, one: str, many: str = "") -> str:
+    """In how many cells ratings are; nothing where attributes were counted one by one."""
+    if "n" in frame.columns and frame["attribute"].n_unique() > 1:
+        return ""
+    return f" in {plural(ratings(cells(frame)), one, many)}"
+
+
 def places(frame: pl.DataFrame) -> list[str]:
-    """The first few thousand cells in words; none where a stream has counted them."""
-    names: list[str] = []
+    """The first few thousand cells in words; of counted ones those that a stream has kept."""
     if "n" in frame.columns:
-        return names
-    for item, system, _, run in frame.select(CELL).head(_MOST).iter_rows():
-        of = f", {system}" if system is not None else ""
-        again = f", run {run}" if run != 1 else ""
-        names.append(f"item {item}{of}{again}")
-    return names
+        kept = frame["first"].explode().drop_nulls().unique().struct.unnest()
+        rows = kept.sort("of", "item", "system", "run").select("item", "system", "run").rows()
+        return [place(*row) for row in rows]
+    where = frame.select("item", "system", "run").head(_MOST)
+    return [place(*row) for row in where.iter_rows()]
+
+
+def place(item: str, system: str | None = None, run: int = 1) -> str:
+    """A cell in words."""
+    of = f", {system}" if system else ""
+    return f"item {item}{of}{f', run {run}' if run != 1 else ''}"
 
 
 def divided(tables: Tables, study: Study) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.tables._join import people_of, unlabelled
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.auditing._cells import divided, n_ratings, ratings
+from voirdire.tables.auditing._cells import n_ratings, place, ratings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,9 +44,92 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     ]
 
 
-def response_findings(tables: Tables, study: Study) -> list[Finding]:
-    """Responses without a system, and those that a rater or all people left out."""
-    return [*_blank_systems(tables), *_unrated(tables, study), *_labour(tables, study)]
+def response_findings(tables: Tables, study: Study, shared: int) -> list[Finding]:
+    """Responses without a system, those that a rater left out, and how people divided the work."""
+    return [*_blank_systems(tables), *_unrated(tables, study), *_labour(study, shared)]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Responses of one system that just these raters have rated, counted.
+
+    Attributes
+    ----------
+    system : str
+        Empty for none.
+    raters, beside : frozenset of str
+        Who rated the response, and who rated some response to its item.
+    n : int
+        How many such responses there are.
+    items : tuple of str
+        Items of some of them.
+    """
+
+    system: str
+    raters: frozenset[str]
+    beside: frozenset[str]
+    n: int
+    items: tuple[str, ...]
+
+
+def counted_responses(
+    answered: Sequence[Answered], tables: Tables, study: Study, shared: int
+) -> list[Finding]:
+    """The same of counted responses, and ``unlabelled``; of places the first ones alone."""
+    people = frozenset(people_of(study))
+    bare = [one for one in answered if people.isdisjoint(one.raters)]
+    n = sum(one.n for one in bare)
+    labelled = 0 < n < sum(one.n for one in answered)
+    return [
+        *([unlabelled(_first(bare), n)] if labelled else []),
+        *_nameless(answered),
+        *_left_out(answered, tables.raters["rater"].to_list(), people),
+        *_labour(study, shared),
+    ]
+
+
+def counted_division(answered: Sequence[Answered], study: Study) -> int:
+    """`divided` of counted responses."""
+    people = frozenset(study.data.reference)
+    rated = [one for one in answered if not people.isdisjoint(one.raters)]
+    sizes = {len(people & one.raters) for one in rated}
+    everyone = frozenset[str]().union(*(people & one.raters for one in rated))
+    return sum(one.n for one in rated) if len(sizes) == 1 and max(sizes) < len(everyone) else 0
+
+
+def _first(answered: Sequence[Answered]) -> list[str]:
+    cells = sorted((item, one.system) for one in answered for item in one.items)
+    return [place(*cell) for cell in cells]
+
+
+def _nameless(answered: Sequence[Answered]) -> list[Finding]:
+    bare = [one for one in answered if not one.system]
+    if len(bare) in (0, len(answered)):
+        return []
+    ratings = sum(one.n * len(one.raters) for one in bare)
+    items = sorted({item for one in bare for item in one.items})
+    return [_blank_finding([place(item) for item in items], ratings)]
+
+
+def _left_out(
+    answered: Sequence[Answered], raters: Sequence[str], people: frozenset[str]
+) -> list[Finding]:
+    """`_unrated` of counted responses."""
+    findings = []
+    for rater in raters:
+        systems = {one.system for one in answered if rater in one.raters}
+        mine = [
+            one
+            for one in answered
+            if rater in one.beside
+            and one.system in systems
+            and not (rater in people and people.isdisjoint(one.raters))
+        ]
+        absent = [one for one in mine if rater not in one.raters]
+        if absent:
+            counts = sum(one.n for one in absent), sum(one.n for one in mine)
+            findings.append(_unrated_finding(rater, _first(absent), *counts))
+    return findings
 
 
 def _labelling(tables: Tables) -> list[str]:
@@ -124,17 +209,19 @@ def _blank_systems(tables: Tables) -> list[Finding]:
     if blank.height in (0, tables.rated.height):
         return []
     items = blank["item"].unique(maintain_order=True)
-    return [
-        finding(
-            "system_blank",
-            "serious",
-            "",
-            [f"item {item}" for item in items],
-            f"{plural(blank.height, 'response')} without a system, where others have one.",
-            "They are compared among themselves, as those of one nameless system.",
-            count=blank.height,
-        )
-    ]
+    return [_blank_finding([place(item) for item in items], blank.height)]
+
+
+def _blank_finding(places: Sequence[str], count: int) -> Finding:
+    return finding(
+        "system_blank",
+        "serious",
+        "",
+        places,
+        f"{plural(count, 'response')} without a system, where others have one.",
+        "They are compared among themselves, as those of one nameless system.",
+        count=count,
+    )
 
 
 def _undeclared(systems: pl.DataFrame, declared: Sequence[str]) -> list[Finding]:
@@ -204,13 +291,14 @@ def _unrated(tables: Tables, study: Study) -> list[Finding]:
         )
         absent = mine.join(here, on=["item", "system"], how="anti", nulls_equal=True)
         if absent.height:
-            findings.append(_unrated_finding(rater, absent, mine.height))
+            first = absent.sort("item", "system").head(5_000)
+            names = [place(*cell) for cell in first.iter_rows()]
+            findings.append(_unrated_finding(rater, names, absent.height, mine.height))
     return findings
 
 
-def _labour(tables: Tables, study: Study) -> list[Finding]:
+def _labour(study: Study, shared: int) -> list[Finding]:
     """A note that people divided the work, which is a design and no fault."""
-    shared = divided(tables, study)
     if not shared:
         return []
     return [
@@ -228,14 +316,13 @@ def _labour(tables: Tables, study: Study) -> list[Finding]:
     ]
 
 
-def _unrated_finding(rater: str, absent: pl.DataFrame, whole: int) -> Finding:
-    first = absent.sort("item", "system").head(5_000)
+def _unrated_finding(rater: str, places: Sequence[str], absent: int, whole: int) -> Finding:
     return finding(
         "responses_unrated",
-        "serious" if absent.height > 0.05 * whole else "note",
+        "serious" if absent > 0.05 * whole else "note",
         rater,
-        [f"item {i}" + (f", {s}" if s is not None else "") for i, s in first.iter_rows()],
-        f"{absent.height:,} of {plural(whole, 'response')} to the items it rated have no row.",
+        places,
+        f"{absent:,} of {plural(whole, 'response')} to the items it rated have no row.",
         "They count as missing pairs.",
-        count=absent.height,
+        count=absent,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -108,34 +109,47 @@ def id_findings(tables: Tables, study: Study) -> list[Finding]:
     return findings
 
 
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Items that a rater and the reference rated, and that one of them rated alone.
+
+    Attributes
+    ----------
+    both, left, right : int
+        Rated by both, by the reference alone, and by the rater alone.
+    left_items, right_items : sequence of str
+        Some of those.
+    """
+
+    both: int
+    left: int
+    right: int
+    left_items: Sequence[str] = ()
+    right_items: Sequence[str] = ()
+
+
 def _finding(name: str, reference: str, match: IdMatch) -> Finding:
     why = "".join(f" {text[0].upper()}{text[1:]}." for text in match.warnings)
-    places = [
-        *(f"only {reference}: {item}" for item in match.left_only[:10]),
-        *(f"only {name}: {item}" for item in match.right_only[:10]),
-    ]
-    counts = match.matched, len(match.left_only), len(match.right_only)
-    return unmatched(name, reference, counts, places, why)
+    left, right = match.left_only, match.right_only
+    return unmatched(
+        name, reference, Matched(match.matched, len(left), len(right), left, right), why
+    )
 
 
-def unmatched(
-    name: str,
-    reference: str,
-    counts: tuple[int, int, int],
-    places: Sequence[str] = (),
-    why: str = "",
-) -> Finding:
-    """``ids_unmatched`` of a rater, from how many items both rated, and each alone."""
-    matched, left, right = counts
-    share = matched / (matched + min(left, right))
+def unmatched(name: str, reference: str, items: Matched, why: str = "") -> Finding:
+    """``ids_unmatched`` of a rater; ten items of either side are named."""
+    share = items.both / (items.both + min(items.left, items.right))
     low: Severity = "serious" if share >= _BLOCKING else "blocking"
     return finding(
         "ids_unmatched",
         "note" if share >= _NOTE else low,
         name,
-        places,
-        f"{plural(matched, 'item')} rated by both {reference} and {name}; {left:,} only by "
-        f"{reference}, {right:,} only by {name}.{why}",
+        [
+            *(f"only {reference}: {item}" for item in items.left_items[:10]),
+            *(f"only {name}: {item}" for item in items.right_items[:10]),
+        ],
+        f"{plural(items.both, 'item')} rated by both {reference} and {name}; {items.left:,} only "
+        f"by {reference}, {items.right:,} only by {name}.{why}",
         "Only items rated by both are compared.",
-        count=left + right,
+        count=items.left + items.right,
     )

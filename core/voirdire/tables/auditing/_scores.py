@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._scale import is_code
 from voirdire.tables._tables import finding, plural
-from voirdire.tables.auditing._cells import CELL, cells, divided, n_ratings, places, ratings
+from voirdire.tables.auditing._cells import CELL, cells, in_cells, n_ratings, places, ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def _off_scale_finding(
         "blocking" if wrong else "serious",
         rater,
         places(where),
-        f"{plural(ratings(block), 'score')} of {values} in {plural(ratings(where), 'cell')}; the "
+        f"{plural(ratings(block), 'score')} of {values}{in_cells(block, 'cell')}; the "
         f"declared scale is {low:g} to {high:g}.",
         _POLICY[study.data.off_scale] + doubt,
         count=ratings(block),
@@ -156,16 +156,19 @@ def _missing(rater: str, block: pl.DataFrame, *, in_reply: bool) -> Finding:
     scores = plural(ratings(block), "score")
     if in_reply:
         kind = "null_scores"
-        message = f"{scores} null or absent in {plural(ratings(where), 'reply', 'replies')}."
+        message = f"{scores} null or absent{in_cells(block, 'reply', 'replies')}."
     else:
         kind = "missing_scores"
-        message = f"{scores} missing in {plural(ratings(where), 'response')}."
+        message = f"{scores} missing{in_cells(block, 'response')}."
     consequence = "They stay missing; each costs its own attribute only."
     return finding(kind, "note", rater, places(where), message, consequence, count=ratings(block))
 
 
-def variation_findings(tables: Tables, study: Study) -> list[Finding]:
-    """``constant_rater``, ``few_ratings`` and ``one_rater``."""
+def variation_findings(tables: Tables, study: Study, shared: int) -> list[Finding]:
+    """``constant_rater``, ``few_ratings`` and ``one_rater``.
+
+    `shared` is how many responses people rated who divided the work, 0 where they did not.
+    """
     score = pl.col("score")
     summary = (
         tables.ratings.lazy()
@@ -179,7 +182,7 @@ def variation_findings(tables: Tables, study: Study) -> list[Finding]:
     return [
         *_one(tables, labellers),
         *_constant(summary, labellers),
-        *_few(summary, study, divided(tables, study)),
+        *_few(summary, study, shared),
     ]
 
 

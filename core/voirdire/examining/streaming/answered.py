@@ -1,71 +1,26 @@
-"""What a part counts of who rated what, and the first places of what it counts."""
+"""Who rated what in a part, counted."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.streaming.parts import Tally
 from voirdire.stats.rating_patterns import UNASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.streaming.parts import Rated
+    from voirdire.examining.streaming.parts import Place, Rated
     from voirdire.stats.rating_patterns import RatingPatterns
 
     Ints = NDArray[np.int64]
 
-#: What is sorted by (its cluster or item), then item, system (empty for none) and run.
-Place = tuple[str, str, str, int]
-#: Places that are kept of each thing.
-MOST_PLACES = 20
 #: Different cells up to which they are counted by place, and not by sorting.
 _MOST_CELLS = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """How often each thing occurs, and the first places where it does: ``a + b``.
-
-    Attributes
-    ----------
-    counts : Counter
-        Thing -> how often.
-    places : mapping
-        Thing -> its first places, in order, at most 20 of them.
-    """
-
-    counts: Counter[Any] = field(default_factory=Counter)
-    places: Mapping[Any, tuple[Place, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, found: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> Tally:
-        """Of things, how often, and where first; a thing may come several times."""
-        counts: Counter[Any] = Counter()
-        places: dict[Any, tuple[Place, ...]] = {}
-        for key, n, where in found:
-            counts[key] += n
-            places[key] = tuple(nsmallest(MOST_PLACES, (*places.get(key, ()), *where)))
-        return cls(counts, places)
-
-    def __add__(self, other: Tally) -> Tally:
-        """The counts of both parts, and the first of their places."""
-        return Tally.of((*self.items(), *other.items()))
-
-    def items(self) -> Iterator[tuple[Any, int, tuple[Place, ...]]]:
-        """Things, how often, and where first."""
-        for key, n in self.counts.items():
-            yield key, n, self.places.get(key, ())
-
-    def under(self, first: Hashable) -> Tally:
-        """The same, each thing being a tuple that begins with `first`."""
-        return Tally.of(((first, *key), n, where) for key, n, where in self.items())
 
 
 def answered(rated: Rated, patterns: RatingPatterns, code: Ints) -> tuple[Tally, Tally]:

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.examining.streaming.answered import MOST_PLACES, Tally
-from voirdire.examining.streaming.parts import read_part, system_in
+from voirdire.examining.streaming.parts import MOST_PLACES, Tally, read_part, system_in
 from voirdire.stats.rating_patterns import LOOSE, STEPS, UNASKED
 from voirdire.tables import PLACE, RATINGS, Answered, Matched, audit_counts, status_of
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.examining.panel import Panel
-    from voirdire.examining.streaming.answered import Place
+    from voirdire.examining.streaming.parts import Place
     from voirdire.examining.streaming.passes import FirstSums
     from voirdire.protocols import Executor
     from voirdire.schema import Finding

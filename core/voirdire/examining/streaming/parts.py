@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError, duplicate
-from voirdire.examining.streaming.answered import MOST_PLACES, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
-    from voirdire.examining.streaming.answered import Place
     from voirdire.tables.partitioned import Part
 
 #: Columns that are read, where a part has them.
@@ -25,6 +27,49 @@ _FIRST = 2000
 _OF = "\x1f"
 #: A clustered item, and an item alone, must not meet by name.
 _ALONE, _TOGETHER = "item ", "cluster "
+#: Places that are kept of each thing that is counted.
+MOST_PLACES = 20
+#: A cell: its cluster or item, which it is sorted by first, its item, system (or "") and run.
+Place = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """How often each thing occurs, and the first places where it does: ``a + b``.
+
+    Attributes
+    ----------
+    counts : Counter
+        Thing -> how often.
+    places : mapping
+        Thing -> its first places, in order, at most 20 of them.
+    """
+
+    counts: Counter[Any] = field(default_factory=Counter)
+    places: Mapping[Any, tuple[Place, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> Tally:
+        """Of things, how often, and where first; a thing may come several times."""
+        counts: Counter[Any] = Counter()
+        places: dict[Any, tuple[Place, ...]] = {}
+        for key, n, where in found:
+            counts[key] += n
+            places[key] = tuple(nsmallest(MOST_PLACES, (*places.get(key, ()), *where)))
+        return cls(counts, places)
+
+    def __add__(self, other: Tally) -> Tally:
+        """The counts of both parts, and the first of their places."""
+        return Tally.of((*self.items(), *other.items()))
+
+    def items(self) -> Iterator[tuple[Any, int, tuple[Place, ...]]]:
+        """Things, how often, and where first."""
+        for key, n in self.counts.items():
+            yield key, n, self.places.get(key, ())
+
+    def under(self, first: Hashable) -> Tally:
+        """The same, each thing being a tuple that begins with `first`."""
+        return Tally.of(((first, *key), n, where) for key, n, where in self.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.examining.streaming.answered import Tally, answered
+from voirdire.examining.streaming.answered import answered
 from voirdire.examining.streaming.parts import read_part, system_in
 from voirdire.examining.streaming.requests import Standing, answer
 from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.streaming.parts import Rated
+    from voirdire.examining.streaming.parts import Rated, Tally
     from voirdire.examining.streaming.requests import Request
     from voirdire.stats.sums import Linear
     from voirdire.tables.partitioned import Part

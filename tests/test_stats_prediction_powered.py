@@ -184,6 +184,23 @@ def test_labels_that_all_agree_claim_no_certainty_where_the_scale_is_known():
     assert known.interval.width > 0.2
 
 
+def test_labels_that_are_the_judge_s_scores_claim_no_certainty_where_the_scale_is_known():
+    """Pass and fail, the judge right on all of 20: it may well be wrong on one in ten."""
+    labels, judge = columns([0, 1] * 10, [0, 1] * 10, [0, 1] * 200)
+    open_scale = prediction_powered_mean(labels, judge)
+    known = prediction_powered_mean(labels, judge, scale=(0, 1))
+    assert known.value == open_scale.value
+    # Half a pseudo-label at each end beside what is left of the labels, by hand.
+    left = np.array([0.0, 1] * 10) - known.weight * (np.array([0.0, 1] * 10) - 0.5)
+    values, counts = np.r_[left, 0, 1], np.r_[np.ones(20), 0.5, 0.5]
+    spread = counts @ (values - counts @ values / 21) ** 2 / 20 / 21
+    rest = known.standard_error**2 - known.weight**2 * np.var([0, 1] * 200, ddof=1) / 400
+    assert rest == pytest.approx(spread, rel=1e-10)
+    assert known.human == open_scale.human
+    mixed = prediction_powered_mean(labels, 1 - judge, scale=(0, 1))
+    assert mixed.interval == prediction_powered_mean(labels, 1 - judge).interval
+
+
 @pytest.mark.parametrize(
     "judge",
     [np.full(60, 3.0), np.full(60, np.nan), np.r_[np.full(30, np.nan), np.tile([1.0, 5.0], 15)]],

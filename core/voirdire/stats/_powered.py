@@ -75,6 +75,14 @@ class Columns:
             return False
         return max(float((known == end).mean()) for end in self.scale) >= _NEARLY_ALL
 
+    @property
+    def as_judged(self) -> bool:
+        """Whether nearly all labels are the judge's scores, so that what is left says little."""
+        both = self.labelled & self.judged
+        if self.scale is None or self.weights is not None or not both.any():
+            return False
+        return float((self.labels == self.judge)[both].mean()) >= _NEARLY_ALL
+
     def part(self, rows: Flags) -> Columns:
         """Some rows as a side of their own, stand-ins being the mean of these."""
         judge, judged = self.judge[rows], self.judged[rows]
@@ -403,14 +411,16 @@ def _unlabelled_variance(every: Floats, method: Method) -> float:
 
 def _lifts(data: Columns, weight: float, method: Method, *, shrink: bool) -> tuple[float, float]:
     """What the ends of the scale add to both variances, side by side: where nearly all labels of a
-    side lie at one of them, half a pseudo-label stands at each.
+    side lie at one of them, half a pseudo-label stands at each. Where nearly all are as the judge
+    said, this holds beside the judge alone.
     """
     found = np.zeros(2)
     for part in (data.part(data.side == side) for side in range(data.sides)):
-        if part.at_an_end:
+        if part.at_an_end or (weight > 0 and part.as_judged):
             own = fit(part, method, alone=False, shrink=shrink)
             ends = _with_ends(part, weight), _with_ends(part, 0.0)
-            found += np.maximum(np.subtract(ends, (own.rest, own.human_variance)), 0.0)
+            more = np.maximum(np.subtract(ends, (own.rest, own.human_variance)), 0.0)
+            found += more if part.at_an_end else (more[0], 0.0)
     return float(found[0]), float(found[1])
 
 

@@ -117,8 +117,9 @@ def prediction_powered_mean(
         The known probability in (0, 1] with which each item was chosen to be labelled, where these
         differ; labels then weigh by its inverse. Without them labels must be a random part.
     scale : (low, high), optional
-        The ends of the scale. Where nine in ten labels lie at one of them, half a pseudo-label at
-        each end enters the variance, so that labels that happen to agree claim no certainty.
+        The ends of the scale. Where nine in ten labels lie at one of them, or are the judge's own
+        scores, half a pseudo-label at each end enters the variance, so that labels that happen to
+        agree claim no certainty.
     level : float
         Nominal coverage.
     method : {"t", "normal"}

@@ -39,6 +39,7 @@ reasoning, latency, provider_id, model, params, extra, batch)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
 WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
+_FINISH_AT = "UPDATE calls SET status = ?, final = ? WHERE id = ?"
 _FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
 _CUT = "UPDATE calls SET cut = 1 WHERE key = ?"
 _TRIM = """UPDATE calls SET current = 0 WHERE current = 1 AND step >= ?
@@ -137,6 +138,8 @@ class Book:
         self._connection, self._interned = connection, Interned(connection)
         self._fresh = fresh
         self._sent: dict[str, int] = {}
+        #: By key, of calls that are answered and not finished yet: its row and its last reply's.
+        self._answered: dict[bytes, tuple[int, int | None]] = {}
         self._hide = Hider(environment_keys().values())
 
     def write(self, record: Record) -> None:
@@ -150,7 +153,9 @@ class Book:
     def _attempt(self, attempt: Attempt) -> None:
         number = self.call(attempt.call)
         found = self._reply(attempt.reply) if attempt.reply else self._fault(attempt)
-        self._connection.execute(_ATTEMPT, (number, attempt.at, *found, None))
+        made = self._connection.execute(_ATTEMPT, (number, attempt.at, *found, None))
+        if attempt.reply:
+            self._answered[attempt.call.key] = number, made.lastrowid
 
     def answered(self, number: int, at: float, outcome: Reply | ModelError, batch: int) -> None:
         """What came of a call, by its row, in a batch."""
@@ -241,8 +246,13 @@ class Book:
 
     def _finish(self, finish: Finish) -> None:
         for key in finish.keys:
-            sql = _FAIL if key in finish.failed else _FINISH
-            self._connection.execute(sql, (finish.status, key))
+            answered = self._answered.pop(key, None)
+            if key in finish.failed or answered is None:  # an earlier run may have answered it
+                sql = _FAIL if key in finish.failed else _FINISH
+                self._connection.execute(sql, (finish.status, key))
+            else:
+                number, reply = answered
+                self._connection.execute(_FINISH_AT, (finish.status, reply, number))
         if finish.cut:
             self._connection.execute(_CUT, (finish.keys[0],))
         if finish.keys and not self._fresh:

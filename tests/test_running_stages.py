@@ -190,6 +190,21 @@ def test_dry_run_counts_what_is_yet_to_be_generated(tmp_path):
     assert found[1].input > 4 * 500
 
 
+def test_dry_run_knows_what_was_generated(tmp_path):
+    generators = [{"name": "gen", "use": "writer", "model": "script:gen", "max_tokens": 512}]
+    study = study_of(tmp_path, judge(), generators=generators, systems=())
+    assert go(tmp_path, study).complete
+    left = dry_run(study, tmp_path / "a", plugins=PLUGINS)
+    assert [(each.name, each.calls, each.on_file) for each in left] == [
+        ("gen", 0, 4),
+        ("ann", 0, 4),
+    ]
+    generators[0]["max_tokens"] = 400  # asked again, so that judges have other texts to rate
+    study = study_of(tmp_path, judge(), generators=generators, systems=())
+    left = dry_run(study, tmp_path / "a", plugins=PLUGINS)
+    assert [(each.name, each.calls) for each in left] == [("gen", 4), ("ann", 4)]
+
+
 def test_errors_come_before_anything_is_asked(tmp_path):
     with pytest.raises(StudyError, match="nobody to run for annotate"):
         go(tmp_path, study_of(tmp_path, judge()), only="annotate")

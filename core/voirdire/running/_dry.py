@@ -21,15 +21,16 @@ from voirdire.store.frames import Panel
 from voirdire.store.raters import askers
 from voirdire.store.records import Slot, for_run, make_call
 from voirdire.store.session import memory_session
-from voirdire.store.subjects import iterate_items, take_responses
+from voirdire.store.subjects import generated_responses, take_responses
 from voirdire.store.tasks import iterate_tasks
-from voirdire.study import STAGES
+from voirdire.study import STAGES, Comparisons
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Finding
+    from voirdire.schema import Finding, Request
     from voirdire.store.raters import Asker
     from voirdire.study import Stage, Study
 
@@ -82,8 +83,8 @@ def dry_run(
                 model_factory(asked.model, plugins)
     with closing(memory_session()) as connection:
         read_inputs(connection, study, found)
-        _expect_generated(connection, study)
         with closing(_known(out)) as known:
+            _expect_generated(connection, known, panel.askers)
             return tuple(_estimate(connection, known, asker, study) for asker in found)
 
 
@@ -92,14 +93,12 @@ def _estimate(
 ) -> DryRater:
     tasks = kept = 0
     spent: dict[str, Spent] = {}
-    sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
     for names, task in iterate_tasks(connection, asker.task, study.comparisons):
         requests = asker.rater.requests(task)
         tasks += asker.runs
         for run in range(1, asker.runs + 1):
             for step, request in enumerate(requests):
-                key = make_call(Slot(asker.id, *names, run, step), for_run(request, run)).key
-                if known.execute(sql, (key,)).fetchone() is not None:
+                if _is_on_file(known, Slot(asker.id, *names, run, step), request):
                     kept += 1
                     continue
                 tokens = estimate_tokens(request)
@@ -113,13 +112,28 @@ def _estimate(
     )  # fmt: skip
 
 
-def _expect_generated(connection: sqlite3.Connection, study: Study) -> None:
-    """Stand in for responses that have yet to be generated, each as long as its cap."""
-    responses = [
-        Response(item.id, spec.name, "text" * (spec.max_tokens or REPLY_TOKENS))
-        for spec in study.generators
-        for item in iterate_items(connection)
-    ]
+def _is_on_file(known: sqlite3.Connection, slot: Slot, request: Request) -> bool:
+    key = make_call(slot, for_run(request, slot.run)).key
+    sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
+    return known.execute(sql, (key,)).fetchone() is not None
+
+
+def _expect_generated(
+    connection: sqlite3.Connection, known: sqlite3.Connection, askers: Sequence[Asker]
+) -> None:
+    """The responses that were generated, and stand-ins for others, each as long as its cap."""
+    kept = generated_responses(known)
+    responses = []
+    for asker in askers:
+        if asker.id.stage != "generate":
+            continue
+        system, cap = asker.id.name, asker.spec.max_tokens or REPLY_TOKENS
+        for names, task in iterate_tasks(connection, asker.task, Comparisons()):
+            (first, *_) = asker.rater.requests(task)
+            text = kept.get((names[0], system))
+            if text is None or not _is_on_file(known, Slot(asker.id, *names, 1, 0), first):
+                text = "text" * cap
+            responses.append(Response(names[0], system, text))
     take_responses(connection, responses, "generated")
 
 

@@ -78,6 +78,12 @@ def lonely_responses(connection: sqlite3.Connection, most: int = 5) -> list[tupl
     return connection.execute(sql, (most,)).fetchall()
 
 
+def generated_responses(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Texts that generators gave, by item and system."""
+    sql = "SELECT item, system, body FROM responses WHERE present = 1 AND origin = 'generated'"
+    return {(item, system): unpack(body) for item, system, body in connection.execute(sql)}
+
+
 def iterate_items(connection: sqlite3.Connection) -> Iterator[Item]:
     """All items in order, a page in memory at a time."""
     for row in _pages(connection, _ITEMS):

@@ -7,6 +7,10 @@ import polars as pl
 import pytest
 
 from voirdire import examine
+from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.verdict.components import Computed
+from voirdire.examining.verdict.facts import Component, Next, Verdict
+from voirdire.examining.verdict.uses import asked_uses, decide, verdict_of, with_holm
 from voirdire.report import print_examination
 
 
@@ -115,3 +119,49 @@ def test_constants_on_either_side():
         found = found_of(frame)
         assert "yes" not in {verdict.state for verdict in found.verdicts}
     assert states(found_of(table(human, fixed)))["single"][1] == "constant"
+
+
+def case(**more):
+    human, judge = scores()
+    names = np.arange(len(human))
+    return Case("judge", "calm", ("human",), judge[None], human[None], names, 4.0, **more)
+
+
+def test_a_gate_is_asked_about_where_there_is_one_and_labels_are_no_scale():
+    assert "gate" not in {use for use, _ in asked_uses((), case())}
+    gated = case(gate=GateRule(4.0))
+    assert "gate" in {use for use, _ in asked_uses((), gated)}
+    assert "gate" not in {use for use, _ in asked_uses((), case(gate=GateRule(4.0), nominal=True))}
+    assert asked_uses(["gate"], case()) == []
+    assert asked_uses(["gate"], gated) == [("gate", "these systems")]
+    assert {use for use, _ in asked_uses(["order"], gated)} == {"order"}
+
+
+def test_humans_who_disagree_stop_every_use_but_repeating_and_safety_forbids_a_yes_alone():
+    own = case()
+    parts = {"HUMANS": Component("HUMANS", "no"), "RUN": Component("RUN", "yes", p=0.01)}
+    computed = Computed(parts, (), own.panel(), (0,))
+    assert decide(own, computed, "repeat", "these systems").state == "yes"
+    stopped = decide(own, computed, "estimate", "these systems")
+    assert (stopped.state, stopped.reason) == ("not tested", "humans disagree")
+    names = ("COVER", "READ", "ITEM", "SLOPE", "BIAS1", "SYS")
+    for state, expected in (("yes", ("no", "safety-critical")), ("open", ("open", ""))):
+        parts = {name: Component(name, state) for name in names}
+        computed = Computed(parts, (), own.panel(), (0,))
+        made = verdict_of(own, computed, "single", "these systems", critical=True, blocked=False)
+        assert (made.state, made.reason) == expected
+
+
+def test_holm_is_over_the_tested_verdicts_of_one_use_and_target():
+    def verdict(use, target, p, state="yes"):
+        return Verdict("j", "a", use, target, state, (), "", Next("use it"), p, ())
+
+    made = with_holm([
+        verdict("order", "these systems", 0.01),
+        verdict("order", "these systems", 0.04),
+        verdict("order", "these systems", 0.02, "not tested"),
+        verdict("order", "systems to come", 0.04),
+        verdict("score", "these systems", 0.03, "no"),
+    ])  # fmt: skip
+    # By hand: two of the first family, 2 * 0.01 and 0.04; the others are alone in theirs.
+    assert [one.p_holm for one in made] == [0.02, 0.04, 1.0, 0.04, 0.03]

@@ -174,8 +174,8 @@ def near(path: Path) -> str:
     if "\\" in str(path):
         return " (write '/' between folders)"
     beside = {file.name.casefold(): file.name for file in path.parent.glob("*") if file.is_file()}
-    found = get_close_matches(path.name.casefold(), beside, 1, 0.8)
-    return f" (did you mean {beside[found[0]]!r}?)" if found else ""
+    closest = get_close_matches(path.name.casefold(), beside, 1, 0.8)
+    return f" (did you mean {beside[closest[0]]!r}?)" if closest else ""
 
 
 def file_stems(names: Sequence[str], what: str, gap: str = "-") -> dict[str, str]:

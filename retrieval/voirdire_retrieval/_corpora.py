@@ -84,8 +84,8 @@ def _divergences(
         from voirdire_retrieval import embed_texts, open_embedder  # noqa: PLC0415 - heavy
 
         vectors = embed_texts(open_embedder(embedder), classed[text].to_list()).vectors
-    found = class_divergences(classed, text=text, label="class", vectors=vectors, seed=seed)
-    return found.select(pl.lit(name).alias("corpus"), pl.all())
+    differing = class_divergences(classed, text=text, label="class", vectors=vectors, seed=seed)
+    return differing.select(pl.lit(name).alias("corpus"), pl.all())
 
 
 def _classes(frame: pl.DataFrame, labels: Sequence[str], where: str) -> pl.Series:

@@ -99,10 +99,10 @@ def measure_traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
     tasks: dict[str, list[TracedTask]] = defaultdict(list)
     for task in iterate_traces(panel):
         tasks[task.rater].append(task)
-    results = tuple(_steps(name, found, inputs.study) for name, found in tasks.items())
+    results = tuple(_steps(name, traced, inputs.study) for name, traced in tasks.items())
     if cube is None or not inputs.panel.reference:
         return TracesPart(results)
-    gains = [gain for name, found in tasks.items() for gain in _gains(name, found, inputs, cube)]
+    gains = [gain for name, traced in tasks.items() for gain in _gains(name, traced, inputs, cube)]
     return TracesPart(results, tuple(gains))
 
 

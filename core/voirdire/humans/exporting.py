@@ -305,19 +305,19 @@ def _ordered(tasks: Tasks, rater: str, secret: str, order: str) -> Iterator[tupl
     """Tasks in the order of showing; comparisons with the response that comes first."""
     random = Random(f"{secret}:order:{rater}")  # noqa: S311
     pairs: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
-    found: list[tuple[Task, Origin]] = []
+    placed: list[tuple[Task, Origin]] = []
     for (item, a, b), task in tasks:
         if isinstance(task, Comparison):
             pairs[a, b].append(task)
         else:
-            found.append((task, Origin(item, a)))
+            placed.append((task, Origin(item, a)))
     for (a, b), own in pairs.items():
         for task, turned in zip(own, _turns(len(own), order, random), strict=True):
             swapped = Comparison(task.item, task.second, task.first)
             shown = {"both": (task, swapped), "turned": (swapped,), "": (task,)}[turned]
-            found += [(s, Origin(s.item.id, a, b, s.first.system)) for s in shown]
-    random.shuffle(found)
-    yield from found
+            placed += [(s, Origin(s.item.id, a, b, s.first.system)) for s in shown]
+    random.shuffle(placed)
+    yield from placed
 
 
 def _turns(count: int, order: str, random: Random) -> list[str]:

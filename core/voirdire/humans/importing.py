@@ -205,8 +205,8 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
         for row in _texts(form, origin, rater, answered):
             rows.setdefault("texts", []).append(row)
     tables = {
-        name: pl.DataFrame(found, schema=_SCHEMAS[name], orient="row")
-        for name, found in rows.items()
+        name: pl.DataFrame(given, schema=_SCHEMAS[name], orient="row")
+        for name, given in rows.items()
     }
     if key.chosen:
         chosen = pl.lit("chosen", FACTS["origin"]).alias("origin")

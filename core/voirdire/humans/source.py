@@ -139,17 +139,17 @@ def _take_rated(connection: sqlite3.Connection, study: Study) -> None:
     """
     if not study.data.sources:
         raise StudyError(f"study {study.name!r}: key 'items' is required: what is judged?")
-    found = read_tables(study)
-    texts = found.items["text"]
-    if texts.null_count() == len(texts) and found.responses.is_empty():
+    rated = read_tables(study)
+    texts = rated.items["text"]
+    if texts.null_count() == len(texts) and rated.responses.is_empty():
         raise StudyError(
             f"study {study.name!r}: its files show no texts to judge: name their columns by "
             f"`context` and `response` under [[data.sources]] (--context, --response), or give "
             f"[items]"
         )
-    items = found.items.select("item", pl.col("text").fill_null("")).rows()
+    items = rated.items.select("item", pl.col("text").fill_null("")).rows()
     take_items(connection, ((Item(item, text), "") for item, text in items))
-    named = found.responses.with_columns(pl.col("system").fill_null(""))
+    named = rated.responses.with_columns(pl.col("system").fill_null(""))
     once = named.unique(["item", "system"], keep="first", maintain_order=True)
     rows = once.select("item", "system", "text").rows()
     take_responses(connection, (Response(*row) for row in rows), "file")

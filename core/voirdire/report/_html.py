@@ -190,7 +190,7 @@ def build_page(
     examination: Examination, drawings: Sequence[dict[str, Any]], *, with_text: bool
 ) -> Page:
     """The content of the report."""
-    study, found = examination.study, answers(examination)
+    study, own = examination.study, answers(examination)
     shown = evidence(examination)
     texts = shown_texts(examination) if with_text else ()
     untold = (_NO_TEXTS,) if with_text and not texts else ()
@@ -199,16 +199,16 @@ def build_page(
         version=examination.versions.get("voirdire", ""),
         date=examination.date[:10],
         facts=_facts(examination),
-        sentences=leads(found),
+        sentences=leads(own),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
         notes=(*examination.choices, *examination.notes, *untold),
-        grid=_marks(examination, found),
+        grid=_marks(examination, own),
         multiplicity=multiplicity_text(examination),
         scope=scope_text(examination),
         states=STATES,
         several=len({verdict.attribute for verdict in examination.verdicts}) > 1,
-        judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(found, start=1)),
+        judges=tuple(_judge_page(examination, one, at) for at, one in enumerate(own, start=1)),
         drawings=tuple(drawings),
         sections={name: one for name, one in shown.items() if name not in _FIRST},
         disagreements=disagreements(examination, with_text=with_text),

@@ -94,12 +94,12 @@ def latex(section: Section, name: str) -> str:
     parts = [part for table in section.tables if table.rows for part in _parts(table)]
     if not parts:
         return f"\\paragraph{{{escape(section.title)}.}} {escape(section.text)}"
-    found = []
+    blocks = []
     for at, table in enumerate(parts):
         title = section.title + (f", part {at + 1} of {len(parts)}" if len(parts) > 1 else "")
         label = name + (f"-{at + 1}" if at else "")
-        found.append(_latex_table(table, title, label, section.text if not at else ""))
-    return "\n\n".join(found)
+        blocks.append(_latex_table(table, title, label, section.text if not at else ""))
+    return "\n\n".join(blocks)
 
 
 def _latex_table(table: Table, title: str, label: str, note: str) -> str:

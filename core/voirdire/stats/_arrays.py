@@ -60,8 +60,8 @@ def numbers(values: Any, name: str) -> Floats:
         data = _from_objects(data, name)
     if data.dtype.kind not in "biuf":
         raise StatisticsError(f"{name} must hold numbers or NaN only, got dtype {data.dtype}")
-    found = np.asarray(data, dtype=np.float64)
-    return found if mask is None else np.where(mask, np.nan, found)
+    floats = np.asarray(data, dtype=np.float64)
+    return floats if mask is None else np.where(mask, np.nan, floats)
 
 
 def _from_objects(data: NDArray[Any], name: str) -> Floats:
@@ -117,15 +117,15 @@ def row_names(values: Any, n: int, name: str) -> NDArray[Any]:
     StatisticsError
         For another shape than (n,), and for a missing name.
     """
-    found, mask = masked(values, name)
-    if found.shape != (n,):
-        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {found.shape}")
+    data, mask = masked(values, name)
+    if data.shape != (n,):
+        raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {data.shape}")
     gaps = np.zeros(n, np.bool_) if mask is None else mask
-    if found.dtype.kind in "Of":
-        gaps = gaps | np.array([absent(cell) for cell in found], dtype=np.bool_)
+    if data.dtype.kind in "Of":
+        gaps = gaps | np.array([absent(cell) for cell in data], dtype=np.bool_)
     if gaps.any():
         raise StatisticsError(f"{name} of row {int(np.flatnonzero(gaps)[0])} is missing")
-    return found.astype(str) if found.dtype.kind == "O" else found
+    return data.astype(str) if data.dtype.kind == "O" else data
 
 
 def yes_or_no(values: Any, n: int, name: str) -> NDArray[np.bool_]:

@@ -58,8 +58,8 @@ class CountTable:
     @property
     def sizes(self) -> Floats:
         """Ratings of each vector."""
-        found: Floats = self.ratings.sum(axis=1)
-        return found
+        totals: Floats = self.ratings.sum(axis=1)
+        return totals
 
     @property
     def n(self) -> int:
@@ -87,8 +87,8 @@ class CountTable:
     def _expected(self, shares: Floats) -> Floats:
         v, q = self.disagreement, shares.shape[1]
         if self.kind == FLEISS:
-            found: Floats = np.einsum("bc,ck,bk->b", shares, v, shares)
-            return found
+            expected: Floats = np.einsum("bc,ck,bk->b", shares, v, shares)
+            return expected
         if self.kind == AC:
             scale = (q * q - v.sum()) / (q * (q - 1)) if q > 1 else 1.0
             certain = 1.0 if q > 1 else 0.0

@@ -76,8 +76,8 @@ def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> Com
         )
     names = np.arange(len(values)) if items is None else row_names(items, len(values), "items")
     kept = ~np.isnan(values)
-    found, group = np.unique(names[kept], return_inverse=True)
-    return Comparisons(values[kept], group.astype(np.int64), len(found), kept)
+    kinds, group = np.unique(names[kept], return_inverse=True)
+    return Comparisons(values[kept], group.astype(np.int64), len(kinds), kept)
 
 
 def resampled(

@@ -67,8 +67,8 @@ def round_off(*arrays: Floats) -> float:
 
 def centred(values: Floats) -> Floats:
     """Values less their mean; a constant array gives exact zeros."""
-    found = values - values.mean()
-    return np.where(np.abs(found) <= round_off(values), 0.0, found)
+    less_mean = values - values.mean()
+    return np.where(np.abs(less_mean) <= round_off(values), 0.0, less_mean)
 
 
 def standard_error(values: Floats, clusters: Any = None) -> tuple[float, int]:

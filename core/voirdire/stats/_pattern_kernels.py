@@ -166,9 +166,9 @@ def squares(code: Any, cluster: Any, values: Any, high: Any, low: Any) -> int:
     for row in range(code.size + 1):
         if row == code.size or (row > 0 and cluster[row] != cluster[row - 1]):
             for place in range(columns):
-                found = total[place]
-                most = max(most, abs(found))
-                square = found * found
+                here = total[place]
+                most = max(most, abs(here))
+                square = here * here
                 high[place] += square >> 32
                 low[place] += square & 0xFFFFFFFF
                 total[place] = 0

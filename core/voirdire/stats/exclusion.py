@@ -321,13 +321,13 @@ def _coded(
     systems: Any, n: int, names: Sequence[str] | None
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The systems in order, and the position of each response's."""
-    found = row_names(systems, n, "systems")
+    by_row = row_names(systems, n, "systems")
     if names is None:
-        order, codes = np.unique(found, return_inverse=True)
+        order, codes = np.unique(by_row, return_inverse=True)
         return tuple(order.astype(str).tolist()), codes.astype(np.int64)
-    if found.dtype.kind not in "iu" or (n and not 0 <= found.min() <= found.max() < len(names)):
+    if by_row.dtype.kind not in "iu" or (n and not 0 <= by_row.min() <= by_row.max() < len(names)):
         raise StatisticsError(f"systems must be positions among the {len(names)} names")
-    return tuple(names), found.astype(np.int64)
+    return tuple(names), by_row.astype(np.int64)
 
 
 def _by_size(form: str, squares: Floats, n: Floats) -> Floats:

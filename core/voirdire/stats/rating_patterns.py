@@ -331,14 +331,14 @@ def _whole_steps(
     steps = np.empty(given.shape, np.int32)
     if not loose and kernels.whole_steps(given.reshape(-1), steps.reshape(-1)):
         return steps, loose
-    found = set(loose)
+    whole = set(loose)
     for place, column in enumerate(columns):
         own, out = np.ascontiguousarray(given[:, place]), np.empty(len(given), np.int32)
         if column in loose or not kernels.whole_steps(own, out):
-            found.add(column)
+            whole.add(column)
             out = np.where(np.isnan(own), np.int32(MISSING), np.int32(LOOSE[0]))
         steps[:, place] = out
-    return steps, found
+    return steps, whole
 
 
 def _rows_of(

@@ -211,7 +211,7 @@ class _Rows:
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")
         kept = np.asarray(~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1))
-        found, codes = np.unique(named[kept], return_inverse=True)
+        occurring, codes = np.unique(named[kept], return_inverse=True)
         raw, judge, humans = judge[kept], judge[kept], humans[kept]
         if gate is not None:
             judge, humans = _passes(judge, gate), _passes(humans, gate)
@@ -228,7 +228,18 @@ class _Rows:
         if counted is not None and levels.tolist() != [0.0, 1.0]:
             levelled = counted.shows(np.concatenate([judge, humans], axis=1))
         return cls(
-            judge, humans, levels, codes, found, n, left_out, gate, level, raw, counted, levelled
+            judge,
+            humans,
+            levels,
+            codes,
+            occurring,
+            n,
+            left_out,
+            gate,
+            level,
+            raw,
+            counted,
+            levelled,
         )
 
     def by_cluster(self, columns: Sequence[Floats]) -> ClusterSums:

@@ -382,7 +382,7 @@ class Study(Part):
     def _juries_of_raters(cls, value: tuple[Rater, ...]) -> tuple[Rater, ...]:
         juries = {rater.name for rater in value if rater.is_jury}
         kinds = {rater.name: rater.kind for rater in value}
-        found = []
+        members = []
         for rater in value:
             of_juries = [name for name in rater.members if name in juries]
             if of_juries:
@@ -394,8 +394,8 @@ class Study(Part):
                 raise ValueError(
                     f"jury {rater.name!r} has members of several kinds: {', '.join(sorted(own))}"
                 )
-            found.append(rater.model_copy(update={"kind": own.pop()}) if own else rater)
-        return tuple(found)
+            members.append(rater.model_copy(update={"kind": own.pop()}) if own else rater)
+        return tuple(members)
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:

@@ -41,11 +41,11 @@ def scores_of(trained: Classifier, texts: Sequence[str], classes: int) -> NDArra
     PluginError
         It is no array of numbers of that shape.
     """
-    found = trained.predict(texts)
+    predicted = trained.predict(texts)
     try:
-        scores = np.asarray(found, dtype=np.float64)
+        scores = np.asarray(predicted, dtype=np.float64)
     except (TypeError, ValueError):
-        raise PluginError(f"predict must return numbers, got {type(found).__name__}") from None
+        raise PluginError(f"predict must return numbers, got {type(predicted).__name__}") from None
     if scores.shape != (len(texts), classes):
         raise PluginError(
             f"predict must return one row a text and one column a class, "

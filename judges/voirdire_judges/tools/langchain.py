@@ -85,11 +85,11 @@ def as_langchain(tool: AgentTool) -> Any:
     )
 
 
-def _plain(found: Any) -> Any:
+def _plain(answer: Any) -> Any:
     """A text or what JSON can hold; documents and messages as their text."""
-    if isinstance(found, list | tuple):
-        return [_plain(one) for one in found]
+    if isinstance(answer, list | tuple):
+        return [_plain(one) for one in answer]
     for attribute in ("page_content", "content"):
-        if isinstance(text := getattr(found, attribute, None), str):
+        if isinstance(text := getattr(answer, attribute, None), str):
             return text
-    return found
+    return answer

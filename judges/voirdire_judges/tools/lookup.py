@@ -54,11 +54,11 @@ def make(
         rows.setdefault(cell_text(row[key]).strip().casefold(), []).append(found)
 
     def looked_up(value: str) -> str:
-        found = rows.get(value.strip().casefold(), [])
-        if not found:
+        matches = rows.get(value.strip().casefold(), [])
+        if not matches:
             return f"There is no row whose {key} is {value!r}."
-        more = f"\n(and {len(found) - MOST} more rows)" if len(found) > MOST else ""
-        return "\n".join(json.dumps(row, ensure_ascii=False) for row in found[:MOST]) + more
+        more = f"\n(and {len(matches) - MOST} more rows)" if len(matches) > MOST else ""
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in matches[:MOST]) + more
 
     said = description or f"Rows of a table, by the value of its column {key}."
     schema = {

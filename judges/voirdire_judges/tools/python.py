@@ -98,15 +98,15 @@ def _read(process: subprocess.Popen[bytes], code: str, seconds: float) -> tuple[
         raise OSError("the program has no pipes")
     with suppress(BrokenPipeError), stdin:  # it may have refused before it read
         stdin.write(code.encode("utf-8", "surrogatepass"))
-    found, ends = b"", time.monotonic() + seconds
+    output, ends = b"", time.monotonic() + seconds
     with selectors.DefaultSelector() as ready:
         ready.register(stdout, selectors.EVENT_READ)
-        while len(found) <= FLOOD and ready.select(max(0.0, ends - time.monotonic())):
+        while len(output) <= FLOOD and ready.select(max(0.0, ends - time.monotonic())):
             more = os.read(stdout.fileno(), 65_536)
             if not more:
-                return found, False
-            found += more
-    return found[:FLOOD], len(found) > FLOOD
+                return output, False
+            output += more
+    return output[:FLOOD], len(output) > FLOOD
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

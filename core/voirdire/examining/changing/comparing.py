@@ -314,8 +314,8 @@ def change_of(
 ) -> Change:
     """The paired difference of (n,) scores, with `groups` (n,) as the unit."""
     both = ~np.isnan(before) & ~np.isnan(after)
-    found = equivalence(after, before, margin, clusters=groups)
-    low, high = _interval(found, level)
+    tested = equivalence(after, before, margin, clusters=groups)
+    low, high = _interval(tested, level)
     return Change(
         judge=judges[0],
         judge_b=judges[1],
@@ -325,10 +325,10 @@ def change_of(
         clusters=len(np.unique(groups[both])),
         mean_a=float(before[both].mean()) if both.any() else math.nan,
         mean_b=float(after[both].mean()) if both.any() else math.nan,
-        found=found,
+        found=tested,
         low=low,
         high=high,
-        p=p_of_no_difference(found),
+        p=p_of_no_difference(tested),
         moved=float((before[both] != after[both]).mean()) if both.any() else math.nan,
     )
 

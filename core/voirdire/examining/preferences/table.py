@@ -68,10 +68,10 @@ def preference_table(
     """
     check_columns(where, NEEDED, frame.columns)
     at = place or (lambda index: f"row {index + 1}")
-    found = _typed(frame, where, at)
-    _check(found, where, at)
-    kept = [name for name in FACTS if name in found.columns]
-    return _one_direction(found).select(*PREFERENCES, *kept)
+    typed = _typed(frame, where, at)
+    _check(typed, where, at)
+    kept = [name for name in FACTS if name in typed.columns]
+    return _one_direction(typed).select(*PREFERENCES, *kept)
 
 
 def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
@@ -119,7 +119,7 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
         cell = filled["score"][row]
         raise TableError(f"{where}, {at(row)}: the score is {cell!r} where a number is needed")
     try:
-        found = filled.with_columns(
+        typed = filled.with_columns(
             *(canonical_ids(filled[name]).alias(name) for name in text),
             pl.col("run").cast(pl.Int32).fill_null(1),
             scores.alias("score"),
@@ -133,7 +133,7 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
         ) from None
     said = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
     first = pl.when(pl.col("shown_first") != "").then("shown_first")
-    return found.with_columns(
+    return typed.with_columns(
         pl.col("status").fill_null(said.cast(STATUS)), first.alias("shown_first")
     )
 

@@ -84,9 +84,9 @@ def build_cube(
         pl.col("attribute").cast(pl.String).is_in(list(attributes)),
     )
     system = wanted["system"].cast(pl.String).fill_null("")
-    found = system.unique(maintain_order=True).to_list()
-    systems = [name for name in systems if name in set(found)]
-    systems += [name for name in found if name not in systems]
+    occurring = system.unique(maintain_order=True).to_list()
+    systems = [name for name in systems if name in set(occurring)]
+    systems += [name for name in occurring if name not in systems]
     items = wanted["item"].unique(maintain_order=True).cast(pl.String).to_list()
     at_item = _codes(wanted["item"].cast(pl.String), items)
     at_system = _codes(system, systems)

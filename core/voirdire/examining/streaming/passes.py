@@ -57,10 +57,10 @@ class Taken:
             off = (rated.scores < self.low) | (rated.scores > self.high)
         if not off.any():
             return rated, Counter()
-        found: Counter[tuple[str, str]] = Counter()
+        statuses: Counter[tuple[str, str]] = Counter()
         for (rater, _), n in zip(rated.columns, off.sum(axis=0).tolist(), strict=True):
-            found[part.attribute, rater] += n
-        return replace(rated, scores=np.where(off, np.nan, rated.scores)), +found
+            statuses[part.attribute, rater] += n
+        return replace(rated, scores=np.where(off, np.nan, rated.scores)), +statuses
 
 
 @dataclass(frozen=True, slots=True, eq=False)

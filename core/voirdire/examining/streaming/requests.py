@@ -75,13 +75,13 @@ class Standing:
         """
         if self.shares is None:
             return self.code, rows
-        found = np.zeros((len(self.code), rows.shape[1]))
+        table = np.zeros((len(self.code), rows.shape[1]))
         for node in range(self.shares.shape[1]):
-            found += self.shares[:, node, None] * rows[self.row + node]
+            table += self.shares[:, node, None] * rows[self.row + node]
         if np.issubdtype(rows.dtype, np.integer):
-            found = np.rint(found).astype(rows.dtype)
-            found[rows[self.row] == MISSING] = MISSING
-        return np.arange(len(found)), found
+            table = np.rint(table).astype(rows.dtype)
+            table[rows[self.row] == MISSING] = MISSING
+        return np.arange(len(table)), table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -197,9 +197,9 @@ class PatternCounts:
 
     def _spread(self, columns: Floats) -> Floats:
         """Columns of all patterns, 0 in those that are not of these."""
-        found = np.zeros((len(self.board.count), columns.shape[1]))
-        found[self.rows] = columns
-        return found
+        products = np.zeros((len(self.board.count), columns.shape[1]))
+        products[self.rows] = columns
+        return products
 
     def _total(self, columns: Floats) -> Floats:
         total: Floats = (self.count[:, None] * columns).sum(axis=0)

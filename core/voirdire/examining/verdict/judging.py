@@ -139,24 +139,24 @@ def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     """One finding a human who does not follow the others, over attributes and judges."""
     seen: dict[str, dict[str, Careless]] = {}
     for one in evidence:
-        for found in one.careless:
-            seen.setdefault(found.human, {}).setdefault(found.attribute, found)
+        for careless in one.careless:
+            seen.setdefault(careless.human, {}).setdefault(careless.attribute, careless)
     return [
         Finding(
             "careless_human",
             "serious",
             human,
-            len(found),
+            len(careless),
             tuple(
                 f"{attribute}: correlates {one.correlation:.2f} with the others, who reach "
                 f"{one.others:.2f}"
-                for attribute, one in found.items()
+                for attribute, one in careless.items()
             )[:20],
             f"{human}'s single scores do not follow those of the other humans on "
-            f"{', '.join(found)}.",
+            f"{', '.join(careless)}.",
             "Left out of the verdicts there.",
         )
-        for human, found in seen.items()
+        for human, careless in seen.items()
     ]
 
 

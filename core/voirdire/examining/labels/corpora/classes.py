@@ -82,7 +82,7 @@ def class_divergences(
     gamma = (
         None if rows is None else _shared_gamma(rows[frame[label].is_not_null().to_numpy()], seed)
     )
-    found = []
+    divergences = []
     for a, b in class_pairs(frame, label):
         at = [np.flatnonzero(classes == one) for one in (a, b)]
         sides = [[texts[i] for i in places] for places in at]
@@ -91,8 +91,8 @@ def class_divergences(
         row |= {"jsd_unigram": words[0].value, "jsd_bigram": words[1].value}
         if rows is not None:
             row |= _discrepancy(rows[at[0]], rows[at[1]], gamma, permutations, seed)
-        found.append(row)
-    return pl.DataFrame(found, schema=_ROW).with_columns(pl.selectors.float().fill_nan(None))
+        divergences.append(row)
+    return pl.DataFrame(divergences, schema=_ROW).with_columns(pl.selectors.float().fill_nan(None))
 
 
 def _shared_gamma(rows: np.ndarray, seed: int) -> float | None:

@@ -320,3 +320,35 @@ def test_a_plain_reason_is_that_of_the_only_judge(tmp_path):
         assert ("What judge said" in page, "because 17" in page) == (with_text, with_text)
         write_static(made, "why", tmp_path / "out.html")
         assert ("because 17" in (tmp_path / "out.html").read_text()) == with_text
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_import_keeps_answers_and_reasons(kind, tmp_path):
+    given = Path(__file__).parent / "foreign/promptfoo/results_rated.json"
+    for source in (given, _with_reasons(tmp_path / "own.csv")):
+        out = tmp_path / f"{source.stem}.out.{kind}"
+        done = CliRunner().invoke(build_app(), ["import", str(source), "--out", str(out)])
+        assert done.exit_code == 0, done.output
+        found = read_foreign(source) or read_file(source)[1]
+        back = read_file(out, keys={"assume": True})[1]
+        keys = ["item", "system", "text"]
+        assert set(back.responses.select(keys).rows()) == set(found.responses.select(keys).rows())
+        keys = ["item", "system", "rater", "text"]
+        assert set(back.reasons.select(keys).rows()) == set(found.reasons.select(keys).rows())
+
+
+def _with_reasons(path):
+    engineer().with_columns(reason=pl.format("because {}", "id")).write_csv(path)
+    return path
+
+
+def test_a_stream_tells_answers_from_scores_and_statuses(tmp_path):
+    long(engineer()).write_csv(tmp_path / "long.csv")
+    engineer(NUMBERS["levels"]).write_csv(tmp_path / "wide.csv")
+    out = ["--partition", "--out", str(tmp_path / "parts")]
+    done = CliRunner().invoke(build_app(), ["import", str(tmp_path / "long.csv"), *out])
+    assert done.exit_code == 0, done.output
+    parts = pl.read_parquet(tmp_path / "parts/*/*.parquet")
+    assert (parts.height, parts["status"].unique().to_list()) == (120, ["ok"])
+    done = CliRunner().invoke(build_app(), ["import", str(tmp_path / "wide.csv"), *out, "--force"])
+    assert isinstance(done.exception, QuestionError)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voirdire.schema import Finding
+    from voirdire.tables import Reading, Tables
 
 EPILOG = """
 Examples:
@@ -139,7 +140,7 @@ def _partition(
 def _rows(
     file: Path, keys: Mapping[str, Any], reference: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
-    """The ratings of a file with the texts of their items, or its comparisons."""
+    """The ratings of a file with the texts that it shows, or its comparisons."""
     import polars as pl
 
     from voirdire.tables import read_file, read_foreign
@@ -148,13 +149,33 @@ def _rows(
     if reading is not None and reading.preferences is not None:
         return reading.preferences, reading.findings
     if reading is None:
-        _, tables = read_file(file, keys=keys, reference=reference)
-        ratings, items, findings = tables.ratings, tables.items, tables.findings
+        read: Tables | Reading = read_file(file, keys=keys, reference=reference)[1]
     else:
-        ratings, items, findings = reading.ratings, reading.items, reading.findings
-    texts = items.select("item", "text").unique("item", keep="first")
-    table = ratings.join(texts, on="item", how="left", maintain_order="left")
+        read = reading
+    findings = read.findings
+    texts = read.items.select("item", "text").unique("item", keep="first")
+    table = read.ratings.join(texts, on="item", how="left", maintain_order="left")
+    table = table.with_columns(pl.col("attribute").cast(pl.String))
+    table = _with_texts(table, read.responses, "response", ("item", "system"), "run")
+    whose = ("item", "system", "rater", "run")
+    table = _with_texts(table, read.reasons, "reason", whose, "attribute")
     return table.with_columns(pl.col("attribute", "status").cast(pl.String)), findings
+
+
+def _with_texts(
+    table: pl.DataFrame, texts: pl.DataFrame, name: str, keys: Sequence[str], finer: str
+) -> pl.DataFrame:
+    """The table with a column of texts, where there are any: those of a finer key before others."""
+    import polars as pl
+
+    if texts.is_empty():
+        return table
+    for at, own in enumerate(([*keys, finer], list(keys))):
+        once = texts.unique(own, keep="first", maintain_order=True).select(
+            *own, pl.col("text").alias(f"#{at}")
+        )
+        table = table.join(once, on=own, how="left", nulls_equal=True, maintain_order="left")
+    return table.with_columns(pl.coalesce("#0", "#1").alias(name)).drop("#0", "#1")
 
 
 def _list(*, as_json: bool) -> None:

@@ -26,6 +26,7 @@ from voirdire.study import Source
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find, head_of
 from voirdire.tables._numbers import to_scores
+from voirdire.tables._status import speaks_of_status
 from voirdire.tables._tables import FACTS, RATINGS, STATUS
 from voirdire.tables._words import (
     Unread,
@@ -311,6 +312,8 @@ def parquet_rows(path: str | Path) -> int:
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())
 
 
+#: Cells of a column by which its kind is told.
+_FIRST = 1_000
 #: Columns of a long table, and what stands where a file has none.
 _LONG = ("item", "system", "rater", "run", "attribute", "score", "status", "cluster", "subgroup")
 _NEEDED = ("item", "rater", "score")
@@ -360,6 +363,8 @@ def tidy_batches(
                     "voirdire import --out long.parquet makes a table of one a row, which can be "
                     "streamed"
                 )
+        if named.get("status") is None and not _says_status(lazy, columns["status"]):
+            columns["status"] = None  # answers that were judged, or anything else
         used = [(part, column) for part, column in columns.items() if column is not None]
         if len({column for _, column in used}) < len(used):  # `answer` may be score and status
             used = [(p, c) for p, c in used if p != "status" or c != columns["score"]]
@@ -372,6 +377,14 @@ def tidy_batches(
             start += batch.height
 
 
+def _says_status(lazy: pl.LazyFrame, column: str | None) -> bool:
+    """Whether the first cells of a column, blanks aside, say what became of a row."""
+    if column is None:
+        return False
+    first = lazy.select(column).drop_nulls().head(_FIRST).collect()
+    return speaks_of_status(first[column])
+
+
 def is_long(file: Path, named: Mapping[str, str]) -> bool:
     """Whether a file is Parquet or CSV with a row a rating, so that it is read in batches."""
     if file.suffix.lower() not in (".parquet", ".pq", ".csv", ".tsv") or not file.is_file():
@@ -379,8 +392,10 @@ def is_long(file: Path, named: Mapping[str, str]) -> bool:
     have = _scan(file).collect_schema().names()
     if not all(named.get(part) or find(part, have, None, str(file)) for part in _NEEDED):
         return False
-    # Scores that count down are a question, which is asked of a file that is read whole.
     score = named.get("score") or find("score", have, None, str(file)) or ""
+    if named.get("score") is None and find("response", [score], None, str(file)):
+        return False  # `answer` may be what was judged, which is told of a file that is read whole
+    # Scores that count down are a question, which is asked of a file that is read whole.
     return head_of(score).best != "low"
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _EMPTY = "\ufeff\u200b \t\r\n\f\v\xa0"
 # Signs without a width, which split words, and the tokens with which a template ends a turn.
 _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"))
+# Marks by which a local model's template ends a turn; they are no part of its answer.
 _TURN_ENDS = re.compile(
     r"\s*(?:</s>|<(?:end_of_turn|eos)>|<\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\|>)\s*$"
 )

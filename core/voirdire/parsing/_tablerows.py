@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # At least two lines between bars; 200 at most, so that the search stays linear.
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,200}", re.MULTILINE)
 _MAX_TABLES = 50
+# "|---|:--:|": the rule between the head of a table and its rows.
 _RULE = re.compile(r"[\s|:-]*")
 _SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
 # "Final score": the mark before the noun is no part of it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -115,8 +116,6 @@ def test_the_same_options_in_help_and_with_one_meaning(command):
     found = {option: each for each in leaf(command).params for option in each.opts}
     shown = CliRunner().invoke(APP, [*command.split(), "--help"], env={"COLUMNS": "120"}).output
     for key in OF_ONE_TABLE:
-        if command == "import" and key == "only":
-            continue
         assert found[f"--{key}"].help == OPTIONS[key].__metadata__[0].help
         assert f"--{key} " in shown
 
@@ -170,3 +169,16 @@ def test_the_option_that_a_question_prints_is_there_and_settles_it(command, tmp_
     assert f"Say {option} '{question.choices[0]}'" in str(question)
     settled = run(folder, monkeypatch, typed(command, [option, question.choices[0]]))
     assert settled.exit_code == 0, settled.exception
+
+
+@pytest.mark.parametrize("command", ["examine", "import"])
+def test_columns_are_not_named_of_another_tools_file(command, tmp_path, monkeypatch):
+    known = Path(__file__).parent / "foreign" / "promptfoo" / "results_rated_0.91.3.json"
+    words = {"examine": [], "import": ["--out", "read.csv"]}[command]
+    done = run(tmp_path, monkeypatch, [command, str(known), "--score", "stars", *words])
+    assert isinstance(done.exception, InputError)
+    assert "whose columns are known: --score is for plain tables" in str(done.exception)
+    done = run(
+        tmp_path, monkeypatch, ["import", str(known), "--only", "Brief", "--out", "read.csv"]
+    )
+    assert (done.exit_code, (tmp_path / "read.csv").read_text().count("Brief")) == (0, 7)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import ReferenceOption
 from voirdire.cli.options import JsonOption
 
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=EPILOG)(import_files)
 
 
-@takes_columns(tuple(name for name in OF_ONE_TABLE if name != "only"))
+@takes_columns()
 def import_files(
     files: Annotated[
         list[Path] | None,
@@ -148,7 +148,7 @@ def _rows(
     reading = read_foreign(file)
     if reading is not None and reading.preferences is not None:
         return reading.preferences, reading.findings
-    if reading is None:
+    if reading is None or keys:
         read: Tables | Reading = read_file(file, keys=keys, reference=reference)[1]
     else:
         read = reading

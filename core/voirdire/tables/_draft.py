@@ -206,7 +206,9 @@ def _looked_at(
     human: Sequence[str | Path],
 ) -> list[_Looked]:
     if not human:
-        return [_opened(path, sheet, folder, keys or {}, reference) for path in files]
+        alone = [_opened(path, sheet, folder, keys or {}, reference) for path in files]
+        _check_read_by_name(keys or {}, alone)
+        return alone
     known = dict(keys or {})
     joining: dict[str, Any] = {key: known.pop(key) for key in ("key", "about") if key in known}
     wanted = tuple(known.pop("only", ()))
@@ -252,6 +254,16 @@ _COLUMNS = frozenset(
         "response",
     )
 )
+
+
+def _check_read_by_name(keys: Mapping[str, Any], found: Sequence[_Looked]) -> None:
+    """Raise where columns are named, and every file is another tool's, whose reader knows them."""
+    named = [key for key in keys if key in _COLUMNS]
+    if named and all(isinstance(each.raw, Reading) for each in found):
+        raise TableError(
+            f"{found[0].name}: read as {found[0].source.reader}, whose columns are known: "
+            f"{', '.join(f'--{key}' for key in named)} is for plain tables"
+        )
 
 
 def _own(keys: Mapping[str, Any], raw: RawTable | Reading) -> dict[str, Any]:

@@ -283,6 +283,28 @@ def test_a_pairwise_project_is_refused_in_words(version):
         read(f"label_studio/pairwise{version}.json")
 
 
+@STUDIOS
+@pytest.mark.parametrize("name", ["pairwise_min{}.json", "pairwise{}.csv"])
+def test_a_pairwise_project_is_refused_in_its_small_exports_too(name, version):
+    with pytest.raises(TableError, match="a Label Studio export of a pairwise project: its 4 res"):
+        read(f"label_studio/{name.format(version)}")
+
+
+def test_data_that_repeat_as_several_people_annotate_are_no_results(tmp_path):
+    rows = json.loads((FOREIGN / "label_studio/project_min.json").read_text())
+    tone = {1: "curt", 2: "polite"}
+    many = [
+        rows[0] | {"id": task, "annotator": who, "annotation_id": 2 * task + who,
+                   "question": f"Question {task}?", "answer": f"Answer {task}.",
+                   "ticket_id": f"t-{task}", "tone": tone[1 + (task * who) % 2]}
+        for task in range(9) for who in (1, 2)
+    ]  # fmt: skip
+    (tmp_path / "min.json").write_text(json.dumps(many))
+    found = read_foreign(tmp_path / "min.json")
+    assert "Taken for results: help, tone; for data of the tasks: ticket_id" in messages(found)
+    assert found.items.filter(item="3")["text"].to_list() == ["Question 3?"]
+
+
 def test_drafts_regions_and_empty_tasks_of_label_studio_are_counted(tmp_path):
     tasks = json.loads((FOREIGN / "label_studio/project.json").read_text())
     tasks[0]["drafts"] = [{"result": []}]

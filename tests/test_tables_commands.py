@@ -175,6 +175,73 @@ def test_a_form_of_google_beside_a_judge(tmp_path):
     ]
 
 
+HELPFUL = ("Not at all helpful", "Slightly helpful", "Moderately helpful", "Very helpful",
+           "Extremely helpful")  # fmt: skip
+AGREE = ("Strongly disagree", "Somewhat disagree", "Neither agree nor disagree", "Somewhat agree",
+         "Strongly agree")  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [HELPFUL, AGREE])
+def test_a_form_answered_in_words_is_a_question_and_then_numbers(words, tmp_path):
+    """Qualtrics and Google Forms export the words of a scale; one question had one answer only."""
+    asked = [f"How good? [Q{at}]" for at in range(1, 13)]
+    people = [("5/1/2024", f"p{at}@example.org", *(words[score - 1] for score in TRUTH), words[2],
+               "I had no questions.") for at in range(3)]  # fmt: skip
+    _csv(tmp_path / "form.csv", [
+        ("Timestamp", "Email Address", *asked, "How good? [Q13]", "Remarks"), *people,
+    ])  # fmt: skip
+    done = voirdire("audit", "form.csv", cwd=tmp_path)
+    assert "--layout raters-by-items" in done.stderr
+    named = ("form.csv", "--layout", "raters-by-items")
+    done = voirdire("audit", *named, cwd=tmp_path)
+    option = ",".join(f"{word.lower()}={at}" for at, word in enumerate(words, 1))
+    assert f"Say --words '{option}'" in done.stderr
+    voirdire("import", *named, "--words", option, "--out", "r.csv", cwd=tmp_path)
+    with (tmp_path / "r.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    mine = {row["item"]: float(row["score"]) for row in rows if row["rater"] == "p0@example.org"}
+    assert mine == {f"Q{at}": score for at, score in enumerate(TRUTH, 1)} | {"Q13": 3}
+    assert {row["attribute"] for row in rows} == {"How good?"}
+
+
+def test_words_of_degree_behind_which_much_follows_are_no_scale(tmp_path):
+    """They are sentences: `very` begins both."""
+    rows = [(f"Q{at}", score, f"very {at} times as good") for at, score in enumerate(TRUTH, 1)]
+    _csv(tmp_path / "a.csv", [("item", "human", "judge_note"), *rows])
+    done = voirdire("audit", "a.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "which number" not in done.stdout + done.stderr
+
+
+def test_a_judges_verdict_and_its_reason_are_of_one_judge(tmp_path):
+    rows = [(f"Q{at}", "PASS" if score > 3 else "FAIL", "it is plain to see", int(score > 2))
+            for at, score in enumerate(TRUTH, 1)]  # fmt: skip
+    _csv(tmp_path / "a.csv", [("item", "judge_verdict", "judge_reason", "human_label"), *rows])
+    done = voirdire("audit", "a.csv", "--json", cwd=tmp_path)
+    said = " ".join(one["message"] for one in json.loads(done.stdout))
+    assert "what raters said: those in column 'judge_reason'" in said
+    assert "named like a rater" not in said
+
+
+@pytest.mark.parametrize(("name", "program"), [("a.sav", "SPSS"), ("a.DTA", "Stata")])
+def test_files_of_programs_that_write_tables_say_what_to_do(name, program, tmp_path):
+    (tmp_path / name).write_bytes(b"$FL2")
+    done = voirdire("audit", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{name}: is a file of {program}, which is not read here; save it" in done.stderr
+
+
+def test_json_that_was_cut_off_says_so(tmp_path):
+    whole = json.dumps([{"item": at, "human": 3, "judge": score} for at, score in enumerate(TRUTH)])
+    (tmp_path / "a.json").write_text(whole[: len(whole) // 2])
+    done = voirdire("audit", "a.json", cwd=tmp_path)
+    assert "a.json: is not valid JSON: it ends in the middle (column" in done.stderr
+    (tmp_path / "a.json").write_text(whole.replace("3", "three", 1))
+    done = voirdire("audit", "a.json", cwd=tmp_path)
+    assert "ends in the middle" not in done.stderr
+    assert "is not valid JSON" in done.stderr
+
+
 def test_assignments_of_mturk_and_trials_of_prolific(tmp_path):
     header = ("HITId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Input.item_id",
               "Answer.warmth")  # fmt: skip

@@ -24,6 +24,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
+    import json
     from collections.abc import Iterable, Sequence
 
 #: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
@@ -285,6 +286,28 @@ def listed(names: Sequence[object], limit: int = 10) -> str:
     """
     shown = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names[:limit])
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def not_json(error: json.JSONDecodeError) -> str:
+    """What is wrong with a text that is no JSON: it may have been cut off.
+
+    Examples
+    --------
+    >>> import json
+    >>> try:
+    ...     json.loads('[{"score": 4}, {"sco')
+    ... except json.JSONDecodeError as error:
+    ...     print(not_json(error))
+    is not valid JSON: it ends in the middle (column 17); export or copy it again
+    """
+    cut = error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
+    if cut and error.doc.strip():
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return (
+            f"is not valid JSON: it ends in the middle ({line}column {error.colno}); export or "
+            f"copy it again"
+        )
+    return f"is not valid JSON ({error})"
 
 
 def no_column(

@@ -312,6 +312,8 @@ def _label_studio(ada: Annotator, ben: Annotator) -> None:
         ada.call("POST", f"/api/tasks/{at}/annotations/", {"result": [chosen]})
     (HERE / "label_studio").mkdir(exist_ok=True)
     for number, form, name in ((project, "JSON", "plain.json"), (pairs, "JSON", "pairwise.json"),
+                               (pairs, "JSON_MIN", "pairwise_min.json"),
+                               (pairs, "CSV", "pairwise.csv"),
                                (project, "JSON_MIN", "project_min.json"),
                                (project, "CSV", "project.csv")):  # fmt: skip
         _kept(name, ada.call("GET", f"/api/projects/{number}/export?exportType={form}"))

@@ -8,8 +8,6 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from voirdire.errors import QuestionError, listed
 from voirdire.tables._ids import plain_name
 from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
@@ -23,9 +21,9 @@ from voirdire.tables._names import (
     plain_word,
     sums_up,
 )
-from voirdire.tables._numbers import are_texts, is_numeric
+from voirdire.tables._numbers import is_numeric
+from voirdire.tables._orders import says_scores
 from voirdire.tables._questions import assumed, is_counter
-from voirdire.tables._words import folded, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +88,11 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
     if column is None or find("response", [column], None, raw.name) is None:
         return raw, source
     others = replace(raw, frame=raw.frame.drop(column))
-    raters = rater_columns(others, names.raters) if _may_be_score(raw, column) else ()
+    raters = (
+        rater_columns(others, names.raters)
+        if says_scores(raw.frame[column], comma=raw.decimal_comma)
+        else ()
+    )
     if not raters or (len(raters) == 1 and _numbers_of_raters(others, raters[0])):
         return raw, source
     if not source.assume:
@@ -102,16 +104,6 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
     note = assumed(raw, [column], f"{column!r} was read as the answers that were judged.")
     decided = source.model_copy(update={"response": column})
     return replace(raw, findings=(*raw.findings, note)), decided
-
-
-def _may_be_score(raw: RawTable, column: str) -> bool:
-    """Whether a column's cells are numbers, or the words of a usual order."""
-    cells = raw.frame[column]
-    if is_numeric(cells, decimal_comma=raw.decimal_comma):
-        return True
-    if cells.dtype != pl.String or are_texts(cells):
-        return False
-    return bool(order_of({column: folded(cells)}))
 
 
 def _numbers_of_raters(raw: RawTable, column: str) -> bool:

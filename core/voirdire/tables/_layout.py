@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import PurePath
@@ -99,6 +100,18 @@ class Known:
     systems: tuple[str, ...]
 
 
+#: How a rater's column of scores may end, beside one of its reasons.
+_GIVEN = frozenset(
+    ("score", "rating", "verdict", "label", "grade", "decision", "result", "answer", "judgment",
+     "judgement")
+)  # fmt: skip
+#: What the answer may be where a table has no column of items or of scores.
+_FORM = (
+    "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "
+    '"raters-by-items" under [[data.sources]]'
+)
+
+
 def known(study: Study) -> Known:
     """The names declared in a study."""
     raters = (*(rater.name for rater in study.panel), *study.data.reference)
@@ -126,8 +139,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with --item or, in a study, with `item`, or call it by a usual name such as "
-            f"{listed(SYNONYMS['item'], 5)}; where each row is a rater and each column an item, "
-            f'say --layout raters-by-items, or layout = "raters-by-items" under [[data.sources]]'
+            f"{listed(SYNONYMS['item'], 5)}; {_FORM}"
         )
     said, rated = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
     roles = {**roles, "item": item, "attribute": said}
@@ -327,7 +339,8 @@ def _reasons(
         c: rater
         for c in free
         for rater in rating
-        if plain_word(_beside(c, rater)) in SYNONYMS["reason"] and _holds_texts(raw, c)
+        if plain_word(_beside(c, rater) or _beside(c, _judge_alone(rater))) in SYNONYMS["reason"]
+        if _holds_texts(raw, c)
     }
     judges = [name for name in rating if kind_of(name) != "human"]
     if column is not None and len(judges) == 1 and judges[0] not in called.values():
@@ -339,6 +352,12 @@ def _reasons(
             f"{f'{min(rating)}_reason'!r}"
         )
     return called
+
+
+def _judge_alone(column: str) -> str:
+    """A header without the word for a score at its end: ``judge_verdict`` is ``judge``."""
+    name, _, word = re.sub(r"[_\s.-]+", "_", column).rpartition("_")
+    return column[: len(name)] if word.casefold() in _GIVEN else column
 
 
 def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
@@ -593,5 +612,5 @@ def _no_values(raw: RawTable, source: Source, what: str) -> str:
     first = [shortened("" if value is None else str(value)) for value in raw.frame.row(0)]
     return (
         f"{raw.name}: no column of {what}{by} was found (columns: {listed(raw.frame.columns)}; "
-        f"{raw.place(0)} holds {listed(first)})"
+        f"{raw.place(0)} holds {listed(first)})" + (f"; {_FORM}" if what == "scores" else "")
     )

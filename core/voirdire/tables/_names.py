@@ -21,7 +21,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "item": (
         "item", "itemid", "id", "convid", "conversationid", "conversation", "dialogueid",
         "questionid", "qid", "exampleid", "sampleid", "promptid", "docid", "documentid", "postid",
-        "textid", "instanceid", "pairid", "uid", "index", "idx",
+        "textid", "instanceid", "pairid", "uid", "index", "idx", "stimulus",
     ),
     "system": (
         "system", "systemid", "systemname", "generator", "responsemodel", "model", "modelname",

@@ -12,7 +12,7 @@ from voirdire.tables._names import (
 _HUMAN = re.compile(
     r"human|annotator|expert|clinician|therapist|psycholog|psychiatr|crowd|coder|worker|gold|person"
     r"|student|doctor|nurse|physician|counsel|teacher|patient|layperson|layman|participant"
-    r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor",
+    r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor|mensch|kodierer",
     re.IGNORECASE,
 )
 #: Families of models: whose name holds one is no person, whatever else it holds.
@@ -23,7 +23,9 @@ _MODEL = re.compile(
 )
 _JUDGE = re.compile(r"judge|classifier|(?:^|[_ -])(?:ai|bot|model)(?:$|[_ -])", re.IGNORECASE)
 #: Words of raters that may be people as well as judges: `rater_a`, `reviewer 2`.
-_EITHER = re.compile(r"rater|reviewer|evaluator|assessor|grader|scorer|marker", re.IGNORECASE)
+_EITHER = re.compile(
+    r"rater|reviewer|evaluator|assessor|grader|scorer|marker|bewerter|beurteiler", re.IGNORECASE
+)
 
 
 def kind_of(name: str, column: str | None = None) -> str | None:

@@ -12,7 +12,8 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import SYNONYMS, find, measures, plain_word
-from voirdire.tables._numbers import is_numeric
+from voirdire.tables._numbers import are_texts, is_numeric
+from voirdire.tables._orders import fold, folded, inside, order_of
 from voirdire.tables._people import kind_of
 from voirdire.tables._tables import finding
 
@@ -121,7 +122,7 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     Raises
     ------
     TableError
-        No column says who rated, or none holds numbers.
+        No column says who rated, or none holds scores.
     """
     if source.layout != "raters-by-items":
         return raw
@@ -134,13 +135,13 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
             f"{raw.name}: each row is a rater; name the column that says which by --rater, or by "
             f"`rater` in the study (columns: {listed(columns)})"
         )
-    about = {*_WHO, *_ABOUT_ANSWERS}
-    numeric = [
-        c for c in columns if c != who and plain_word(c) not in about and is_numeric(raw.frame[c])
-    ]
-    scored = [c for c in numeric if not (measures(c) or is_counter(raw.frame[c]))]
+    scored = _answered(raw, source, who)
     if not scored:
-        raise TableError(f"{raw.name}: no column holds numbers (columns: {listed(columns)})")
+        raise TableError(
+            f"{raw.name}: no column holds numbers or words of a usual order, such as 'agree' "
+            f"(columns: {listed(columns)}); say by --words, or by `words` in the study, what other "
+            f"words stand for"
+        )
     blocks = []
     for column in scored:
         part = _GRID.fullmatch(column)
@@ -157,6 +158,23 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     long = pl.concat(blocks)
     frame = long.drop("row")
     return replace(raw, frame=frame, headers={c: c for c in frame.columns}, lines=long["row"])
+
+
+def _answered(raw: RawTable, source: Source, who: str) -> list[str]:
+    """The columns of a form with what each respondent rated, in numbers or in words."""
+    about = {*_WHO, *_ABOUT_ANSWERS}
+    asked = [c for c in raw.frame.columns if c != who and plain_word(c) not in about]
+    numeric = {c for c in asked if is_numeric(raw.frame[c])}
+    texts = {c: raw.frame[c] for c in asked if raw.frame[c].dtype == pl.String}
+    words = {c: folded(text) for c, text in texts.items() if not are_texts(text)}
+    declared = [fold(word) for word in source.words]
+    # All columns together say the order: of one, everybody may have chosen the same word.
+    order = [*order_of(words), *declared]
+    said = {c for c, text in words.items() if inside(text, order)}
+    return [
+        c for c in asked
+        if c in said or (c in numeric and not measures(c) and not is_counter(raw.frame[c]))
+    ]  # fmt: skip
 
 
 def _finished(raw: RawTable) -> RawTable:

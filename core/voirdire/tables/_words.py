@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
-from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.tables._ids import plain_name
 from voirdire.tables._names import find, is_person, is_usual, measures
-from voirdire.tables._numbers import FATES, Scores, are_texts, is_numeric, to_scores
+from voirdire.tables._numbers import Scores, are_texts, is_numeric, to_scores
+from voirdire.tables._orders import fold, folded, inside, order_of, spoken
 from voirdire.tables._people import kind_of
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
@@ -25,40 +25,6 @@ if TYPE_CHECKING:
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
-#: The usual orders of words of agreement, quality, frequency and degree, the lowest first.
-ORDERS = (
-    ("strongly disagree", "disagree", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "somewhat disagree", "neutral", "somewhat agree", "agree",
-     "strongly agree"),
-    ("very poor", "poor", "fair", "good", "very good"),
-    ("very poor", "poor", "fair", "good", "excellent"),
-    ("poor", "fair", "good", "excellent"),
-    ("poor", "fair", "good", "very good", "excellent"),
-    ("very bad", "bad", "neutral", "good", "very good"),
-    ("bad", "ok", "good"),
-    ("bad", "mediocre", "good"),
-    ("strongly disagree", "somewhat disagree", "neutral", "somewhat agree", "strongly agree"),
-    ("strongly disagree", "disagree", "slightly disagree", "neutral", "slightly agree", "agree",
-     "strongly agree"),
-    ("completely disagree", "disagree", "neutral", "agree", "completely agree"),
-    ("disagree", "neutral", "agree"),
-    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
-    ("not helpful", "somewhat helpful", "helpful", "very helpful"),
-    ("never", "seldom", "sometimes", "often", "always"),
-    ("none", "partial", "full"),
-    ("incorrect", "partially correct", "correct"),
-    ("sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"),
-    ("stimme gar nicht zu", "stimme nicht zu", "neutral", "stimme zu", "stimme voll zu"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("not at all", "slightly", "moderately", "very", "extremely"),
-    ("not at all", "a little", "somewhat", "very much"),
-    ("none", "mild", "moderate", "severe"),
-    ("very low", "low", "medium", "high", "very high"),
-    ("low", "medium", "high"),
-    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
-)  # fmt: skip
 #: What a study writes for a word that stands where no score came, and for all other words.
 MISSING: Literal["missing"] = "missing"
 OTHERS = "*"
@@ -71,7 +37,6 @@ _LONGEST_WORD = 40
 _MOST_WORDS = 8
 
 Words = dict[str, float | Literal["missing"]]
-_Texts = TypeVar("_Texts", pl.Series, pl.Expr)
 
 
 def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
@@ -91,7 +56,7 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     words_in = [c for c in scored if raw.frame[c].dtype == pl.String]
     texts = {c: folded(raw.frame[c]) for c in words_in if not are_texts(raw.frame[c])}
     order = order_of(texts)
-    columns = {c: text for c, text in texts.items() if _inside(text, order)}
+    columns = {c: text for c, text in texts.items() if inside(text, order)}
     if not columns:
         _ask_what_words_mean(raw, source, texts)
         return raw
@@ -403,7 +368,7 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
 
 def _words(text: pl.Series) -> list[str]:
     """The different words of a column; none where it says one thing alone, or holds texts."""
-    said = _spoken(text)
+    said = spoken(text)
     words = said.unique(maintain_order=True).to_list()
     short = max(map(len, words), default=0) <= _LONGEST_WORD
     return words if short and 1 < len(words) <= len(said) / 2 else []
@@ -423,40 +388,3 @@ def _kind(column: str) -> str | None:
     if is_person(column):
         return "human"
     return "judge" if kind_of(column) == "judge" else None
-
-
-def fold(word: str) -> str:
-    """A word as it is compared: in lower case, with single blanks."""
-    return str(folded(pl.Series([word]))[0])
-
-
-def folded(column: _Texts) -> _Texts:
-    """Texts as they are compared."""
-    return column.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s_]+", " ")
-
-
-def _spoken(text: pl.Series) -> pl.Series:
-    """What a column says but for missing scores."""
-    said = text.drop_nulls()
-    return said.filter(~said.is_in([*MISSING_WORDS, *FATES]))
-
-
-def _inside(text: pl.Series, order: Sequence[str]) -> list[str]:
-    """What a column says in an order's words; nothing where it mostly says something else."""
-    said = _spoken(text)
-    inside = said.filter(said.is_in(list(order)))
-    return inside.to_list() if 2 * len(inside) > len(said) else []
-
-
-def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
-    """The usual order that most words of one or more columns are of, the shortest of several."""
-    best: tuple[str, ...] = ()
-    most = 0
-    for order in sorted(ORDERS, key=len):
-        spoken = {c: inside for c, text in texts.items() if (inside := _inside(text, order))}
-        count, words = sum(map(len, spoken.values())), set().union(*spoken.values())
-        # Two words, such as low and high, may be of another order where others stand beside them.
-        alone = count == sum(len(_spoken(texts[c])) for c in spoken)
-        if count > most and len(words) > (1 if alone else 2) and not words <= {"good", "bad"}:
-            best, most = order, count
-    return best

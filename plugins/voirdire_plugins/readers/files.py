@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import voirdire
+from voirdire.errors import not_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +42,7 @@ def parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise voirdire.TableError(f"{where}: is not valid JSON ({error})") from None
+        raise voirdire.TableError(f"{where}: {not_json(error)}") from None
     except (ValueError, RecursionError) as error:
         raise voirdire.TableError(f"{where}: cannot be read as JSON ({error})") from None
 

@@ -46,13 +46,13 @@ class Reader:
         if path.suffix == ".csv":
             header, *lines = csv_of(path)
             _read_small([dict(zip(header, map(_cell, line), strict=False)) for line in lines], rows)
-            return rows.reading()
-        tasks = objects(json_of(path))
-        if any("annotation_id" in task for task in tasks[:20]):
-            _read_small(tasks, rows)
-            return rows.reading()
-        for at, task in enumerate(tasks, 1):
-            _task(rows, task, at)
+        else:
+            tasks = objects(json_of(path))
+            if any("annotation_id" in task for task in tasks[:20]):
+                _read_small(tasks, rows)
+            else:
+                for at, task in enumerate(tasks, 1):
+                    _task(rows, task, at)
         _refuse_comparisons(rows)
         return rows.reading()
 
@@ -183,6 +183,8 @@ def _small(rows: ReadingBuilder, item: str, rater: str, name: str, value: Any) -
     chosen = part(value, "choices")
     if chosen is not None:
         rows.label(item, rater, name, chosen)
+    elif part(value, 0, "selected") is not None:
+        rows.leave_out(_COMPARED, f"task {item}, {name}")
     elif isinstance(value, list):
         ratings = [part(one, "rating") for one in value]
         rows.rate(item, rater, name, ratings[-1] if ratings else None)
@@ -194,13 +196,21 @@ def _small(rows: ReadingBuilder, item: str, rater: str, name: str, value: Any) -
 
 def _holds_results(found: Sequence[dict[str, Any]], name: str) -> bool:
     """Whether a column holds few values that repeat, or what only results look like."""
-    values = [one[name] for one in found if one.get(name) is not None]
-    if any(part(value, "choices") or part(value, 0, "rating") for value in values):
+    filled = [one for one in found if one.get(name) is not None]
+    values = [one[name] for one in filled]
+    marks = ("rating", "selected")
+    if any(part(v, "choices") or any(part(v, 0, mark) for mark in marks) for v in values):
         return True
     if any(isinstance(value, dict | list) for value in values):
         return False
     few = len(set(map(str, values)))
-    return 0 < few <= _MOST_VALUES and (2 * few <= len(values) or all(map(_is_small, values)))
+    if values and few <= _MOST_VALUES and all(map(_is_small, values)):
+        return True
+    # Data are the same whoever annotates a task, and repeat because several did.
+    tasks = {str(one.get("id")) for one in filled}
+    of_tasks = {(str(one.get("id")), str(one[name])) for one in filled}
+    data = len(of_tasks) == len(tasks) and 2 * few > len(tasks)
+    return 1 < few <= _MOST_VALUES and 2 * few <= len(values) and not data
 
 
 def _is_small(value: Any) -> bool:

@@ -72,7 +72,7 @@ _FINDINGS: dict[str, tuple[Severity, str, str]] = {
     ),
     "one_order": (
         "serious",
-        "In {n} pairs of systems a rater saw the same one first in every comparison.",
+        "Pairs of systems of which a rater saw the same one first in every comparison: {n}.",
         "What the first place gains cannot be told from what the system is worth.",
     ),
     "order_unknown": (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError
+from voirdire.errors import TableError, not_json
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._files._text import read_text
 from voirdire.tables._tables import finding, plural
@@ -72,7 +72,7 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
     try:
         value = json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        raise TableError(f"{name}: is not valid JSON ({error})") from None
+        raise TableError(f"{name}: {not_json(error)}") from None
     except (ValueError, RecursionError) as error:
         raise TableError(f"{name}: cannot be read as JSON ({error})") from None
     if isinstance(value, dict):
@@ -117,7 +117,7 @@ def _object(line: str) -> tuple[dict[str, Any] | None, str]:
     try:
         value = json.loads(line, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        return None, f"is not valid JSON ({error.msg}, column {error.colno})"
+        return None, not_json(error)
     except RecursionError:
         return None, "is nested too deeply"
     except ValueError as error:

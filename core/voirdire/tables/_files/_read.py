@@ -69,6 +69,14 @@ def _read_by_name(name: str) -> RawTable:
     return build(name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
 
 
+#: Programs whose files people have at hand; each of them writes tables that are read.
+_PROGRAMS = {
+    ".sav": "SPSS", ".por": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".rds": "R",
+    ".rdata": "R", ".jasp": "JASP", ".numbers": "Numbers", ".gsheet": "Google Sheets",
+    ".doc": "Word", ".docx": "Word", ".pdf": "a reader of pages",
+}  # fmt: skip
+
+
 def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
     suffix = path.suffix.lower()
     if suffix == ".xlsb":
@@ -91,6 +99,11 @@ def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
         return read(path, skip_bad_lines=skip_bad_lines)
     if suffix in _PARQUET:
         return _read_parquet(path)
+    if suffix in _PROGRAMS:
+        raise TableError(
+            f"{path.name}: is a file of {_PROGRAMS[suffix]}, which is not read here; save it there "
+            f"as .xlsx or CSV"
+        )
     raise not_one_of("suffix", suffix, SUFFIXES, path, TableError)
 
 

@@ -325,6 +325,26 @@ def test_an_engineer_with_a_judge_and_200_labels(tmp_path):
     assert {one["judge"] for one in found["verdicts"]} == {"judge"}
 
 
+def test_ids_of_one_name_join_two_files_and_an_item_of_one_release_names_it(tmp_path):
+    """Ids under no usual name: the first command says so, the second has the verdict."""
+    judge, mine = tmp_path / "judge.csv", tmp_path / "labels.csv"
+    judge.write_text("ticket,release,judge\n" + "".join(
+        f"T{at},v{1 + at % 2},{'pass' if at % 3 else 'fail'}\n" for at in range(600)
+    ))  # fmt: skip
+    mine.write_text("ticket,label\n" + "".join(
+        f"T{at},{'pass' if at % 3 or at % 7 == 0 else 'fail'}\n" for at in range(0, 600, 3)
+    ) + "T1,pass\n")  # fmt: skip
+    with pytest.raises(TableError, match="name it with --item"):
+        run("examine", judge, "--human", mine)
+    found = verdicts(judge, "--human", mine, "--item", "ticket")
+    (matched,) = [one for one in found["findings"] if one["kind"] == "labels_matched"]
+    assert matched["message"].startswith("201 of 201 labelled items were found")
+    assert {one["judge"] for one in found["verdicts"]} == {"judge"}
+    judge.write_text(judge.read_text() + "T1,v1,pass\n")  # another release answered T1 as well
+    with pytest.raises(TableError, match=r"2 systems were rated .* do not say of which"):
+        run("examine", judge, "--human", mine, "--item", "ticket")
+
+
 def test_import_writes_what_examine_reads_again(tmp_path):
     out = tmp_path / "ratings.parquet"
     done = run("import", FOREIGN / "label_studio/project.json", "--out", out)

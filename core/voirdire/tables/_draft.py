@@ -221,8 +221,8 @@ def _looked_at(
     ]
     rated = rated_of([each.part for each in looked])
     for path in _paths(human):
-        raw, own = opened[path], {k: v for k, v in known.items() if k != "item"}
-        source = _source(path, sheet, folder, {**_own(own, raw), **joining})
+        raw = opened[path]
+        source = _source(path, sheet, folder, {**_own(known, raw), **joining})
         source = keyed(raw, source, rated)
         found = _looked(raw, source, reference)
         looked.append(replace(found, part=linked_part(found.part, source, rated)))

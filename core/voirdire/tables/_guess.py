@@ -21,8 +21,7 @@ from voirdire.tables._names import (
     plain_word,
     sums_up,
 )
-from voirdire.tables._numbers import is_numeric
-from voirdire.tables._orders import says_scores
+from voirdire.tables._numbers import is_numeric, says_scores
 from voirdire.tables._questions import assumed, is_counter
 
 if TYPE_CHECKING:

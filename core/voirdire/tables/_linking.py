@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from voirdire.tables._tables import CONTEXTS, ITEMS, RESPONSES, finding, plural,
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Source
@@ -31,12 +31,14 @@ _SHOWN = 3
 class Rated:
     """What labels are joined to: the items of a tool, their systems and attributes.
 
-    `items` holds ``item``, ``text`` and further columns of text.
+    `items` holds ``item``, ``text`` and further columns of text; `system_of` the system of each
+    item that only one answered (of a stream, where that is not known, of none).
     """
 
     items: pl.DataFrame
     systems: tuple[str, ...]
     attributes: tuple[str, ...]
+    system_of: Mapping[str, str] = field(default_factory=dict)
 
     def found_by(self, column: str) -> dict[str, str]:
         """The item of each value of a column; a value of several items is of none."""
@@ -66,14 +68,18 @@ def normalised(text: str) -> str:
 def rated_of(parts: Sequence[Part]) -> Rated:
     """What the parts rate, all together; empty where there are none."""
     items = [part.items if part.items is not None else _items(part) for part in parts]
-    ratings = [part.ratings.select("system", pl.col("attribute").cast(pl.String)) for part in parts]
+    wanted = ("item", "system", pl.col("attribute").cast(pl.String))
+    ratings = [part.ratings.select(*wanted) for part in parts]
     if not parts:
         return Rated(ITEMS.to_frame(), (), ())
     pairs = pl.concat(ratings)
+    answered = pairs.select("item", "system").drop_nulls().unique()
+    alone = answered.filter(~pl.col("item").is_duplicated())
     return Rated(
         pl.concat(items, how="diagonal"),
         tuple(pairs["system"].drop_nulls().unique(maintain_order=True)),
         tuple(pairs["attribute"].unique(maintain_order=True)),
+        dict(zip(alone["item"], alone["system"], strict=True)),
     )
 
 
@@ -103,6 +109,8 @@ def keyed(raw: RawTable | Reading, source: Source, rated: Rated) -> Source:
         theirs = theirs or (mine if mine in rated.items.columns else _best(frame, mine, rated))
         check_columns("the items that were rated", (theirs,), rated.items.columns,
                       "--key LABELS=ITEMS names a column of each")  # fmt: skip
+    elif source.item in frame.columns and _share(frame[source.item], rated, "item"):
+        mine, theirs = source.item, "item"  # named for both files: no guess is needed
     else:
         mine, theirs = _met(frame, rated, name, assume=source.assume)
     update = {"key": f"{mine}={theirs}"}
@@ -241,13 +249,18 @@ def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:
         )
     if ratings["system"].null_count() == 0 or not rated.systems:
         return ratings
-    if len(rated.systems) > 1:
+    if len(rated.systems) == 1:
+        return ratings.with_columns(pl.col("system").fill_null(rated.systems[0]))
+    # An item that one system answered alone says it.
+    alone = pl.col("item").replace_strict(rated.system_of, default=None, return_dtype=pl.String)
+    ratings = ratings.with_columns(pl.col("system").fill_null(alone))
+    if ratings["system"].null_count():
         raise TableError(
             f"{name}: {plural(len(rated.systems), 'system')} were rated "
             f"({listed(rated.systems)}), and the labels do not say of which they speak: add a "
             f"column of systems, or name it by --system"
         )
-    return ratings.with_columns(pl.col("system").fill_null(rated.systems[0]))
+    return ratings
 
 
 def _attribute(ratings: pl.DataFrame, source: Source, rated: Rated, name: str) -> pl.DataFrame:

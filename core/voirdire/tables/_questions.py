@@ -12,8 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import SYNONYMS, find, measures, plain_word
-from voirdire.tables._numbers import are_texts, is_numeric
-from voirdire.tables._orders import fold, folded, inside, order_of
+from voirdire.tables._numbers import are_texts, fold, folded, inside, is_numeric, order_of
 from voirdire.tables._people import kind_of
 from voirdire.tables._tables import finding
 

@@ -12,8 +12,17 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._ids import plain_name
 from voirdire.tables._names import find, is_person, is_usual, measures
-from voirdire.tables._numbers import Scores, are_texts, is_numeric, to_scores
-from voirdire.tables._orders import fold, folded, inside, order_of, spoken
+from voirdire.tables._numbers import (
+    Scores,
+    are_texts,
+    fold,
+    folded,
+    inside,
+    is_numeric,
+    order_of,
+    spoken,
+    to_scores,
+)
 from voirdire.tables._people import kind_of
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened

@@ -352,7 +352,7 @@ def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
     keys = twice.group_by(KEYS, maintain_order=True).agg("row")
     first, *others = [_stands(raw, plan, key) for key in keys.head(PLACES).iter_rows(named=True)]
     also = f" (also {', '.join(others)}{and_more(keys.height, 'such rating')})" if others else ""
-    need = "different items need different ids, and repeated ratings need a `run` column"
+    need = "repeated ratings need a `run` column"
     if (column := _who_may_have_rated(raw, plan, twice)) is not None:
         need += f", or {_declare(plan, json.dumps(column))}"
     return f"{raw.name}: {first} with different values{also}; {need}"

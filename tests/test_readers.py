@@ -574,6 +574,19 @@ def test_labels_meet_by_a_declared_key_and_studies_say_it_too(tmp_path):
     assert again.ratings.filter(rater="labels").height == 3
 
 
+def test_ids_in_columns_of_one_name_meet_unless_they_are_mere_numbers(tmp_path):
+    path = FOREIGN / "inspect_ai/help_desk.json"
+    mine = labels(tmp_path, "ticket_id,ada\nt-001,1\nt-002,0\nt-009,0\n")
+    keys = {"about": "score", "only": ("score",)}
+    _, found = read_file(path, human=[mine], keys=keys)
+    assert rows(found, "item", "score", rater="labels") == [("q1", 1.0), ("q2", 0.0)]
+    assert "2 of 3 labelled items were found" in messages(found)
+    judge = labels(tmp_path, "item,judge\n1,0\n2,1\n3,1\n", "judge.csv")
+    mine = labels(tmp_path, "item,ada\n1,1\n2,0\n")
+    with pytest.raises(QuestionError, match="which columns hold the same ids"):
+        read_file(judge, human=[mine])
+
+
 def test_what_is_not_said_about_labels_is_a_question(tmp_path):
     ids = labels(tmp_path, "nr,ada\nt-001,1\nt-002,0\n")
     with pytest.raises(QuestionError, match="which columns hold the same ids") as asked:

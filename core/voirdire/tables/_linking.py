@@ -133,13 +133,18 @@ def _share(column: pl.Series, rated: Rated, theirs: str) -> float:
 
 
 def _met(frame: pl.DataFrame, rated: Rated, name: str, *, assume: bool) -> tuple[str, str]:
-    """The two columns whose texts meet most often, or if it is assumed, whose ids do."""
+    """The two columns whose texts meet most often, or those of one name whose ids meet; if it is
+    assumed, any whose ids do.
+    """
     theirs = [c for c in rated.items.columns if _are_texts(rated.items[c])]
     mine = [c for c in frame.columns if frame[c].dtype == pl.String and _are_texts(frame[c])]
     shares = {(m, t): _share(frame[m], rated, t) for m in mine for t in theirs}
     best = max(shares, key=lambda pair: shares[pair], default=("", ""))
     if shares.get(best):
         return best
+    named = [c for c in frame.columns if _same_ids(frame, c, rated)]
+    if len(named) == 1:
+        return named[0], named[0]
     pairs = {
         f"{mine}={theirs}": share
         for mine in frame.columns
@@ -162,6 +167,17 @@ def _met(frame: pl.DataFrame, rated: Rated, name: str, *, assume: bool) -> tuple
         f"{listed(frame.columns)}; items have {listed(rated.items.columns)}, such as "
         f"{_such(rated.items)}): name columns by --key LABELS=ITEMS"
     )
+
+
+def _same_ids(frame: pl.DataFrame, column: str, rated: Rated) -> bool:
+    """Whether a column of the labels is called as one of the items', and most of its ids are there.
+
+    Whole numbers may count the rows of each file, and then say nothing.
+    """
+    if column not in rated.items.columns or column == "text":
+        return False
+    ids = canonical_ids(frame[column]).drop_nulls()
+    return not bool(ids.str.contains(r"^\d+$").any()) and _share(frame[column], rated, column) > 0.5
 
 
 def _are_texts(column: pl.Series) -> bool:

@@ -235,7 +235,7 @@ def test_json_that_was_cut_off_says_so(tmp_path):
     whole = json.dumps([{"item": at, "human": 3, "judge": score} for at, score in enumerate(TRUTH)])
     (tmp_path / "a.json").write_text(whole[: len(whole) // 2])
     done = voirdire("audit", "a.json", cwd=tmp_path)
-    assert "a.json: is not valid JSON: it ends in the middle (column" in done.stderr
+    assert "a.json: is not valid JSON (it ends in the middle, column" in done.stderr
     (tmp_path / "a.json").write_text(whole.replace("3", "three", 1))
     done = voirdire("audit", "a.json", cwd=tmp_path)
     assert "ends in the middle" not in done.stderr

@@ -298,14 +298,14 @@ def not_json(error: json.JSONDecodeError) -> str:
     ...     json.loads('[{"score": 4}, {"sco')
     ... except json.JSONDecodeError as error:
     ...     print(not_json(error))
-    is not valid JSON: it ends in the middle (column 17); export or copy it again
+    is not valid JSON (it ends in the middle, column 17: export or copy it again)
     """
     cut = error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
     if cut and error.doc.strip():
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         return (
-            f"is not valid JSON: it ends in the middle ({line}column {error.colno}); export or "
-            f"copy it again"
+            f"is not valid JSON (it ends in the middle, {line}column {error.colno}: export or "
+            f"copy it again)"
         )
     return f"is not valid JSON ({error})"
 

@@ -73,7 +73,6 @@ def _read_by_name(name: str) -> RawTable:
 _PROGRAMS = {
     ".sav": "SPSS", ".por": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".rds": "R",
     ".rdata": "R", ".jasp": "JASP", ".numbers": "Numbers", ".gsheet": "Google Sheets",
-    ".doc": "Word", ".docx": "Word", ".pdf": "a reader of pages",
 }  # fmt: skip
 
 

@@ -174,21 +174,30 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
     flags = re.IGNORECASE
     return Patterns(
         strong=(
+            # "The answer is B and C", "Final answer: none".
             re.compile(rf"{_STRONG}(?:{several}|{none})", flags),
+            # "I choose **B**".
             re.compile(rf"{_VERB}{_WRAP}{several}", flags),
+            # "B is correct".
             re.compile(rf"{several}{_CLOSE}{_RIGHT}", flags),
+            # "So B." ends there: "So B seems odd" says nothing yet.
             re.compile(rf"{_HENCE}{_WRAP}{several}(?={_CLOSE}\s*(?:[.!]|$|\n))", flags),
         ),
+        # "Option B": counts where nothing stronger is said.
         weak=re.compile(rf"{_WEAK}{_WRAP}{several}", flags),
+        # "Both A and C." and nothing else.
         alone=re.compile(
             rf"{_WRAP}(?:(?:both|all\s+of|options?)\s+)?{several}{_CLOSE}{_CONTRAST}[\s.!✅✓]*",
             flags,
         ),
+        # "B) because ...", "B - the second": the letter that a line, or a part of one, begins with.
+        # "A - B" is a range, so what follows the dash is no other letter.
         leading=re.compile(
             rf"(?m)(?:^|[,;](?=[^\n]{{0,12}}[).:]\s*\w))[ \t>*_`-]{{0,6}}\(?(?P<letters>{one})"
             rf"(?:[).:][)*_`]{{0,3}}(?=\s|$)|\s[–—-]\s(?!(?-i:{one})\b)|,?\s+(?:because|since|due)\b)",
             flags,
         ),
+        # "A, B & D". Possessive, so that a long run cannot be tried again in every split.
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),
         letter=re.compile(token, flags),
     )

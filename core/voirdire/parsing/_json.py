@@ -12,6 +12,7 @@ from voirdire.parsing._words import rank_of
 
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
+# Where an object or a list may begin.
 _OPEN = re.compile(r"[{\[]")
 # "[1]" may be a list, "[sic]" is prose: a list begins with a value.
 _LIST_OPENS = re.compile(r"\[\s*+[{\[\"“\d-]")

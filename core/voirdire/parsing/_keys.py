@@ -14,6 +14,7 @@ from voirdire.parsing._words import FINAL_MARKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+# "Overall score", "overall_score" and "overall-score" are one key.
 _SEPARATORS = re.compile(r"[\W_]+")
 _SCORE_KEYS = (
     *("score", "rating", "value", "grade", "points", "level", "answer", "label", "result"),

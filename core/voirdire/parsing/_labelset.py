@@ -12,9 +12,11 @@ from voirdire.errors import InputError, not_one_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# "don't" is one word; "all_or_nothing" is three.
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
+# What stands between the labels of a list.
 _SEPARATOR = re.compile(r"[,;|\n]")
 # "-isation", "-ising", "labelling": British spellings of one word.
 _SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")

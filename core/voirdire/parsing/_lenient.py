@@ -22,6 +22,7 @@ _SINGLE = "'‘’‚`´"
 _ASIDE = r"\\[nrt]|//[^\n]*+|#[^\n]*+|/\*[^*]*+\*/"
 # Possessive, so that a long run of blanks cannot be tried again in every split.
 _SKIP = re.compile(rf"(?:\s++|{_ASIDE})*+")
+# What may stand between two members, a comma too many among it.
 _BETWEEN = re.compile(rf"(?:[\s,;]++|{_ASIDE})*+")
 # "Empathy": with any kind of quotes, or none.
 _KEY = re.compile(
@@ -45,6 +46,7 @@ _ENDS_IN_LIST = re.compile(
     rf"{_BLANKS}(?:\Z|```|[\]}}]|,\s*+(?:[\]{{\[{_DOUBLE}{_SINGLE}\d-]|null|true|false|\Z))",
     re.IGNORECASE,
 )
+# ".5" and "+4" are no JSON, and meant as numbers. An exponent is short: 1e999999 is a trap.
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,5})?")
 # "4 out of 5" is a text, "4," and "4 # was 3" are numbers.
 _CLOSES_NUMBER = re.compile(rf"[^\S\n]*+(?:\Z|[\n,}}\];#{_DOUBLE}]|\\[nrt]|//|/\*|```)")

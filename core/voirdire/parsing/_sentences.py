@@ -45,6 +45,7 @@ _CLOSES = re.compile(
 )
 # A fraction is judged by its own clause, a denial by its whole sentence: a comma ends the first.
 _CLAUSES = re.compile(r"[.;!?,\n]")
+# Without the comma: where a whole sentence ends.
 _ENDS = re.compile(r"[.;!?\n]")
 # "I would not give it a 4", "unless it is a 4": the number is not the score.
 _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+# The words of a key, which may be joined by blanks, bars or hyphens in a reply.
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 # "Empathy 4/5": a fraction needs no sign before it.
@@ -449,6 +450,7 @@ def _joined(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key and what joins it to the one that follows."""
     if len(keys) < 2:
         return None
+    # "Empathy and ": up to where the other key begins.
     return re.compile(rf"(?<!\w)(?P<first>{_any_of(keys)}){_JOINT}$", re.IGNORECASE)
 
 
@@ -458,6 +460,8 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     names = _any_of(keys)
     if not names:
         return None
+    # "final_Empathy score (1-5): 4", "**Empathy** [4]": a mark of what is final before the key,
+    # "score" behind it, then the number itself in brackets or a sign that it follows.
     return re.compile(
         rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{_MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
         rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"

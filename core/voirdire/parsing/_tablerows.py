@@ -50,6 +50,7 @@ def verdict_cells(text: str, words: Sequence[str], marks: Sequence[str]) -> list
     head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
     forms, found = key_forms(words), []
+    # "Final score", "draft_score": the mark before the word.
     before = re.compile(rf"(?:{'|'.join(marks)})[\s_]+", re.IGNORECASE)
     for table in _tables(text):
         head, *rows = _rows(table.group())

@@ -225,6 +225,7 @@ _HEADING = re.compile(
     r"|(?P<plain>[^\W\d][^\n:|]{0,50})[:：])[ \t*_]*$",
     re.MULTILINE,
 )
+# A heading below which the final answer stands.
 _SAYS_FINAL = re.compile(rf"\b(?:{'|'.join(FINAL_MARKS)})\b", re.IGNORECASE)
 #: Words of a heading, or a head of a line, below which a draft stands.
 SAYS_DRAFT = re.compile(

@@ -55,6 +55,7 @@ _ANSWER_LINE = re.compile(
 )
 # Marks of lists and fences at the start of a line: "- B", "=> B".
 _MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
+# "2. B": the number of a line is not the answer.
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
 _FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # "GRADE: Z" behind the last answer: the reply ends with what is no option.

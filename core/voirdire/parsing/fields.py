@@ -33,6 +33,7 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     if not all(spelled):
         raise InputError(f"a field needs a name with letters or digits, got {list(names)}")
     one = "|".join(sorted(spelled, key=len, reverse=True))
+    # "2. **Name of cue**: low mood": a field's name at the start of a line, its marks, a colon.
     marker = re.compile(
         rf"^[ \t*_`>#-]{{0,6}}(?:\d{{1,2}}[.)][ \t]{{0,3}})?[*_`]{{0,3}}"
         rf"(?:(?:{_LEAD})[ \t]+)?(?P<name>{one})"

@@ -100,6 +100,7 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IG
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 # "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
 _SHARE = re.compile(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*[)\]]")
+# Signs that a text speaks of shares, of several numbers, of a range: not one plain value.
 _SHARES = re.compile(rf"\d\s*{_PERCENT}", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _RANGE = re.compile(r"\d\s*(?:-|to|\.\.)\s*\d")
@@ -115,6 +116,7 @@ _DAY = re.compile(
     r"\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[ -]\d{2,4})?",
     re.IGNORECASE,
 )
+# "3,5". Three digits behind the comma are met by _EITHER first.
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _LONGEST = 2_000
 # Two steps of single precision at the end of a scale of width 1.

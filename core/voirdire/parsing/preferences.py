@@ -109,6 +109,7 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 _LEVELLED = ("preference", "overall", "result")
+# A level is one digit: "-1", "2.0".
 _NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
 _MAX_LENGTH, _LONGEST = 50_000, 300

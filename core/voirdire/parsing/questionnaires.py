@@ -61,6 +61,7 @@ _NOT_RATABLE = frozenset(
 _VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`]*")
 # What brackets behind an item say, as in "Item 1 (draft)".
 _REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*$")
+# "Rarely (2 days)": the word that names a level.
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6

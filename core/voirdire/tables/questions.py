@@ -194,8 +194,9 @@ def question_study(  # noqa: PLR0913 - one a part of the study
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     exam = Path(folder, "exam.csv")
-    ...     _ = exam.write_text("question,choices,answer\nWhich is a fruit?,oak|apple,B\n")
-    ...     study, tables = question_study(exam, ["simulated:a"])
+    ...     _ = exam.write_text("question,A,B,answer\nWhich is a fruit?,oak,apple,B\n")
+    ...     where = {"choices": ("A", "B")}
+    ...     study, tables = question_study(exam, ["simulated:a"], columns=where)
     >>> study["rubric"]["attributes"], tables["key.csv"].rows()
     (['A', 'B'], [('1', 'Key', 'A', 0.0), ('1', 'Key', 'B', 1.0)])
     """

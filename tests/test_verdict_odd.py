@@ -57,6 +57,38 @@ def test_labels_and_scores_that_never_meet_are_a_judge_that_answered_nothing():
     assert (cover.state, cover.estimate, cover.count) == ("no", 0.0, 30)
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_judge_that_was_not_asked_about_an_attribute_has_failed_nothing_there(
+    tmp_path, streaming
+):
+    """Two judges of one attribute each, humans on both: an export of a tool with two graders.
+
+    A judge that was asked and answered nothing is another thing: its rows are there.
+    """
+    human, judge = scores()
+    rows = [
+        {"item": f"q{k}", "rater": rater, "attribute": attribute, "score": score}
+        for k in range(60)
+        for rater, attribute, score in [
+            ("human", "tone", human[k]), ("human", "facts", human[k]),
+            ("of tone", "tone", judge[k]), ("of facts", "facts", judge[k]),
+            ("silent", "tone", None), ("silent", "facts", judge[k]),
+        ]
+    ]  # fmt: skip
+    path = tmp_path / "ratings.parquet"
+    pl.DataFrame(rows).write_parquet(path)
+    found = examine(path, reference=["human"], resamples=0, streaming=streaming)
+    print_examination(found)
+    told = {
+        (v.judge, v.attribute): (v.state, v.reason)
+        for v in found.verdicts
+        if (v.use, v.target) == ("single", "these systems")
+    }
+    assert told["of tone", "facts"] == told["of facts", "tone"] == ("not tested", "not asked")
+    assert told["silent", "tone"][0] == "no"
+    assert told["of tone", "tone"][1] != "not asked"
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_or_two_items(n):
     human, judge = scores()

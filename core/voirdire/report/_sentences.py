@@ -52,6 +52,7 @@ POINTS = ("BIAS", "BIAS1", "LEVEL", "SYS", "FAM", "SUB", "LEVEL+")
 ITEMS = ("ITEM", "GITEM", "SUBITEM")
 
 REASONS: Mapping[Reason, str] = {
+    "not asked": "it was not asked about every attribute",
     "one human": "there is one column of human scores",
     "few shared": "two humans share too few responses",
     "few clusters": "there are too few items",

@@ -19,6 +19,7 @@ from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.streaming.requests import FINE, LEVEL_BITS, MISSING, Request
 from voirdire.examining.verdict.case import Case
 from voirdire.examining.verdict.gathering import family_of, gate_of, humans_of, systems_of
+from voirdire.stats.rating_patterns import UNASKED
 from voirdire.stats.sums import ClusterMoments, ClusterSums, Linear
 
 if TYPE_CHECKING:
@@ -227,12 +228,13 @@ def pattern_cases(
         declared = study.rater(judge.name)
         rows = np.flatnonzero(kept)
         runs = [at for at, (rater, _) in enumerate(table.columns) if rater == judge.name]
+        own = scores[:, runs] if runs else np.full((len(scores), 1), np.nan)
         for reference in panel.references:
             yield Case(
                 judge=judge.name,
                 attribute=attribute,
                 reference=reference,
-                scores=scores[:, runs].T[:, kept],
+                scores=own.T[:, kept],
                 humans=humans_of(cube, reference, 0, panel)[:, kept],
                 items=rows,
                 width=panel.scale.width,
@@ -241,6 +243,7 @@ def pattern_cases(
                 subgroups=None if table.subgroups is None else table.subgroups[kept],
                 family=family_of(judge, cube),
                 gate=gate_of(study, panel.scale),
+                asked=bool((table.rows.patterns.steps[:, runs] != UNASKED).any()),
                 temperature=None if declared is None else declared.temperature,
                 counted=PatternCounts(board, rows),
             )

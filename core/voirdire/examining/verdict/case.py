@@ -57,6 +57,8 @@ class Case:
         System -> whether it is of the judge's own family; empty where not declared.
     random_labels : bool
         Whether the labelled responses were drawn at random, or all are labelled.
+    asked : bool
+        Whether the judge has a row of the attribute at all, scored or missing.
     temperature : float or None
         At which the judge ran.
     counted : Counts or None
@@ -77,6 +79,7 @@ class Case:
     gate: GateRule | None = None
     nominal: bool = False
     random_labels: bool = True
+    asked: bool = True
     temperature: float | None = None
     counted: Counts | None = None
 

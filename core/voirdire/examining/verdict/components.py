@@ -81,8 +81,9 @@ def find_components(case: Case, margins: Margins) -> Computed:
     parts = [_cover(case, margins)]
     if panel.n_clusters < margins.clusters:
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
-        parts += [_untested(name, "few clusters", count=panel.n_clusters) for name in few]
-        parts.append(_untested("RUN", "temperature 0" if case.temperature == 0 else "few clusters"))
+        why: Reason = "few clusters" if case.asked else "not asked"
+        parts += [_untested(name, why, count=panel.n_clusters) for name in few]
+        parts.append(_untested("RUN", "temperature 0" if case.temperature == 0 else why))
         return Computed(
             {part.name: part for part in parts}, (), panel, tuple(range(len(panel.humans)))
         )
@@ -260,6 +261,8 @@ def _inside(
 
 
 def _cover(case: Case, margins: Margins) -> Component:
+    if not case.asked:
+        return _untested("COVER", "not asked", count=case.size(case.labelled))
     return _coverage(case.size(case.labelled), case.size(case.paired), margins)
 
 

@@ -27,6 +27,7 @@ ComponentName = Literal[
 #: Why a component or a verdict is not tested or open, or what is special about it.
 Reason = Literal[
     "",
+    "not asked",  # the judge has no row of the attribute, not even a missing score
     "one human",  # needs a second human beside the judge
     "few shared",  # two humans share fewer than 50 responses
     "few clusters",  # fewer than 20 items or clusters

@@ -36,6 +36,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     clusters = clusters_of(ratings, cube)
     subgroups = by_response(ratings, cube, "subgroup")
     gate = gate_of(study, panel.scale)
+    asked = set(ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique().iter_rows())
     items = in_order(np.array(cube.items))  # numbers are compared sooner than names
     for judge in panel.judges:
         kept = kept_responses(cube, judge.excluded)
@@ -58,6 +59,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
                     family=family_of(judge, cube),
                     gate=gate,
                     random_labels=_random(ratings, reference),
+                    asked=(judge.name, attribute) in asked,
                     temperature=None if declared is None else declared.temperature,
                 )
 

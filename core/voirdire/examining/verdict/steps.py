@@ -89,6 +89,7 @@ def _untested(case: Case, computed: Computed, verdict: Verdict, margins: Margins
     systems = len(computed.panel.systems)
     pair = Next("two humans", needed=SHARED, unit="responses", below=computed.humans_below)
     steps: Mapping[Reason, Next] = {
+        "not asked": Next("rate the rest", needed=case.size(case.labelled), now=0),
         "one human": pair,
         "few shared": pair,
         "one system": Next("estimate instead"),

@@ -111,7 +111,7 @@ def test_help_answers_at_once():
     assert "examine" in done.stdout
     assert "Exit codes" in done.stdout
     # Of the processor, in this machine's own measure: a busy one is slower at everything.
-    assert min(times) < 0.6 * second(), times
+    assert min(times) < second(), times
 
 
 def test_visible_names_are_those_of_all():

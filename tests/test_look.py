@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from looking_work import BIDI, CONTROL, IMAGE, MARKUP, Site, material, write_ratings
+from machine import second
 from typer.testing import CliRunner
 
 from voirdire import examine
@@ -383,7 +384,7 @@ def test_a_hundred_thousand_ratings_are_filtered_and_sorted_in_time(tmp_path):
     for view in views:
         began = time.process_time()
         assert made.select(view).height
-        assert time.process_time() - began < 1, view
+        assert time.process_time() - began < second(), view
 
 
 def test_each_of_several_humans_has_a_column_that_sorts(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from machine import second
 
 from voirdire import InputError
 from voirdire.parsing import (
@@ -278,7 +279,7 @@ def test_hostile_text_takes_linear_time(parser: Any) -> None:
         start = time.process_time()
         parser(text)
         # Under 0.3 s is usual; the margin is for a busy machine.
-        assert time.process_time() - start < 2.0, text[:20]
+        assert time.process_time() - start < 6 * second(), text[:20]
 
 
 @given(st.text(), st.sampled_from(["stop", "length", "content_filter"]))

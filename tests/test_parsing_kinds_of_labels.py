@@ -6,6 +6,7 @@ import time
 
 import pytest
 from label_sets import KINDS
+from machine import second
 
 from voirdire.parsing import LabelSet, parse_choice, parse_labels
 
@@ -258,7 +259,7 @@ def test_the_longest_text_takes_linear_time(text: str) -> None:
     start = time.process_time()
     parse_labels((text * 50_000)[:50_000], FEELINGS)
     # Of the processor, so that a busy machine does not count; under 0.3 s is usual.
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 3 * second()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from machine import second
 
 from voirdire.parsing.numbers import MISSING_WORDS, read_number, read_numeral, snapped
 from voirdire.schema import Scale
@@ -131,4 +132,4 @@ def test_a_numeral_keeps_what_stands_beside_it() -> None:
 def test_a_long_text_is_refused_at_once(sign: str) -> None:
     started = time.process_time()
     read_number(sign * 900, ONE_TO_FIVE)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 2 * second()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machine import second
 
 from voirdire import InputError
 from voirdire.parsing import REASONS, parse_scores, parse_scores_column
@@ -261,7 +262,7 @@ def test_hostile_text_takes_linear_time(text: str) -> None:
     start = time.process_time()
     parsed = parse_scores(text, KEYS, Scale())
     # A quarter of this is usual; the margin is for a busy machine.
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 5 * second()
     assert None in parsed.scores.values()
 
 
@@ -346,7 +347,7 @@ def test_columns_are_fast() -> None:
     start = time.process_time()
     columns = parse_scores_column(texts, [f"k{n}" for n in range(7)], Scale())
     # 0.2 s on one core; the margin is for a busy machine.
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 3 * second()
     assert set(columns.status) == {"ok"}
 
 

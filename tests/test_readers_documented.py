@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from machine import second
 from typer.testing import CliRunner
 
 from voirdire import Plugins, TableError
@@ -232,7 +233,7 @@ def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_
     path = given(tmp_path, name, rows, lines=name.endswith("jsonl"))
     start = time.process_time()
     found = read_foreign(path)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * second()
     frame = found.ratings if found.preferences is None else found.preferences
     assert frame["item"].n_unique() == 10_000
 

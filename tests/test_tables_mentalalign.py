@@ -7,6 +7,7 @@ import time
 
 import polars as pl
 import pytest
+from machine import second
 
 from voirdire.tables import apply_off_scale, audit, draft_study, read_file, read_tables
 from voirdire_plugins.mentalalign.benchmark import BENCHMARK
@@ -156,4 +157,4 @@ def test_reading_and_auditing_is_quick(study):
     start = time.process_time()
     audit(read_tables(study), study)
     # 0.6 s alone on two cores, counted over all threads: other work on the machine does not count.
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 5 * second()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +23,20 @@ hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
+
+
+def pytest_configure() -> None:
+    """Signals as a terminal leaves them.
+
+    What a script starts in the background, or under nohup, ignores Ctrl-C or the end of its
+    terminal, and so would the runs that tests start and end by signals.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+                usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+                signal.signal(number, usual)
 
 
 def shared_folder() -> Path | None:

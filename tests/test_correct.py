@@ -651,3 +651,21 @@ def test_what_calibration_does_to_errors_is_simulated(tmp_path):
     assert after["deserving"] > raw["deserving"]
     assert after["wrong"] <= 0.1 * after["undeserving"]
     assert simulate_errors(2, 24, 2) is None
+
+
+def test_a_second_human_beside_the_labels_is_no_judge_of_the_rest(tmp_path):
+    """Its mean stood in for scores that it never gave: 100 labels were said to be worth 219."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, 1000)
+    near = [np.clip(truth + rng.integers(-1, 2, 1000), 1, 5).astype(float) for _ in range(3)]
+    labelled = rng.permutation(1000) < 100
+    human, second = (np.where(labelled, one, np.nan) for one in near[:2])
+    columns = {"item": [f"q{k}" for k in range(1000)], "human": human, "human_2": second}
+    frame = pl.DataFrame({**columns, "judge": near[2]}).with_columns(
+        pl.col("human", "human_2").fill_nan(None)
+    )
+    found = correct(frame, reference=["human"])
+    assert {row.judge for row in found.scores} == {"judge"}
+    assert "judge_beside_labels" in {one.kind for one in found.findings}
+    with pytest.raises(InputError, match="scored the labelled responses, and hardly"):
+        correct(frame, reference=["human"], judges=["human_2"])

@@ -198,7 +198,7 @@ def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool
     )  # fmt: skip
     if weights is not None:
         return found
-    return _checked(_without_labels(found))
+    return _checked(_without_labels(_without_second_labels(found)))
 
 
 def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
@@ -307,6 +307,39 @@ def _without_labels(data: Labelled) -> Labelled:
         "or leave these systems out.",
     )  # fmt: skip
     return replace(data, findings=(finding, *data.findings))
+
+
+def _without_second_labels(data: Labelled) -> Labelled:
+    """The same without raters who scored little but what is labelled, such as a second human.
+
+    Where a judge has no score, its mean stands in. That is fair where scores are missing by chance;
+    of a rater who was only asked beside the labels it would make hundreds of scores out of none.
+
+    Raises
+    ------
+    InputError
+        No other judge is left.
+    """
+    labelled = ~np.isnan(data.human)
+    scored = ~np.isnan(data.judge)
+    inside = (scored & labelled).sum(2) / np.maximum(labelled.sum(1), 1)
+    outside = (scored & ~labelled).sum(2) / np.maximum((~labelled).sum(1), 1)
+    beside = (outside < inside / 2) & (~labelled).any(1)
+    kept = [j for j in range(len(data.judges)) if not beside[j].any()]
+    if len(kept) == len(data.judges):
+        return data
+    names = [name for j, name in enumerate(data.judges) if j not in kept]
+    said = f"{listed(names)} scored the labelled responses, and hardly any of the others"
+    if not kept:
+        raise InputError(f"{said}: there is nothing that its scores could add to the labels")
+    finding = Finding(
+        "judge_beside_labels", "serious", "", len(names), tuple(names[:20]),
+        f"{said}: left out as a judge.",
+        "A second human is no judge of what nobody labelled: name it by --reference to use its "
+        "labels too.",
+    )  # fmt: skip
+    judges = tuple(data.judges[j] for j in kept)
+    return replace(data, judges=judges, judge=data.judge[kept], findings=(finding, *data.findings))
 
 
 def _checked(found: Labelled) -> Labelled:

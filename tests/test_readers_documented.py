@@ -354,3 +354,25 @@ def test_import_writes_what_examine_reads_again(tmp_path):
     assert out.is_file()
     listed = run("import", "--list")
     assert "promptfoo" in listed.stdout
+
+
+def test_a_judges_file_and_one_of_labels_whose_columns_have_other_names(tmp_path):
+    """Named side by side, the command says how they are compared; that command has the verdict."""
+    judge, mine = tmp_path / "judged.csv", tmp_path / "labels.csv"
+    judge.write_text("ticket_id,gpt_score\n" + "".join(
+        f"t{at},{1 + at % 5}\n" for at in range(300)
+    ))  # fmt: skip
+    mine.write_text("ticket_id,label\n" + "".join(
+        f"t{at},{max(1, 1 + at % 5 - (at % 7 == 0))}\n" for at in range(0, 300, 2)
+    ))  # fmt: skip
+    found = verdicts(judge, mine)
+    (apart,) = [one for one in found["findings"] if one["kind"] == "attributes_apart"]
+    assert apart["message"].startswith("People scored 'label' and the judges 'score'")
+    assert "say --human labels.csv" in apart["consequence"]
+    found = verdicts(judge, "--human", mine)
+    assert not [one for one in found["findings"] if one["kind"] == "attributes_apart"]
+    (matched,) = [one for one in found["findings"] if one["kind"] == "labels_matched"]
+    assert matched["message"].startswith("150 of 150 labelled items were found")
+    assert {(one["judge"], one["attribute"]) for one in found["verdicts"]} == {
+        ("gpt_score", "score")
+    }

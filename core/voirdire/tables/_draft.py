@@ -357,7 +357,33 @@ def _draft(
     notes = [note for each in looked for note in _taken(each, study)]
     # The study declares these columns, so that reading by it would not say that they were guessed.
     guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
-    return study, (*assumed, *notes, _scale_note(looked, scale, codes), *guessed)
+    apart = _attributes_apart(looked, humans)
+    return study, (*assumed, *apart, *notes, _scale_note(looked, scale, codes), *guessed)
+
+
+def _attributes_apart(looked: Sequence[_Looked], humans: Sequence[str]) -> tuple[Finding, ...]:
+    """The finding that people's labels and judges' scores are of no attribute in common.
+
+    Which column of labels speaks of which scores is no guess to be made in silence, so it is said.
+    """
+    person = pl.col("rater").is_in(list(humans))
+    labelled = [e for e in looked if set(e.ratings["rater"]) <= set(humans)]
+    judged = {name for e in looked for name in e.ratings.filter(~person)["attribute"]}
+    theirs = {name for e in looked for name in e.ratings.filter(person)["attribute"]}
+    if not labelled or not judged or judged & theirs:
+        return ()
+    of = sorted(theirs)
+    note = finding(
+        "attributes_apart",
+        "serious",
+        labelled[0].name,
+        of,
+        f"People scored {listed(of)} and the judges {listed(sorted(judged))}: no attribute is "
+        f"scored by both, so nothing can be compared.",
+        f"If the labels in {labelled[0].name} are of what the judges scored, say "
+        f"--human {labelled[0].name} in place of naming the file beside the others.",
+    )
+    return (note,)
 
 
 def _assumed_judges(

@@ -84,9 +84,12 @@ def rated_of(parts: Sequence[Part]) -> Rated:
 
 
 def _items(part: Part) -> pl.DataFrame:
-    named = part.ratings.select(pl.col("item").unique(maintain_order=True))
+    item = pl.col("item")
+    named = part.ratings.select(item.unique(maintain_order=True))
     texts = part.contexts.filter(pl.col("text").is_not_null()).unique("item", keep="first")
-    return named.join(texts.select("item", "text"), on="item", how="left", maintain_order="left")
+    items = named.join(texts.select("item", "text"), on="item", how="left", maintain_order="left")
+    # Under their own name too: labels mostly come with the same column of ids.
+    return items if part.id_column == "text" else items.with_columns(item.alias(part.id_column))
 
 
 def keyed(raw: RawTable | Reading, source: Source, rated: Rated) -> Source:

@@ -231,7 +231,7 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
     wide = how.raters_are_columns and how.kind != "replies"
     return Part(
         ratings, replies, found.contexts, notes, found.problems, wide,
-        responses=found.responses, reasons=found.reasons,
+        responses=found.responses, reasons=found.reasons, id_column=how.item,
     )  # fmt: skip
 
 

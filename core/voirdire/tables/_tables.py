@@ -142,7 +142,7 @@ class Part:
     """What one source gave; `problems` are conflicts, raised once all sources are read.
 
     `wide` says that a row holds the scores of several raters, so that blanks of all people there
-    mean that nobody asked them.
+    mean that nobody asked them. `id_column` is what the file calls its items' ids.
     A reader of another tool's file also says its `items`, by whose columns labels may be joined,
     and what its `raters` are.
     """
@@ -157,6 +157,7 @@ class Part:
     raters: pl.DataFrame | None = None
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
+    id_column: str = "item"
 
 
 def finding(

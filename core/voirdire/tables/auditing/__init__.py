@@ -67,6 +67,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       version it was not written for, sets of labels
     - ``attribute_left_out``: attributes of such a file that nobody asked for (`only`)
     - ``labels_matched``: labels of people joined to what was rated, and those that were not
+    - ``attributes_apart``: people and judges scored no attribute in common
     - ``columns_of_raters``: columns that speak about a rater (its time, its confidence)
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted

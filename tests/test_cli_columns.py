@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import tomllib
@@ -169,6 +170,39 @@ def test_the_option_that_a_question_prints_is_there_and_settles_it(command, tmp_
     assert f"Say {option} '{question.choices[0]}'" in str(question)
     settled = run(folder, monkeypatch, typed(command, [option, question.choices[0]]))
     assert settled.exit_code == 0, settled.exception
+
+
+def numbers_of(done):
+    """What a command gave as JSON, but for what it says of its files: one here and two there.
+
+    Sections, one a rater, come in the order of the raters in the files.
+    """
+    given = json.loads(done.stdout)
+    if isinstance(given, list):
+        return sorted(given, key=lambda section: section["title"])
+    return {key: value for key, value in given.items() if key != "findings"}
+
+
+@pytest.mark.parametrize(
+    "command", ["correct", "calibrate", "plan", "escalate", "jury", "item", "gate freeze"]
+)
+def test_labels_in_a_file_of_their_own_give_the_numbers_of_one_file(command, tmp_path, monkeypatch):
+    one = write(tmp_path / "one", {key: key for key in STRANGE})
+    two = write(tmp_path / "two", {key: key for key in STRANGE})
+    head, *lines = (one / "r.csv").read_text().splitlines()
+    of_people = [line for line in lines if ",ann," in line]
+    judged = [line for line in lines if line not in of_people]
+    (two / "r.csv").write_text("\n".join([head, *judged]) + "\n")
+    (two / "mine.csv").write_text("\n".join([head, *of_people]) + "\n")
+    together = run(one, monkeypatch, typed(command, []))
+    apart = run(two, monkeypatch, typed(command, ["--human", "mine.csv"]))
+    assert (together.exit_code, apart.exit_code) == (0, 0), (together.exception, apart.exception)
+    if command == "gate freeze":
+        assert "60 of them with labels" in apart.stdout
+        assert apart.stdout == together.stdout
+    else:
+        assert numbers_of(apart) == numbers_of(together)
+        assert numbers_of(apart)
 
 
 @pytest.mark.parametrize("command", ["examine", "import"])

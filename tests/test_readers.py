@@ -650,4 +650,4 @@ def test_key_without_human_is_refused(tmp_path):
     ):
         audit_source(RUN, columns={"key": "id"})
     with pytest.raises(ValueError, match="--human joins labels to files of ratings"):
-        audit_source("mentalalign", human=[RUN])
+        audit_source("mentalalign", columns={"human": [RUN]})

@@ -16,6 +16,7 @@ from voirdire.cli._options import (
     AttributeOption,
     ClusterOption,
     ContextOption,
+    HumanOption,
     IgnoreOption,
     ItemOption,
     KeyOption,
@@ -45,6 +46,7 @@ PANEL = "How files are read"
 
 #: How a table is read: a key of a source -> its option. Help lists them in this order.
 OPTIONS: dict[str, Any] = {
+    "human": HumanOption,
     "key": KeyOption,
     "about": AboutOption,
     "item": ItemOption,
@@ -65,12 +67,13 @@ OPTIONS: dict[str, Any] = {
     "sheet": SheetOption,
     "assume": AssumeOption,
 }
-#: All of them, but for those that join the labels of a further file.
-OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("key", "about"))
+#: All of them, but for those that join the labels of a further file: for commands that read several
+#: sources, or none but the files themselves.
+OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("human", "key", "about"))
 
 
 def takes_columns(
-    names: Iterable[str] = OF_ONE_TABLE,
+    names: Iterable[str] = OPTIONS,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command these options of `OPTIONS` in place of its parameter `columns`.
 
@@ -110,6 +113,7 @@ def _parameter(name: str) -> Parameter:
 
 def column_keys(
     *,
+    human: Sequence[str] | None = None,
     words: str | None = None,
     ignore: Sequence[str] | None = None,
     only: Sequence[str] | None = None,
@@ -130,7 +134,7 @@ def column_keys(
     """
     given: dict[str, Any] = {**columns, "words": _numbers(words) if words else None}
     given |= {"ignore": tuple(ignore or ()) or None, "assume": assume or None}
-    given |= {"only": tuple(only or ()) or None}
+    given |= {"only": tuple(only or ()) or None, "human": tuple(human or ()) or None}
     return {key: value for key, value in given.items() if value is not None}
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OPTIONS, answered, takes_columns
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._options import (
     DataOption,
-    HumanOption,
     ReferenceOption,
     SourcesArgument,
 )
@@ -38,12 +37,11 @@ def register(app: typer.Typer) -> None:
     app.command("audit", epilog=EPILOG)(audit)
 
 
-@takes_columns(OPTIONS)
+@takes_columns()
 def audit(
     source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
-    human: HumanOption = None,
     columns: Any = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
@@ -56,9 +54,7 @@ def audit(
     from voirdire.examining import audit_source
 
     findings = answered(
-        lambda known, named: audit_source(
-            source, data=data, reference=named, columns=known, human=tuple(human or ())
-        ),
+        lambda known, named: audit_source(source, data=data, reference=named, columns=known),
         columns,
         reference,
     )

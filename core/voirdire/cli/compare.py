@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
 from voirdire.cli._options import ReferenceOption
 from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
 from voirdire.cli.options import JsonOption
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
     app.command("compare", epilog=EPILOG)(compare)
 
 
-@takes_columns()
+@takes_columns(OF_ONE_TABLE)
 def compare(
     a: Annotated[
         str,

@@ -17,6 +17,8 @@ Examples:
 
   voirdire correct ratings.csv --reference human --out out
 
+  voirdire correct judged.csv --human labels.csv
+
   voirdire correct ratings.csv --reference human --compare old,new
 
   voirdire correct judged.csv --reference human --errors-from validation.csv --gate 4

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._columns import OPTIONS, answered, takes_columns
+from voirdire.cli._columns import answered, takes_columns
 from voirdire.cli._formats import formats_of, parts
 from voirdire.cli._options import (
     DataOption,
-    HumanOption,
     InsecureOption,
     OffScaleOption,
     ReferenceOption,
@@ -69,7 +68,7 @@ def register(app: typer.Typer) -> None:
     app.command("examine", epilog=EPILOG)(examine)
 
 
-@takes_columns(OPTIONS)
+@takes_columns()
 def examine(
     source: SourcesArgument,
     data: DataOption = None,
@@ -83,7 +82,6 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
-    human: HumanOption = None,
     columns: Any = None,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
@@ -205,7 +203,6 @@ def examine(
                 data=data,
                 reference=named,
                 columns=known,
-                human=tuple(human or ()),
                 off_scale=off_scale,
                 pairs=pairs,
                 resamples=resamples,

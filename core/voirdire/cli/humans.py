@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
 from voirdire.cli._options import ReferenceOption
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="humans")
 
 
-@takes_columns()
+@takes_columns(OF_ONE_TABLE)
 def export(
     source: SourceArgument,
     out: WorkOption = None,
@@ -115,7 +115,7 @@ def export(
         )
 
 
-@takes_columns()
+@takes_columns(OF_ONE_TABLE)
 def serve(
     source: Annotated[
         Path,

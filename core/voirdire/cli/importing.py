@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
+from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
 from voirdire.cli._options import ReferenceOption
 from voirdire.cli.options import JsonOption
 
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=EPILOG)(import_files)
 
 
-@takes_columns()
+@takes_columns(OF_ONE_TABLE)
 def import_files(
     files: Annotated[
         list[Path] | None,

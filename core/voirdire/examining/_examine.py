@@ -85,7 +85,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     columns : mapping, optional
         For files and frames without a study: keys of ``[[data.sources]]``, such as
         ``{"item": "post", "score": "stars"}``; ``{"assume": True}`` accepts the likelier reading
-        where there are two, with a serious finding.
+        where there are two, with a serious finding. Every function that reads ratings takes them,
+        and with them ``{"human": ["labels.csv"]}``.
     human : sequence of paths, optional
         Files of labels by people, joined to the items that the source rates, by the column that
         ``columns`` names as ``key`` (``"ticket"``, or ``"ticket=ticket_id"`` where the source calls
@@ -150,11 +151,14 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "raters": tuple(raters) or None,
         },
     }
+    human = human or (columns or {}).get("human", ())
     if streaming and (human or data):
         raise InputError(
             "--streaming reads one stream of ratings, and no --human or --data beside it: give all "
             "files of ratings together, or leave out --streaming"
         )
+    if human:
+        columns = {**(columns or {}), "human": human}
     stream = None if human or data else stream_of(source, asked=streaming)
     if stream is not None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small
@@ -177,7 +181,6 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         data=data,
         reference=reference,
         columns=columns,
-        human=human,
         changes=changes,
     )
     inputs = inputs_of(opened)
@@ -294,7 +297,6 @@ def audit_source(
     data: str | Path | None = None,
     reference: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
-    human: Sequence[str | Path] = (),
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -310,7 +312,6 @@ def audit_source(
         reference=reference,
         columns=columns,
         changes=changes,
-        human=human,
     )
     return audit_of(opened)
 

@@ -32,13 +32,12 @@ def open_source(
     reference: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
-    human: Sequence[str | Path] = (),
 ) -> Opened:
     """Read a source whole.
 
     Parameters
     ----------
-    source, data, reference, columns, human
+    source, data, reference, columns
         As in `voirdire.examine`.
     changes : mapping, optional
         Keys of the study's parts to exchange, as `adjust` takes them.
@@ -49,7 +48,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    opened = _resolved(source, data, reference, columns or {}, human)
+    opened = _resolved(source, data, reference, columns or {})
     study = opened.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
@@ -227,12 +226,13 @@ def _resolved(
     data: str | Path | None,
     reference: Sequence[str],
     columns: Mapping[str, Any],
-    human: Sequence[str | Path],
 ) -> Opened:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
-    if human:
+    if columns.get("human"):
         files = _files(source)
-        return Opened(*tables.read_file(files, reference=reference, keys=columns, human=human))
+        keys = {key: value for key, value in columns.items() if key != "human"}
+        human = columns["human"]
+        return Opened(*tables.read_file(files, reference=reference, keys=keys, human=human))
     joining = {key: value for key, value in columns.items() if key in ("key", "about")}
     if joining:
         raise InputError(f"{_names(joining)} joins labels of people: name their file by --human")
@@ -242,7 +242,7 @@ def _resolved(
         source = source[0]
     # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
     named = data is not None and str(source) in plugins().names("benchmark")
-    alone = None if named or human else preferences_alone(source)
+    alone = None if named else preferences_alone(source)
     if alone is not None:
         study, compared = alone
         return Opened(study, preferences=compared)

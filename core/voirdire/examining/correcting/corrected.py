@@ -215,8 +215,12 @@ def _labels_elsewhere(
     judges: Sequence[str],
     columns: Mapping[str, Any] | None,
 ) -> Labelled:
-    """The labels by which errors are measured; responses that belong together do not matter."""
-    named = {key: column for key, column in (columns or {}).items() if key != "cluster"}
+    """The labels by which errors are measured, all in one file.
+
+    Responses that belong together do not matter, nor labels that are joined to those to correct.
+    """
+    other = ("cluster", "human", "key", "about")
+    named = {key: column for key, column in (columns or {}).items() if key not in other}
     return read_labelled(source, reference=reference, judges=judges, columns=named)
 
 
